@@ -1,0 +1,142 @@
+//! Under whose account an operation runs: which limits bound it, and where its handlers go on running.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::limits::Limits;
+
+/// The handlers that are still running, owned together.
+///
+/// A handler outlives the call that started it and even its session, as the protocol wants, but not
+/// its owner: a server keeps one `Tasks` for all its sessions and ends it when it stops.
+#[derive(Clone, Debug, Default)]
+pub struct Tasks(Arc<TasksInner>);
+
+#[derive(Debug, Default)]
+struct TasksInner {
+    running: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Tasks {
+    /// An owner with nothing running.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many are running.
+    pub fn len(&self) -> usize {
+        self.0.running.len()
+    }
+
+    /// Whether none is running.
+    pub fn is_empty(&self) -> bool {
+        self.0.running.is_empty()
+    }
+
+    /// Stops everything at its next wait and returns when nothing is left.
+    pub async fn stop(&self) {
+        self.0.stop.cancel();
+        self.0.running.close();
+        self.0.running.wait().await;
+    }
+
+    /// Counts `work` among what is running. It is for `work` to end when [`Tasks::stopping`] does.
+    #[cfg(feature = "server")]
+    pub(crate) fn track<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
+        self.0.running.track_future(work)
+    }
+
+    /// As [`Tasks::track`], on the current runtime.
+    #[cfg(feature = "client")]
+    pub(crate) fn spawn_tracked(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.0.running.spawn(work);
+    }
+
+    /// Ends when the owner stops.
+    #[cfg(any(feature = "client", feature = "server"))]
+    pub(crate) fn stopping(&self) -> impl Future<Output = ()> + use<> {
+        self.0.stop.clone().cancelled_owned()
+    }
+
+    /// Runs `work` on the current runtime until it ends or the owner stops.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let stop = self.0.stop.clone();
+        self.0.running.spawn(async move {
+            stop.run_until_cancelled(work).await;
+        });
+    }
+}
+
+impl Drop for TasksInner {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// Cheap to clone; every operation carries one.
+#[derive(Clone)]
+pub(crate) struct Context(Arc<ContextInner>);
+
+struct ContextInner {
+    limits: Limits,
+    tasks: Tasks,
+    calls_in_flight: Arc<AtomicUsize>,
+}
+
+impl Context {
+    pub(crate) fn new(limits: Limits, tasks: Tasks) -> Self {
+        Self(Arc::new(ContextInner { limits, tasks, calls_in_flight: Arc::default() }))
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    #[cfg(any(feature = "client", feature = "server"))]
+    pub(crate) fn tasks(&self) -> &Tasks {
+        &self.0.tasks
+    }
+
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.0.tasks.spawn(work);
+    }
+
+    /// Counts one more call in flight, unless there are already as many as allowed.
+    pub(crate) fn permit(&self) -> Option<CallPermit> {
+        let before = self.0.calls_in_flight.fetch_add(1, Ordering::Relaxed);
+        let permit = CallPermit(self.0.calls_in_flight.clone());
+        (before < self.0.limits.max_calls_in_flight).then_some(permit)
+    }
+
+    pub(crate) fn calls_in_flight(&self) -> usize {
+        self.0.calls_in_flight.load(Ordering::Relaxed)
+    }
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self::new(Limits::default(), Tasks::new())
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("calls_in_flight", &self.calls_in_flight()).finish_non_exhaustive()
+    }
+}
+
+/// One call in flight, until dropped.
+#[derive(Debug)]
+pub(crate) struct CallPermit(Arc<AtomicUsize>);
+
+impl Drop for CallPermit {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,177 @@
+//! The inner side of every stub and promise: where its calls go.
+//!
+//! A hook is named by its situation. All of them understand one [`Operation`] (get, call or map along
+//! a path) and answer with another hook at once, which is what makes pipelining the normal case and
+//! not a feature: the answer of a local call, of a call to a peer, and of a call queued behind a
+//! promise look the same. A failure is a hook too, so no caller has a branch for it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::expression::{Expression, PathPart};
+use crate::map::{self, MapBudget};
+use crate::stream::pipe::Writer;
+use crate::context::{CallPermit, Context};
+use crate::value::Value;
+
+pub(crate) mod deferred;
+pub(crate) mod import;
+pub(crate) mod local;
+pub(crate) mod settled;
+pub(crate) mod variable;
+
+use deferred::Deferred;
+use import::Import;
+use local::LocalTarget;
+use settled::Settled;
+use variable::Variable;
+
+/// Where calls on a stub or promise go. Cloning duplicates the reference, dropping releases it.
+#[derive(Clone)]
+pub(crate) enum Hook {
+    /// An object of this process.
+    Target(Arc<LocalTarget>),
+    /// An object, or a promise, of a peer.
+    Import(Arc<Import>),
+    /// A value that is still to come, in this process.
+    Promise(Arc<Deferred>),
+    /// A value that is here.
+    Value(Arc<Settled>),
+    /// The writing end of a stream of this process.
+    Writer(Arc<Writer>),
+    /// Nothing but the reason why.
+    Broken(Error),
+    /// A stand-in inside a function that is being recorded.
+    Variable(Variable),
+}
+
+/// What to do with what a hook stands for.
+pub(crate) struct Operation {
+    /// Properties to follow first.
+    pub(crate) path: Path,
+    pub(crate) action: Action,
+    /// Under whose account it runs.
+    pub(crate) context: Context,
+    /// Held until the handler has finished; counts against the session that asked.
+    pub(crate) permit: Option<CallPermit>,
+}
+
+pub(crate) type Path = Vec<PathPart>;
+
+pub(crate) enum Action {
+    Get,
+    Call(Vec<Value>),
+    Map { captures: Vec<Hook>, instructions: Arc<[Expression]>, budget: MapBudget },
+}
+
+/// Told once, when a value is known. Runs outside every lock.
+pub(crate) type Waiter = Box<dyn FnOnce(Result<Value>) + Send>;
+
+impl Hook {
+    /// The hook of a value: capabilities and promises stand for themselves.
+    pub(crate) fn from_value(value: Value, context: &Context) -> Self {
+        match value {
+            Value::Stub(capability) => capability.into_hook(),
+            Value::Promise(promise) => promise.into_hook(context),
+            value => Self::Value(Arc::new(Settled::new(value))),
+        }
+    }
+
+    pub(crate) fn from_result(result: Result<Value>, context: &Context) -> Self {
+        match result {
+            Ok(value) => Self::from_value(value, context),
+            Err(error) => Self::Broken(error),
+        }
+    }
+
+    /// Starts the operation, now if what it needs is here, and gives its answer's hook.
+    /// Takes ownership of the arguments, also on failure.
+    pub(crate) fn apply(&self, operation: Operation) -> Self {
+        match self.shortened() {
+            Self::Target(target) => local::apply(&target, operation),
+            Self::Import(import) => import::apply(&import, operation),
+            Self::Promise(promise) => promise.apply(operation),
+            Self::Value(value) => settled::apply(&value, operation),
+            Self::Writer(writer) => writer.apply(operation),
+            Self::Broken(error) => Self::Broken(error),
+            Self::Variable(variable) => variable.apply(operation),
+        }
+    }
+
+    pub(crate) fn get(&self, path: Path, context: &Context) -> Self {
+        if path.is_empty() {
+            return self.clone();
+        }
+        self.apply(Operation { path, action: Action::Get, context: context.clone(), permit: None })
+    }
+
+    /// Tells `waiter` the value once it is known. The value may still hold promises;
+    /// [`crate::settle`] waits for those too.
+    pub(crate) fn settle(&self, waiter: Waiter) {
+        match self.shortened() {
+            Self::Import(import) if import.is_promise() => import::settle(&import, waiter),
+            Self::Promise(promise) => promise.settle(waiter),
+            Self::Value(value) => waiter(Ok(value.value().clone())),
+            Self::Broken(error) => waiter(Err(error)),
+            Self::Variable(_) => waiter(Err(variable::misuse())),
+            hook @ (Self::Target(_) | Self::Import(_) | Self::Writer(_)) => waiter(Ok(Value::Stub(hook.into()))),
+        }
+    }
+
+    /// The same hook without the promises that have already become something else.
+    pub(crate) fn shortened(&self) -> Self {
+        let mut hook = self.clone();
+        loop {
+            let next = match &hook {
+                Self::Promise(promise) => promise.outcome(),
+                Self::Import(import) => import.resolution(),
+                Self::Target(_) | Self::Value(_) | Self::Writer(_) | Self::Broken(_) | Self::Variable(_) => None,
+            };
+            match next {
+                Some(next) => hook = next,
+                None => return hook,
+            }
+        }
+    }
+}
+
+impl Operation {
+    /// An operation like this one, on what lies behind the first part of the path.
+    pub(crate) fn with_path(self, path: Path) -> Self {
+        Self { path, ..self }
+    }
+
+    /// Ends the operation where its path ends: at plain data.
+    pub(crate) fn apply_to_value(self, value: Value, last: Option<&PathPart>) -> Hook {
+        match self.action {
+            Action::Get => Hook::from_value(value, &self.context),
+            Action::Call(_) => Hook::Broken(not_a_function(last)),
+            Action::Map { captures, instructions, budget } => {
+                map::evaluate(value, &captures, &instructions, &budget, &self.context)
+            }
+        }
+    }
+}
+
+pub(crate) fn not_a_function(name: Option<&PathPart>) -> Error {
+    match name {
+        Some(PathPart::Name(name)) => Error::type_error(format!("'{name}' is not a function.")),
+        Some(PathPart::Number(number)) => Error::type_error(format!("'{number}' is not a function.")),
+        None => Error::type_error("the object is not a function."),
+    }
+}
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Target(_) => f.write_str("Target"),
+            Self::Import(import) => write!(f, "Import({})", import.id().0),
+            Self::Promise(_) => f.write_str("Promise"),
+            Self::Value(value) => write!(f, "Value({:?})", value.value()),
+            Self::Writer(_) => f.write_str("Writer"),
+            Self::Broken(error) => write!(f, "Broken({error})"),
+            Self::Variable(_) => f.write_str("Variable"),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Puts values in the place of promises, all through a value, before an application sees it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::hook::{Hook, Waiter};
+use crate::limits::Limits;
+use crate::trampoline::{self, Job};
+use crate::value::Value;
+
+/// Tells `waiter` what the hook stands for, with every promise inside it replaced.
+pub(crate) fn hook(hook: &Hook, context: &Context, waiter: Waiter) {
+    let context = context.clone();
+    hook.settle(Box::new(move |result| match result {
+        Ok(value) => self::value(value, &context, waiter),
+        Err(error) => waiter(Err(error)),
+    }));
+}
+
+/// Tells `waiter` the value with every promise inside it replaced; the first that fails decides.
+pub(crate) fn value(value: Value, context: &Context, waiter: Waiter) {
+    if !holds_promise(&value) {
+        return waiter(Ok(value));
+    }
+    let mut promises = Vec::new();
+    collect(&value, &mut promises, context);
+    let results = promises.iter().map(|_| None).collect();
+    let gathering = Arc::new(Mutex::new(Some(Gathering {
+        missing: promises.len(),
+        results,
+        value,
+        waiter,
+        limits: context.limits().clone(),
+    })));
+    for (index, promise) in promises.into_iter().enumerate() {
+        let gathering = gathering.clone();
+        let context = context.clone();
+        // Values can nest through promises to any depth, so each level is a job of its own.
+        trampoline::run(Job::Run(Box::new(move || {
+            hook(&promise, &context, Box::new(move |result| Gathering::add(&gathering, index, result)));
+        })));
+    }
+}
+
+/// As [`value`], for a list of arguments.
+pub(crate) fn values(values: Vec<Value>, context: &Context, then: Box<dyn FnOnce(Result<Vec<Value>>) + Send>) {
+    value(
+        Value::Array(values),
+        context,
+        Box::new(move |result| match result {
+            Ok(Value::Array(values)) => then(Ok(values)),
+            Ok(_) => then(Err(Error::internal("a list settled to something else"))),
+            Err(error) => then(Err(error)),
+        }),
+    );
+}
+
+/// A value waiting for the promises inside it.
+struct Gathering {
+    value: Value,
+    /// In the order in which [`collect`] and [`substitute`] walk the value.
+    results: Vec<Option<Value>>,
+    missing: usize,
+    waiter: Waiter,
+    limits: Limits,
+}
+
+impl Gathering {
+    fn add(this: &Mutex<Option<Self>>, index: usize, result: Result<Value>) {
+        let mut slot = this.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(gathering) = &mut *slot else { return };
+        let complete = match result {
+            Ok(value) => {
+                gathering.results[index] = Some(value);
+                gathering.missing -= 1;
+                gathering.missing == 0
+            }
+            Err(error) => {
+                let gathering = slot.take();
+                drop(slot);
+                if let Some(gathering) = gathering {
+                    trampoline::run(Job::Run(Box::new(move || (gathering.waiter)(Err(error)))));
+                }
+                return;
+            }
+        };
+        if complete {
+            let gathering = slot.take();
+            drop(slot);
+            if let Some(gathering) = gathering {
+                trampoline::run(Job::Run(Box::new(move || gathering.finish())));
+            }
+        }
+    }
+
+    fn finish(mut self) {
+        let mut budget = Budget { weight: self.limits.max_message_bytes, depth: self.limits.max_depth };
+        let mut results = self.results.into_iter().flatten();
+        let result = substitute(&mut self.value, &mut results, &mut budget, 0);
+        (self.waiter)(result.map(|()| self.value));
+    }
+}
+
+pub(crate) fn any_promise(values: &[Value]) -> bool {
+    values.iter().any(holds_promise)
+}
+
+pub(crate) fn holds_promise(value: &Value) -> bool {
+    match value {
+        Value::Promise(_) => true,
+        Value::Array(items) => items.iter().any(holds_promise),
+        Value::Object(object) => object.iter().any(|(_, value)| holds_promise(value)),
+        _ => false,
+    }
+}
+
+/// The promises in a value, in a fixed order. Those inside errors stay: errors are never waited for.
+fn collect(value: &Value, into: &mut Vec<Hook>, context: &Context) {
+    match value {
+        Value::Promise(promise) => into.push(promise.clone().into_hook(context)),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, into, context)),
+        Value::Object(object) => object.iter().for_each(|(_, value)| collect(value, into, context)),
+        _ => {}
+    }
+}
+
+/// What a value may still grow by. One promise can be used many times in a message, and its value
+/// again many times in the next, so growth is bounded like a message is.
+struct Budget {
+    weight: usize,
+    depth: usize,
+}
+
+impl Budget {
+    fn charge(&mut self, weight: usize, depth: usize) -> Result<()> {
+        if depth >= self.depth {
+            return Err(Error::range_error("the value nests too deeply once its promises are resolved"));
+        }
+        self.weight = self
+            .weight
+            .checked_sub(weight)
+            .ok_or_else(|| Error::range_error("the value is too large once its promises are resolved"))?;
+        Ok(())
+    }
+}
+
+fn substitute(
+    value: &mut Value,
+    results: &mut impl Iterator<Item = Value>,
+    budget: &mut Budget,
+    depth: usize,
+) -> Result<()> {
+    match value {
+        Value::Promise(_) => {
+            *value = results.next().ok_or_else(|| Error::internal("a promise was not gathered"))?;
+            weigh(value, budget, depth)
+        }
+        Value::Array(items) => {
+            budget.charge(8, depth)?;
+            items.iter_mut().try_for_each(|item| substitute(item, results, budget, depth + 1))
+        }
+        Value::Object(object) => {
+            budget.charge(8, depth)?;
+            object.values_mut().try_for_each(|value| substitute(value, results, budget, depth + 1))
+        }
+        value => weigh(value, budget, depth),
+    }
+}
+
+fn weigh(value: &Value, budget: &mut Budget, depth: usize) -> Result<()> {
+    match value {
+        Value::Array(items) => {
+            budget.charge(8, depth)?;
+            items.iter().try_for_each(|item| weigh(item, budget, depth + 1))
+        }
+        Value::Object(object) => {
+            budget.charge(8, depth)?;
+            object.iter().try_for_each(|(name, value)| {
+                budget.charge(name.len(), depth)?;
+                weigh(value, budget, depth + 1)
+            })
+        }
+        Value::String(text) | Value::Url(text) => budget.charge(8 + text.len(), depth),
+        Value::Bytes(bytes, _) => budget.charge(8 + bytes.len(), depth),
+        Value::Raw(raw) => budget.charge(8 + raw.as_str().len(), depth),
+        _ => budget.charge(8, depth),
+    }
+}

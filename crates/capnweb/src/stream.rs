@@ -1,0 +1,439 @@
+//! Streams in both directions, as [`Stream`](futures_core::Stream) and [`Sink`](futures_sink::Sink).
+//!
+//! A stream can be read once and sent once; clones share it. Sending a [`ReadableStream`] makes a pipe
+//! to the peer and a task that fills it within the flow-control window. Dropping a readable stream
+//! cancels it at its source; dropping a writable one before [`WritableStream::close`] aborts it.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context as Polling, Poll, Waker};
+use std::time::Instant;
+
+use bytes::{Bytes, BytesMut};
+use futures_core::Stream;
+use futures_sink::Sink;
+use futures_util::{FutureExt, StreamExt};
+
+use crate::context::Context;
+use crate::convert::FromValue;
+use crate::error::{Error, Result};
+use crate::expression::PathPart;
+use crate::hook::{Action, Hook, Operation};
+use crate::value::{Blob, Value};
+
+pub(crate) mod flow;
+pub(crate) mod pipe;
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;
+
+/// How large the pieces are in which bytes at hand are streamed.
+const PIECE: usize = 64 << 10;
+
+type Source = Pin<Box<dyn Stream<Item = Result<Value>> + Send>>;
+
+/// A stream of values to read from: the peer's, or one to give to it.
+pub struct ReadableStream<T = Value> {
+    source: Arc<Mutex<Option<Source>>>,
+    item: PhantomData<fn() -> T>,
+}
+
+impl ReadableStream {
+    /// A stream of what `source` yields. An error ends it and reaches the reader.
+    pub fn new<T: Into<Value>>(source: impl Stream<Item = Result<T>> + Send + 'static) -> Self {
+        Self::of(Box::pin(source.map(|item| item.map(Into::into))))
+    }
+
+    /// A stream of values at hand.
+    pub fn from_iter<I>(items: I) -> Self
+    where
+        I: IntoIterator<Item: Into<Value> + 'static, IntoIter: Send + 'static>,
+    {
+        Self::new(futures_util::stream::iter(items).map(Ok))
+    }
+
+    /// A stream of bytes at hand, in pieces.
+    pub fn from_bytes(mut bytes: Bytes) -> Self {
+        Self::from_iter(std::iter::from_fn(move || {
+            (!bytes.is_empty()).then(|| bytes.split_to(bytes.len().min(PIECE)))
+        }))
+    }
+
+    /// Reads a stream of bytes to its end; more than `limit` bytes are an error.
+    pub async fn collect_bytes(mut self, limit: usize) -> Result<Bytes> {
+        let mut collected = BytesMut::new();
+        while let Some(chunk) = self.next().await {
+            let chunk = match chunk? {
+                Value::Bytes(bytes, _) => bytes,
+                Value::String(text) => text.into(),
+                other => {
+                    return Err(Error::type_error(format!("expected a stream of bytes, got {}", other.describe_kind())));
+                }
+            };
+            if collected.len() + chunk.len() > limit {
+                return Err(Error::range_error(format!("the stream is longer than {limit} bytes")));
+            }
+            collected.extend_from_slice(&chunk);
+        }
+        Ok(collected.freeze())
+    }
+
+    pub(crate) fn of(source: Source) -> Self {
+        Self { source: Arc::new(Mutex::new(Some(source))), item: PhantomData }
+    }
+}
+
+impl<T> ReadableStream<T> {
+    /// Takes the stream out to hand it on; the other clones are empty afterwards.
+    pub(crate) fn take(&self) -> Option<ReadableStream> {
+        self.lock().take().map(ReadableStream::of)
+    }
+
+    /// The same stream, its items read as another type.
+    pub fn cast<U>(self) -> ReadableStream<U> {
+        ReadableStream { source: self.source, item: PhantomData }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Source>> {
+        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: FromValue> Stream for ReadableStream<T> {
+    type Item = Result<T>;
+
+    fn poll_next(self: Pin<&mut Self>, polling: &mut Polling<'_>) -> Poll<Option<Self::Item>> {
+        let mut source = self.lock();
+        let Some(stream) = &mut *source else {
+            return Poll::Ready(None);
+        };
+        match stream.as_mut().poll_next(polling) {
+            Poll::Ready(Some(item)) => Poll::Ready(Some(item.and_then(T::from_value))),
+            Poll::Ready(None) => {
+                *source = None;
+                Poll::Ready(None)
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl<T> Clone for ReadableStream<T> {
+    fn clone(&self) -> Self {
+        Self { source: self.source.clone(), item: PhantomData }
+    }
+}
+
+impl<T> fmt::Debug for ReadableStream<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ReadableStream")
+    }
+}
+
+/// A stream of values to write to: the peer's, or one end of [`WritableStream::pipe`].
+///
+/// A write returns as soon as the window allows the next one, not when the chunk has arrived; what
+/// went wrong with a chunk comes back from a later write or from `close`.
+#[derive(Clone)]
+pub struct WritableStream(Arc<Writing>);
+
+struct Writing {
+    state: Mutex<WritingState>,
+    started: Instant,
+    context: Context,
+}
+
+struct WritingState {
+    /// Gone once closed or failed: that releases it at the peer.
+    hook: Option<Hook>,
+    window: flow::Window,
+    writes_in_flight: usize,
+    closing: bool,
+    error: Option<Error>,
+    waiting: Vec<Waker>,
+}
+
+impl WritableStream {
+    /// A pipe in this process: what is written here is read there.
+    pub fn pipe() -> (Self, ReadableStream) {
+        let (writer, reader) = pipe::pipe();
+        (Self::from_hook(Hook::Writer(writer), Context::default()), ReadableStream::of(Box::pin(reader)))
+    }
+
+    pub(crate) fn from_hook(hook: Hook, context: Context) -> Self {
+        let state = WritingState {
+            hook: Some(hook),
+            window: flow::Window::new(),
+            writes_in_flight: 0,
+            closing: false,
+            error: None,
+            waiting: Vec::new(),
+        };
+        Self(Arc::new(Writing { state: Mutex::new(state), started: Instant::now(), context }))
+    }
+
+    /// Writes one chunk, after waiting for room.
+    pub async fn write(&self, chunk: impl Into<Value>) -> Result<()> {
+        std::future::poll_fn(|polling| self.0.poll_room(polling)).await?;
+        self.0.send("write", Some(chunk.into()))
+    }
+
+    /// Ends the stream and waits until the other side has everything.
+    pub async fn close(&self) -> Result<()> {
+        std::future::poll_fn(|polling| self.0.poll_close(polling)).await
+    }
+
+    /// Ends the stream with an error; chunks that were not read yet are lost.
+    pub async fn abort(&self, reason: Error) {
+        // What it answers does not matter: the stream is over either way.
+        let _ = self.0.send("abort", Some(Value::Error(reason.clone())));
+        self.0.fail(reason);
+    }
+
+    /// The hook, to hand the stream on.
+    pub(crate) fn hook(&self) -> Option<Hook> {
+        self.0.lock().hook.clone()
+    }
+
+    /// Ends when a write has failed, or the session has.
+    async fn broken(&self) -> Error {
+        let link = match self.hook().map(|hook| hook.shortened()) {
+            Some(Hook::Import(import)) => Some(import.link().clone()),
+            _ => None,
+        };
+        let session = async {
+            match link {
+                Some(link) => link.closed().await,
+                None => std::future::pending().await,
+            }
+        };
+        let write = std::future::poll_fn(|polling| self.0.poll_broken(polling));
+        futures_util::pin_mut!(session, write);
+        futures_util::future::select(session, write).await.factor_first().0
+    }
+}
+
+impl Writing {
+    fn lock(&self) -> MutexGuard<'_, WritingState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn poll_room(&self, polling: &mut Polling<'_>) -> Poll<Result<()>> {
+        let mut state = self.lock();
+        if let Some(error) = &state.error {
+            return Poll::Ready(Err(error.clone()));
+        }
+        if state.closing {
+            return Poll::Ready(Err(Error::type_error("the stream is closed")));
+        }
+        // Without a size on the wire (a pipe in this process) there is one write at a time.
+        let local = !matches!(state.hook.as_ref().map(Hook::shortened), Some(Hook::Import(_)));
+        if state.window.is_full() || (local && state.writes_in_flight > 0) {
+            state.waiting.push(polling.waker().clone());
+            return Poll::Pending;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_settled(&self, polling: &mut Polling<'_>) -> Poll<Result<()>> {
+        let mut state = self.lock();
+        if let Some(error) = &state.error {
+            return Poll::Ready(Err(error.clone()));
+        }
+        if state.writes_in_flight > 0 {
+            state.waiting.push(polling.waker().clone());
+            return Poll::Pending;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_close(self: &Arc<Self>, polling: &mut Polling<'_>) -> Poll<Result<()>> {
+        let begin = {
+            let mut state = self.lock();
+            !std::mem::replace(&mut state.closing, true) && state.error.is_none()
+        };
+        if begin {
+            self.send("close", None)?;
+        }
+        let settled = self.poll_settled(polling);
+        if settled.is_ready() {
+            let hook = self.lock().hook.take();
+            drop(hook);
+        }
+        settled
+    }
+
+    fn poll_broken(&self, polling: &mut Polling<'_>) -> Poll<Error> {
+        let mut state = self.lock();
+        match &state.error {
+            Some(error) => Poll::Ready(error.clone()),
+            None => {
+                state.waiting.push(polling.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Sends one of the three methods and accounts for its answer when it comes.
+    fn send(self: &Arc<Self>, method: &str, argument: Option<Value>) -> Result<()> {
+        let hook = {
+            let mut state = self.lock();
+            if let Some(error) = &state.error {
+                return Err(error.clone());
+            }
+            state.writes_in_flight += 1;
+            state.hook.clone().ok_or_else(|| Error::type_error("the stream is closed"))?
+        };
+        let arguments = argument.into_iter().collect();
+        // The write must be counted before its answer can come, and its size is known only when it is
+        // sent; so the answer is held back until the size is in.
+        let writing = self.clone();
+        let sent = Arc::new(Mutex::new(Answer::Unsent));
+        let answered = sent.clone();
+        let waiter = Box::new(move |result: Result<Value>| {
+            let mut answer = answered.lock().unwrap_or_else(PoisonError::into_inner);
+            match std::mem::replace(&mut *answer, Answer::Done) {
+                Answer::Unsent => *answer = Answer::Early(result.map(drop)),
+                Answer::Sent(sent) => {
+                    drop(answer);
+                    writing.answered(sent, result.map(drop));
+                }
+                Answer::Early(_) | Answer::Done => {}
+            }
+        });
+        let bytes = send_write(&hook, method, arguments, &self.context, waiter);
+        let token = self.lock().window.send(bytes, self.started.elapsed());
+        let mut answer = sent.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Answer::Early(result) = std::mem::replace(&mut *answer, Answer::Sent(token)) {
+            *answer = Answer::Done;
+            drop(answer);
+            self.answered(token, result);
+        }
+        Ok(())
+    }
+
+    fn answered(&self, sent: flow::Sent, result: Result<()>) {
+        let now = self.started.elapsed();
+        let mut state = self.lock();
+        state.writes_in_flight -= 1;
+        let mut released = None;
+        match result {
+            Ok(()) => state.window.acknowledge(sent, now),
+            Err(error) => {
+                state.window.fail(sent);
+                released = state.fail(error);
+            }
+        }
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        drop(released);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    fn fail(&self, error: Error) {
+        let mut state = self.lock();
+        let released = state.fail(error);
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        drop(released);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl WritingState {
+    /// Keeps the first error and gives up the hook, to be dropped outside the lock.
+    fn fail(&mut self, error: Error) -> Option<Hook> {
+        if self.error.is_none() {
+            self.error = Some(error);
+        }
+        self.hook.take()
+    }
+}
+
+enum Answer {
+    Unsent,
+    Sent(flow::Sent),
+    Early(Result<()>),
+    Done,
+}
+
+/// Sends one stream method; gives its size on the wire, 0 when it does not leave the process.
+fn send_write(
+    hook: &Hook,
+    method: &str,
+    arguments: Vec<Value>,
+    context: &Context,
+    waiter: crate::hook::Waiter,
+) -> usize {
+    let path = vec![PathPart::Name(method.to_owned())];
+    match hook.shortened() {
+        Hook::Import(import) => import.link().clone().stream(&import, path, arguments, waiter),
+        hook => {
+            let operation =
+                Operation { path, action: Action::Call(arguments), context: context.clone(), permit: None };
+            hook.apply(operation).settle(waiter);
+            0
+        }
+    }
+}
+
+impl Sink<Value> for WritableStream {
+    type Error = Error;
+
+    fn poll_ready(self: Pin<&mut Self>, polling: &mut Polling<'_>) -> Poll<Result<()>> {
+        self.0.poll_room(polling)
+    }
+
+    fn start_send(self: Pin<&mut Self>, chunk: Value) -> Result<()> {
+        self.0.send("write", Some(chunk))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, polling: &mut Polling<'_>) -> Poll<Result<()>> {
+        self.0.poll_settled(polling)
+    }
+
+    fn poll_close(self: Pin<&mut Self>, polling: &mut Polling<'_>) -> Poll<Result<()>> {
+        self.0.poll_close(polling)
+    }
+}
+
+impl fmt::Debug for WritableStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.0.lock();
+        f.debug_struct("WritableStream")
+            .field("in_flight", &state.window.in_flight())
+            .field("error", &state.error)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Moves a stream into a pipe to its end, or until either side gives up.
+pub(crate) async fn pump(mut from: ReadableStream, to: WritableStream) {
+    loop {
+        let next = futures_util::select_biased! {
+            next = from.next().fuse() => next,
+            _error = Box::pin(to.broken()).fuse() => return,
+        };
+        match next {
+            // A failed write leaves the loop and drops `from`, which cancels it.
+            Some(Ok(chunk)) => {
+                if to.write(chunk).await.is_err() {
+                    return;
+                }
+            }
+            Some(Err(error)) => return to.abort(error).await,
+            None => break,
+        }
+    }
+    // Nobody is left to tell when the last write failed.
+    let _ = to.close().await;
+}
+
+/// Reads the bytes of a Blob that is arriving.
+pub(crate) async fn collect_blob(mime: String, from: ReadableStream, limit: usize) -> Result<Value> {
+    let bytes = from.collect_bytes(limit).await?;
+    Ok(Value::Blob(Blob { mime, bytes }))
+}

@@ -1,0 +1,254 @@
+//! What you hold: a reference to an object somewhere, whose methods you can call.
+
+use std::fmt;
+use std::future::Future;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::connection;
+use crate::context::Context;
+use crate::convert::{FromValue, IntoArguments, Output};
+use crate::describe::{Description, Type};
+use crate::error::{Error, Result};
+use crate::expression::PathPart;
+use crate::hook::local::LocalTarget;
+use crate::hook::{Action, Hook, Operation};
+use crate::promise::{Pipelined, Promise};
+use crate::target::{Arguments, Target};
+use crate::value::Value;
+
+/// A capability without a type: any method may be tried on it.
+///
+/// Clone it to keep it, drop it to release it. It does not matter where the object lives: in this
+/// process, at a peer, or at a peer's peer.
+#[derive(Clone)]
+pub struct Capability {
+    hook: Hook,
+}
+
+impl Capability {
+    /// A capability to an object of this process.
+    pub fn new(target: impl Target) -> Self {
+        Self::from_target(Arc::new(target))
+    }
+
+    /// As [`Capability::new`], for a target that is shared already.
+    pub fn from_target(target: Arc<dyn Target>) -> Self {
+        LocalTarget::hook(target).into()
+    }
+
+    /// A capability to an async function: a callback.
+    pub fn from_fn<F, R>(function: F) -> Self
+    where
+        F: Fn(Arguments) -> R + Send + Sync + 'static,
+        R: Future<Output: Output> + Send + 'static,
+    {
+        Self::new(crate::target::Function::new(function))
+    }
+
+    /// What a peer that offers nothing has as its main object.
+    pub fn nothing() -> Self {
+        connection::nothing().into()
+    }
+
+    /// A capability whose every call fails with `error`.
+    pub fn broken(error: Error) -> Self {
+        Hook::Broken(error).into()
+    }
+
+    /// Calls a method. The call is on its way when this returns; await the promise for the result, or
+    /// use it at once in further calls.
+    pub fn call(&self, method: &str, arguments: impl IntoArguments) -> Promise {
+        self.apply(vec![PathPart::Name(method.to_owned())], Action::Call(arguments.into_arguments()))
+    }
+
+    /// Calls the object itself, when it is a function.
+    pub fn invoke(&self, arguments: impl IntoArguments) -> Promise {
+        self.apply(Vec::new(), Action::Call(arguments.into_arguments()))
+    }
+
+    /// A property, or a method as a value. Nothing is sent until it is used.
+    pub fn property(&self, name: &str) -> Promise {
+        Pipelined::new(self.hook.clone(), vec![PathPart::Name(name.to_owned())]).into()
+    }
+
+    /// Waits until the capability is of no more use, because its session has ended or what it was to
+    /// become has failed, and says why. Never ends for an object of this process.
+    pub async fn closed(&self) -> Error {
+        match self.hook.shortened() {
+            Hook::Broken(error) => error,
+            Hook::Import(import) => import.link().closed().await,
+            _ => std::future::pending().await,
+        }
+    }
+
+    fn apply(&self, path: Vec<PathPart>, action: Action) -> Promise {
+        let operation = Operation { path, action, context: self.context(), permit: None };
+        Pipelined::new(self.hook.apply(operation), Vec::new()).into()
+    }
+
+    pub(crate) fn context(&self) -> Context {
+        context_of(&self.hook)
+    }
+
+    pub(crate) fn hook(&self) -> &Hook {
+        &self.hook
+    }
+
+    pub(crate) fn into_hook(self) -> Hook {
+        self.hook
+    }
+}
+
+/// The account under which operations on a hook run: its session's, or one of their own.
+pub(crate) fn context_of(hook: &Hook) -> Context {
+    match hook {
+        Hook::Import(import) => import.link().context().clone(),
+        _ => Context::default(),
+    }
+}
+
+impl From<Hook> for Capability {
+    fn from(hook: Hook) -> Self {
+        Self { hook }
+    }
+}
+
+impl fmt::Debug for Capability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Capability({:?})", self.hook)
+    }
+}
+
+/// What is known about an object one can hold a [`Stub`] of. Written by `#[target]`.
+pub trait Interface {
+    /// The methods a holder of a stub has.
+    type Client: Client;
+
+    /// The name of the type. Not read from the description, since that of an object may mention stubs
+    /// of its own type.
+    const NAME: &'static str;
+
+    /// Its name, members and their types.
+    fn describe() -> Description;
+}
+
+/// A typed view of a capability. Written by `#[target]`.
+pub trait Client: Clone + Send + Sync + 'static {
+    /// Views a capability as this type, unchecked: a peer can always be of another kind.
+    fn from_capability(capability: Capability) -> Self;
+
+    /// The capability itself.
+    fn capability(&self) -> &Capability;
+}
+
+impl Client for Capability {
+    fn from_capability(capability: Capability) -> Self {
+        capability
+    }
+
+    fn capability(&self) -> &Capability {
+        self
+    }
+}
+
+/// The interface of an object nothing is known about: its stub has the methods of [`Capability`].
+#[derive(Clone, Copy, Debug)]
+pub struct Any;
+
+impl Interface for Any {
+    type Client = Capability;
+
+    const NAME: &'static str = "Any";
+
+    fn describe() -> Description {
+        Description::new(Self::NAME, "An object nothing is known about.")
+    }
+}
+
+/// A reference to an object of type `T`, wherever it lives.
+///
+/// Its methods are those of `T`, each giving a [`Promise`]. Clone it to keep it, drop it to release it:
+/// when the last clone is gone, so is the hold on the object.
+pub struct Stub<T: Interface + ?Sized = Any> {
+    client: T::Client,
+}
+
+impl<T: Interface + ?Sized> Stub<T> {
+    /// Views a capability as a `T`, unchecked.
+    pub fn from_capability(capability: Capability) -> Self {
+        Self { client: T::Client::from_capability(capability) }
+    }
+
+    /// The capability itself.
+    pub fn capability(&self) -> &Capability {
+        self.client.capability()
+    }
+
+    /// The same object seen as another type.
+    pub fn cast<U: Interface + ?Sized>(&self) -> Stub<U> {
+        Stub::from_capability(self.capability().clone())
+    }
+}
+
+impl Stub {
+    /// A stub of an object of this process.
+    pub fn new(target: impl Target) -> Self {
+        Self::from_capability(Capability::new(target))
+    }
+}
+
+impl<T: Interface + ?Sized> Deref for Stub<T> {
+    type Target = T::Client;
+
+    fn deref(&self) -> &T::Client {
+        &self.client
+    }
+}
+
+impl<T: Interface + ?Sized> Clone for Stub<T> {
+    fn clone(&self) -> Self {
+        Self { client: self.client.clone() }
+    }
+}
+
+impl<T: Interface + ?Sized> fmt::Debug for Stub<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stub({:?})", self.capability().hook())
+    }
+}
+
+impl<T: Interface + ?Sized> From<Stub<T>> for Value {
+    fn from(stub: Stub<T>) -> Self {
+        Self::Stub(stub.capability().clone())
+    }
+}
+
+impl<T: Interface + ?Sized> From<Stub<T>> for Capability {
+    fn from(stub: Stub<T>) -> Self {
+        stub.capability().clone()
+    }
+}
+
+impl<T: Interface + ?Sized> FromValue for Stub<T> {
+    fn from_value(value: Value) -> Result<Self> {
+        Capability::from_value(value).map(Self::from_capability)
+    }
+
+    fn describe() -> Type {
+        Type::Stub(T::NAME.into())
+    }
+}
+
+impl FromValue for Capability {
+    fn from_value(value: Value) -> Result<Self> {
+        match value {
+            Value::Stub(capability) => Ok(capability),
+            other => Err(Error::type_error(format!("expected a stub, got {}", other.describe_kind()))),
+        }
+    }
+
+    fn describe() -> Type {
+        Type::Stub("unknown".into())
+    }
+}

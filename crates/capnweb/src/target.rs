@@ -1,0 +1,170 @@
+//! What you implement: an object whose methods a peer may call.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::convert::{FromValue, Output};
+use crate::describe::Description;
+use crate::error::{Error, Result};
+use crate::value::Value;
+
+/// An object whose methods a peer may call. Usually written by [`#[target]`](crate::target); by hand
+/// when the members are only known at run time.
+///
+/// Calls start in the order they arrive: [`call`](Self::call) runs at once, up to the first wait of the
+/// future it returns; what follows runs beside other calls. Arguments belong to the call, so
+/// capabilities among them are released when it ends, unless they are kept.
+///
+/// JavaScript gives every object some members and treats one with a `then` as a promise, so those
+/// names never reach a target.
+pub trait Target: Send + Sync + 'static {
+    /// What `name` is on this object.
+    fn member(&self, name: &str) -> Member;
+
+    /// Calls a method.
+    fn call(self: Arc<Self>, method: &str, arguments: Arguments) -> Reply;
+
+    /// Reads a property.
+    fn get(self: Arc<Self>, property: &str) -> Reply {
+        let _ = property;
+        Reply::ready(())
+    }
+
+    /// Calls the object itself, when it is a function.
+    fn invoke(self: Arc<Self>, arguments: Arguments) -> Reply {
+        drop(arguments);
+        Reply::not_a_function()
+    }
+
+    /// Its name, members and their types, where known.
+    fn describe(&self) -> Description {
+        Description::default()
+    }
+}
+
+/// What a name is on an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Member {
+    /// It reads as `undefined`.
+    Absent,
+    /// It can be called, or read as a function.
+    Method,
+    /// It can be read.
+    Getter,
+}
+
+/// What a target answers: a result, or the future of one.
+pub struct Reply(pub(crate) ReplyInner);
+
+pub(crate) enum ReplyInner {
+    Ready(Result<Value>),
+    Future(Pin<Box<dyn Future<Output = Result<Value>> + Send>>),
+    NoSuchMethod(Option<String>),
+}
+
+impl Reply {
+    /// A result that is there.
+    pub fn ready(output: impl Output) -> Self {
+        Self(ReplyInner::Ready(output.into_outcome()))
+    }
+
+    /// A result that will come.
+    pub fn future<F>(future: F) -> Self
+    where
+        F: Future<Output: Output> + Send + 'static,
+    {
+        Self(ReplyInner::Future(Box::pin(async move { future.await.into_outcome() })))
+    }
+
+    /// The call failed before it began, over its arguments for instance.
+    pub fn error(error: Error) -> Self {
+        Self(ReplyInner::Ready(Err(error)))
+    }
+
+    /// There is no such method.
+    pub fn no_such_method(name: &str) -> Self {
+        Self(ReplyInner::NoSuchMethod(Some(name.to_owned())))
+    }
+
+    /// The object is not a function.
+    pub fn not_a_function() -> Self {
+        Self(ReplyInner::NoSuchMethod(None))
+    }
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            ReplyInner::Ready(result) => f.debug_tuple("Ready").field(result).finish(),
+            ReplyInner::Future(_) => f.write_str("Future"),
+            ReplyInner::NoSuchMethod(name) => f.debug_tuple("NoSuchMethod").field(name).finish(),
+        }
+    }
+}
+
+/// The arguments of a call, taken in order.
+#[derive(Debug)]
+pub struct Arguments {
+    values: std::vec::IntoIter<Value>,
+}
+
+impl Arguments {
+    pub(crate) fn new(values: Vec<Value>) -> Self {
+        Self { values: values.into_iter() }
+    }
+
+    /// Takes the next argument as a `T`. A missing one is `undefined`; one of another type is a
+    /// `TypeError` that names it.
+    pub fn take<T: FromValue>(&mut self, name: &str) -> Result<T> {
+        let value = self.values.next().unwrap_or_default();
+        T::from_value(value.without_raw()).map_err(|error| Error::of(error.kind(), format!("argument '{name}': {}", error.message())))
+    }
+
+    /// What has not been taken.
+    pub fn rest(self) -> Vec<Value> {
+        self.values.map(Value::without_raw).collect()
+    }
+
+    /// How many have not been taken.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether all have been taken.
+    pub fn is_empty(&self) -> bool {
+        self.values.len() == 0
+    }
+}
+
+/// A function as a target: it has no members and can be called.
+pub(crate) struct Function<F>(F);
+
+impl<F, R> Function<F>
+where
+    F: Fn(Arguments) -> R + Send + Sync + 'static,
+    R: Future<Output: Output> + Send + 'static,
+{
+    pub(crate) fn new(function: F) -> Self {
+        Self(function)
+    }
+}
+
+impl<F, R> Target for Function<F>
+where
+    F: Fn(Arguments) -> R + Send + Sync + 'static,
+    R: Future<Output: Output> + Send + 'static,
+{
+    fn member(&self, _name: &str) -> Member {
+        Member::Absent
+    }
+
+    fn call(self: Arc<Self>, method: &str, _arguments: Arguments) -> Reply {
+        Reply::no_such_method(method)
+    }
+
+    fn invoke(self: Arc<Self>, arguments: Arguments) -> Reply {
+        Reply::future((self.0)(arguments))
+    }
+}

@@ -1,0 +1,116 @@
+//! A target served on one HTTP path: WebSockets by GET, batches by POST.
+
+use std::fmt;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
+use http::header::{ALLOW, UPGRADE};
+use http::{HeaderMap, StatusCode};
+
+use super::origin::OriginPolicy;
+use super::{batch, websocket};
+use crate::connection::{Connection, Options};
+use crate::stub::Capability;
+
+/// Serves a target to everyone who connects.
+///
+/// [`Server::route`] is a route for any axum router. Handlers that are still running belong to
+/// [`Options::tasks`]; stop those when the server stops.
+#[derive(Clone)]
+pub struct Server {
+    main: Arc<dyn Fn(&HeaderMap) -> Capability + Send + Sync>,
+    options: Options,
+    origins: OriginPolicy,
+    websocket: websocket::Settings,
+    batch: batch::server::Settings,
+}
+
+impl Server {
+    /// Serves what `main` makes, afresh for each session; it may look at the request's headers.
+    pub fn new<M: Into<Capability>>(main: impl Fn(&HeaderMap) -> M + Send + Sync + 'static) -> Self {
+        Self {
+            main: Arc::new(move |headers| main(headers).into()),
+            options: Options::default(),
+            origins: OriginPolicy::default(),
+            websocket: websocket::Settings::default(),
+            batch: batch::server::Settings::default(),
+        }
+    }
+
+    /// With these limits, redaction and owner of running handlers.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// For these web pages.
+    pub fn origins(mut self, origins: OriginPolicy) -> Self {
+        self.origins = origins;
+        self
+    }
+
+    /// With these settings for WebSockets.
+    pub fn websocket(mut self, settings: websocket::Settings) -> Self {
+        self.websocket = settings;
+        self
+    }
+
+    /// With these settings for batches.
+    pub fn batch(mut self, settings: batch::server::Settings) -> Self {
+        self.batch = settings;
+        self
+    }
+
+    /// The route.
+    pub fn route<S: Clone + Send + Sync + 'static>(self) -> MethodRouter<S> {
+        let server = Arc::new(self);
+        let for_post = server.clone();
+        get(move |headers: HeaderMap, upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>| async move {
+            server.upgrade(&headers, upgrade)
+        })
+            .post(move |headers: HeaderMap, body: Body| async move { for_post.answer(&headers, body).await })
+    }
+
+    fn upgrade(
+        &self,
+        headers: &HeaderMap,
+        upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    ) -> Response {
+        let upgrade = match upgrade {
+            Ok(upgrade) => upgrade,
+            Err(rejection) if headers.contains_key(UPGRADE) => return rejection.into_response(),
+            Err(_) => {
+                let hint = "send a POST, or open a WebSocket";
+                return (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "POST")], hint).into_response();
+            }
+        };
+        if !self.origins.allows(headers) {
+            return forbidden();
+        }
+        let connection = Connection::new((self.main)(headers), &self.options);
+        let settings = self.websocket.clone();
+        websocket::server::configure(upgrade, &self.options.limits, &settings)
+            .on_upgrade(move |socket| websocket::serve(socket, connection, settings))
+    }
+
+    async fn answer(&self, headers: &HeaderMap, body: Body) -> Response {
+        if !self.origins.allows(headers) {
+            return forbidden();
+        }
+        batch::server::answer(body, (self.main)(headers), &self.options, &self.batch).await
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("options", &self.options).field("origins", &self.origins).finish_non_exhaustive()
+    }
+}
+
+fn forbidden() -> Response {
+    (StatusCode::FORBIDDEN, "this page's origin is not allowed").into_response()
+}

@@ -1,0 +1,214 @@
+//! One message in one text frame of a WebSocket.
+
+use std::future::Future;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::time::Instant;
+use tokio_tungstenite::tungstenite;
+
+use crate::connection::{Close, Shared};
+use crate::error::Error;
+
+#[cfg(feature = "client")]
+pub mod client;
+#[cfg(feature = "server")]
+pub mod server;
+
+#[cfg(feature = "client")]
+pub use client::{connect, over};
+#[cfg(feature = "server")]
+pub use server::serve;
+
+/// How a WebSocket is kept alive, and how slow it may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// A ping is sent when nothing was heard for so long.
+    pub ping_after: Duration,
+    /// The session ends when nothing was heard for so long, pongs included.
+    pub idle_limit: Duration,
+    /// The session ends when a peer takes nothing for so long while frames wait for it. Meanwhile
+    /// nothing more is read from it, and [`Limits::max_queued_bytes`](crate::Limits) bounds what waits.
+    pub write_limit: Duration,
+    /// How much is read from the socket at once. It is allocated for each session, busy or not.
+    pub read_buffer: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            ping_after: Duration::from_secs(30),
+            idle_limit: Duration::from_secs(90),
+            write_limit: Duration::from_secs(30),
+            read_buffer: 2 << 10,
+        }
+    }
+}
+
+/// How long the other side may take to answer a close.
+const CLOSE_LIMIT: Duration = Duration::from_secs(2);
+
+/// How many frames are taken before what they caused is sent, so that one write serves many.
+const BURST: usize = 256;
+
+/// A WebSocket, whichever library holds it.
+pub(crate) trait Socket: Send {
+    /// The text of a frame, known to be UTF-8 by the library that read it.
+    type Text: Deref<Target = str> + Send;
+
+    /// The next frame; `None` at the end. May be dropped and called again.
+    fn next(&mut self) -> impl Future<Output = Option<Incoming<Self::Text>>> + Send;
+    /// Puts a frame in the write buffer.
+    fn feed(&mut self, frame: Outgoing) -> impl Future<Output = Result<(), Gone>> + Send;
+    /// Writes out the buffer. May be dropped and called again.
+    fn flush(&mut self) -> impl Future<Output = Result<(), Gone>> + Send;
+}
+
+/// What arrives.
+pub(crate) enum Incoming<T> {
+    Text(T),
+    /// Ping or pong: the peer is there.
+    Alive,
+    /// What cannot be part of a session; it ends with this error.
+    Wrong(Error),
+    /// The peer closes.
+    Closed(Option<String>),
+}
+
+/// What leaves.
+pub(crate) enum Outgoing {
+    Text(String),
+    Ping,
+    Close(Close),
+}
+
+/// The connection is no more.
+#[derive(Debug)]
+pub(crate) struct Gone;
+
+/// Moves frames between the socket and the session until either ends.
+pub(crate) async fn drive(mut socket: impl Socket, session: Arc<Shared>, settings: Settings) {
+    let mut heard = Instant::now();
+    let silence = tokio::time::sleep(settings.ping_after);
+    let stopping = session.tasks().stopping();
+    tokio::pin!(silence, stopping);
+    loop {
+        if send(&mut socket, &session, &settings).await.is_err() {
+            return session.end(lost());
+        }
+        if let Some(close) = session.close_frame() {
+            return finish(socket, close).await;
+        }
+        tokio::select! {
+            biased;
+            incoming = socket.next() => {
+                heard = Instant::now();
+                let mut open = take(incoming, &session);
+                // Whatever else is already here is taken before anything is written.
+                for _ in 1..BURST {
+                    match socket.next().now_or_never() {
+                        Some(incoming) if open => open = take(incoming, &session),
+                        _ => break,
+                    }
+                }
+            }
+            () = session.outgoing() => {}
+            () = &mut stopping => session.end(Error::new("the server is shutting down")),
+            () = &mut silence => {
+                if heard.elapsed() >= settings.idle_limit {
+                    session.end(Error::new("the peer was silent for too long"));
+                } else if heard.elapsed() >= settings.ping_after && ping(&mut socket, &settings).await.is_err() {
+                    session.end(lost());
+                }
+                silence.as_mut().reset(Instant::now() + settings.ping_after);
+            }
+        }
+    }
+}
+
+/// Takes one frame; false when no more are to be taken.
+fn take<T: Deref<Target = str>>(incoming: Option<Incoming<T>>, session: &Arc<Shared>) -> bool {
+    match incoming {
+        Some(Incoming::Text(text)) => {
+            session.receive(&text);
+            true
+        }
+        Some(Incoming::Alive) => true,
+        Some(Incoming::Wrong(error)) => {
+            session.abort(error);
+            false
+        }
+        Some(Incoming::Closed(reason)) => {
+            let reason = reason.filter(|reason| !reason.is_empty());
+            session.end(Error::new(reason.unwrap_or_else(|| "the peer closed the connection".to_owned())));
+            false
+        }
+        None => {
+            session.end(lost());
+            false
+        }
+    }
+}
+
+/// Sends what waits. While the peer takes nothing, nothing is read from it either.
+async fn send(socket: &mut impl Socket, session: &Shared, settings: &Settings) -> Result<(), Gone> {
+    let frames = session.take_outgoing();
+    if frames.is_empty() {
+        return Ok(());
+    }
+    let write = async {
+        for frame in frames {
+            socket.feed(Outgoing::Text(frame)).await?;
+        }
+        socket.flush().await
+    };
+    within(settings.write_limit, write).await
+}
+
+async fn ping(socket: &mut impl Socket, settings: &Settings) -> Result<(), Gone> {
+    let write = async {
+        socket.feed(Outgoing::Ping).await?;
+        socket.flush().await
+    };
+    within(settings.write_limit, write).await
+}
+
+/// Says good-bye and waits a moment for the answer, so that the last frames are not lost to a reset.
+async fn finish(mut socket: impl Socket, close: Close) {
+    let farewell = async {
+        socket.feed(Outgoing::Close(close)).await?;
+        socket.flush().await?;
+        while socket.next().await.is_some() {}
+        Ok(())
+    };
+    // Too late to tell anyone.
+    let _ = within(CLOSE_LIMIT, farewell).await;
+}
+
+/// Runs a write, with a timer only when it does not finish at once.
+async fn within(limit: Duration, write: impl Future<Output = Result<(), Gone>>) -> Result<(), Gone> {
+    futures_util::pin_mut!(write);
+    if let Some(result) = write.as_mut().now_or_never() {
+        return result;
+    }
+    tokio::time::timeout(limit, write).await.unwrap_or(Err(Gone))
+}
+
+fn lost() -> Error {
+    Error::new("the connection was lost")
+}
+
+/// What a failed read means: the frame was wrong, or (`None`) the connection is gone.
+fn failed<T>(error: &tungstenite::Error) -> Option<Incoming<T>> {
+    match error {
+        tungstenite::Error::Capacity(tungstenite::error::CapacityError::MessageTooLong { max_size, .. }) => {
+            Some(Incoming::Wrong(Error::range_error(format!(
+                "Incoming message exceeds maximum size of {max_size} bytes."
+            ))))
+        }
+        tungstenite::Error::Utf8(_) => Some(Incoming::Wrong(Error::type_error("a text frame is not UTF-8"))),
+        _ => None,
+    }
+}

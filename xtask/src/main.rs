@@ -1,0 +1,83 @@
+//! The project's own commands, run as `cargo xtask COMMAND`.
+//!
+//! - [`mod@test`] sets up what the tests need and runs every check that a change must pass;
+//! - [`tidy`] holds the checks of the repository itself: crate arrows, file headers, paths;
+//! - [`examples`] runs the numbered examples and compares what they print;
+//! - [`mod@bench`] measures us and the reference implementation in one run.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command-line tool talks to its user by printing"
+)]
+
+use std::process::ExitCode;
+
+use crate::error::{Error, Result};
+
+mod bench;
+mod error;
+mod examples;
+mod process;
+mod report;
+mod test;
+mod tidy;
+mod tools;
+mod workspace;
+
+const HELP: &str = "\
+cargo xtask COMMAND
+
+  test                 set up what the tests need, then run everything a change must pass:
+                       format, tidy, clippy, tests, doc tests, examples, features, docs, licences
+  tidy                 check crate arrows, file headers, README length and machine paths
+  examples [--bless]   run the numbered examples and compare their output with
+                       examples/expected/NAME.txt; --bless writes those files instead
+  bench capnweb        measure npm capnweb and our crate in one run, and print the ratios
+      --seconds N      how long each measurement lasts (default 3)
+      --rounds N       measurements of each peer, the best counts (default 3)
+      --sessions N     how many idle sessions to open (default 5000)
+      --only A,B       some of: call, batch, callbacks, bytes, map, idle, sequential
+      --peers A,B      some of: npm, ours (default both)
+      --write          put the table of a whole run into docs/benchmarks.md
+  bench-load           one measurement of one server, started by `bench`
+      SCENARIO URL --pid N [--seconds N] [--sessions N]
+  help                 this text
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Error::Reported) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<()> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if words.iter().any(|word| matches!(*word, "--help" | "-h")) {
+        print!("{HELP}");
+        return Ok(());
+    }
+    let root = workspace::root();
+    match words.as_slice() {
+        [] | ["help"] => {
+            print!("{HELP}");
+            Ok(())
+        }
+        ["test"] => test::run(&root),
+        ["tidy"] => tidy::run(&root),
+        ["examples"] => examples::run(&root, examples::Expected::Compare).map(|_| ()),
+        ["examples", "--bless"] => examples::run(&root, examples::Expected::Write).map(|_| ()),
+        ["bench", "capnweb", options @ ..] => bench::run(&root, options),
+        ["bench-load", scenario, url, options @ ..] => bench::load::run(scenario, url, options),
+        _ => Err(Error::Usage(format!(
+            "`cargo xtask {}` is not a command",
+            words.join(" ")
+        ))),
+    }
+}

@@ -1,0 +1,110 @@
+//! Starting other programs and taking their answers.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::error::{Doing, Error, Result};
+
+/// The cargo that runs us, in the workspace's root.
+pub(crate) fn cargo(root: &Path) -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.current_dir(root);
+    command
+}
+
+/// Runs a program that talks to the user directly.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command
+        .status()
+        .doing(|| format!("start {}", line(command)))?;
+    ended(command, status)
+}
+
+/// Runs a program and returns what it printed; what it reports as errors goes to the user.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    command.stderr(Stdio::inherit());
+    let output = command
+        .output()
+        .doing(|| format!("start {}", line(command)))?;
+    ended(command, output.status)?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Runs a program, shows each line it prints as it comes, and hands it to `seen` as well.
+pub(crate) fn watch(command: &mut Command, mut seen: impl FnMut(&str)) -> Result<()> {
+    command.stdout(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .doing(|| format!("start {}", line(command)))?;
+    let stdout = child.stdout.take().expect("stdout is piped");
+    for text in BufReader::new(stdout).split(b'\n') {
+        let text = text.doing(|| format!("read from {}", line(command)))?;
+        let text = String::from_utf8_lossy(&text);
+        println!("{text}");
+        seen(&text);
+    }
+    let status = child
+        .wait()
+        .doing(|| format!("wait for {}", line(command)))?;
+    ended(command, status)
+}
+
+/// A program that cargo has built.
+#[derive(Debug)]
+pub(crate) struct Built {
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+}
+
+/// Runs `cargo build` with these arguments and returns the programs it made.
+pub(crate) fn build(root: &Path, arguments: &[&str]) -> Result<Vec<Built>> {
+    let mut command = cargo(root);
+    command.arg("build").args(arguments);
+    command.args(["--message-format", "json-render-diagnostics"]);
+    let messages = output(&mut command)?;
+    let programs = messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter_map(|message| {
+            Some(Built {
+                name: message["target"]["name"].as_str()?.to_owned(),
+                path: message["executable"].as_str()?.into(),
+            })
+        });
+    Ok(programs.collect())
+}
+
+/// A program that may open as many files as the system lets it.
+///
+/// The shell raises its own soft limit and then becomes the program, so the process id stays.
+pub(crate) fn with_many_files(program: &Path) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n \"$(ulimit -H -n)\" && exec \"$@\"", "sh"]);
+    command.arg(program);
+    command
+}
+
+/// The command as a user would type it, for messages.
+pub(crate) fn line(command: &Command) -> String {
+    let program = Path::new(command.get_program());
+    let program = program.file_name().unwrap_or(program.as_os_str());
+    std::iter::once(program)
+        .chain(command.get_args())
+        .map(|word| word.to_string_lossy())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn ended(command: &Command, status: std::process::ExitStatus) -> Result<()> {
+    if status.success() {
+        return Ok(());
+    }
+    Err(Error::Command {
+        command: line(command),
+        status,
+    })
+}

@@ -1,0 +1,93 @@
+//! `cargo xtask test`: everything a change must pass, quick checks first.
+
+use std::path::Path;
+
+use crate::error::Result;
+use crate::report::{Report, Tally};
+use crate::tools::{self, Node};
+use crate::{examples, process, tidy, workspace};
+
+/// Folders with a `package-lock.json` whose packages the tests use.
+const NPM_FOLDERS: [&str; 1] = ["conformance/capnweb"];
+
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let mut report = Report::start();
+    report.step("format", |_| {
+        cargo(root, &["fmt", "--all", "--", "--check"])
+    })?;
+    report.step("tidy", |_| tidy::run(root))?;
+    let node = report.step("node", |_| {
+        let node = tools::node(root)?;
+        println!("node {}", node.version);
+        for folder in NPM_FOLDERS {
+            tools::npm_packages(root, folder, &node)?;
+        }
+        Ok(node)
+    })?;
+    report.step("clippy", |_| {
+        let all = ["clippy", "--workspace", "--all-targets"];
+        cargo(root, &[&all[..], &["--", "-D", "warnings"]].concat())
+    })?;
+    report.step("tests", |tally| {
+        test(root, &node, &["--lib", "--bins", "--tests"], tally)
+    })?;
+    report.step("doc tests", |tally| test(root, &node, &["--doc"], tally))?;
+    report.step("examples", |tally| {
+        tally.passed = examples::run(root, examples::Expected::Compare)?;
+        Ok(())
+    })?;
+    report.step("each feature alone", |_| features(root))?;
+    report.step("docs", |_| docs(root))?;
+    report.step("licences, bans, sources", |_| deny(root))?;
+    report.finish();
+    Ok(())
+}
+
+fn cargo(root: &Path, arguments: &[&str]) -> Result<()> {
+    process::run(process::cargo(root).args(arguments))
+}
+
+fn test(root: &Path, node: &Node, kinds: &[&str], tally: &mut Tally) -> Result<()> {
+    let mut command = process::cargo(root);
+    command.args(["test", "--workspace", "--no-fail-fast"]);
+    command.args(kinds);
+    node.offer_to(&mut command);
+    process::watch(&mut command, |line| tally.add_summary(line))
+}
+
+/// Each feature of each crate must build without the others, and without a warning.
+fn features(root: &Path) -> Result<()> {
+    for package in workspace::packages(root)? {
+        if package.features.is_empty() || !package.folder.starts_with("crates") {
+            continue;
+        }
+        for feature in std::iter::once("").chain(package.features.iter().map(String::as_str)) {
+            let shown = if feature.is_empty() { "none" } else { feature };
+            println!("{}: {shown}", package.name);
+            let mut command = process::cargo(root);
+            // Clippy is `cargo check` that can deny warnings without rebuilding the dependencies.
+            command.args(["clippy", "--quiet", "--lib", "--no-default-features"]);
+            command.args(["--package", &package.name, "--features", feature]);
+            command.args(["--", "-D", "warnings"]);
+            process::run(&mut command)?;
+        }
+    }
+    Ok(())
+}
+
+fn docs(root: &Path) -> Result<()> {
+    let mut command = process::cargo(root);
+    command.args(["doc", "--workspace", "--no-deps"]);
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    process::run(&mut command)
+}
+
+fn deny(root: &Path) -> Result<()> {
+    tools::cargo_deny(root)?;
+    cargo(root, &["deny", "check", "licenses", "bans", "sources"])?;
+    // Advisories are checked where a copy of their database is kept; the tests fetch none.
+    if tools::has_advisories() {
+        cargo(root, &["deny", "--offline", "check", "advisories"])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! Checks of the repository itself, each also a test of this package.
+//!
+//! - [`arrows`]: crates depend on each other only as the table in `ARCHITECTURE.md` says;
+//! - [`files`]: every module says what it is for, the README stays short, no file names a path of
+//!   one machine, and only the binary reads the environment.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+mod arrows;
+mod files;
+
+#[cfg(test)]
+#[path = "tidy_tests.rs"]
+mod tests;
+
+/// Runs every check and reports all findings at once.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let findings = findings(root)?;
+    if findings.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Found(findings.join("\n")))
+}
+
+fn findings(root: &Path) -> Result<Vec<String>> {
+    let mut findings = arrows::check(root)?;
+    findings.extend(files::check(root)?);
+    Ok(findings)
+}

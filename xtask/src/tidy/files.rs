@@ -1,0 +1,99 @@
+//! Checks that read the repository's own files.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::error::Result;
+use crate::process;
+
+/// A reader should get through the README in one sitting.
+const README_LINES: usize = 150;
+
+/// Where machines keep their users' files. Written in two parts so that this file passes as well.
+const MACHINE_FOLDERS: [&str; 4] = [
+    concat!("/", "home/"),
+    concat!("/", "root/"),
+    concat!("/", "Users/"),
+    concat!("/", "work/"),
+];
+
+pub(super) fn check(root: &Path) -> Result<Vec<String>> {
+    let mut findings = Vec::new();
+    for name in repository_files(root)? {
+        // A file may be listed and just deleted, or not be text.
+        let Ok(text) = fs::read_to_string(root.join(&name)) else {
+            continue;
+        };
+        findings.extend(check_file(&name, &text));
+    }
+    Ok(findings)
+}
+
+/// All findings for one file, given its path from the root and its text.
+pub(super) fn check_file(name: &str, text: &str) -> Vec<String> {
+    let mut findings = Vec::new();
+    if is_module(name) && !text.starts_with("//! ") {
+        findings.push(format!(
+            "{name}: the first line does not say what the module is for (//! …)"
+        ));
+    }
+    if name == "README.md" && text.lines().count() >= README_LINES {
+        findings.push(format!("{name}: not under {README_LINES} lines"));
+    }
+    for (index, line) in text.lines().enumerate() {
+        if names_a_machine_path(line) {
+            findings.push(format!("{name}:{}: a path of one machine", index + 1));
+        }
+        if is_library_source(name) && line.contains("std::env") {
+            findings.push(format!(
+                "{name}:{}: only `monas` reads the environment and the command line",
+                index + 1
+            ));
+        }
+    }
+    findings
+}
+
+/// What git tracks or would track.
+fn repository_files(root: &Path) -> Result<Vec<String>> {
+    let mut git = Command::new("git");
+    git.args([
+        "ls-files",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+        "-z",
+    ]);
+    git.current_dir(root);
+    let names = process::output(&mut git)?;
+    let names = names.split('\0').filter(|name| !name.is_empty());
+    Ok(names.map(str::to_owned).collect())
+}
+
+/// Rust files that are part of a program or library, in contrast to inputs of compile tests.
+fn is_module(name: &str) -> bool {
+    let source = ["/src/", "/tests/it/", "/examples/"]
+        .iter()
+        .any(|folder| name.contains(folder));
+    name.ends_with(".rs") && (source || name.starts_with("examples/"))
+}
+
+fn is_library_source(name: &str) -> bool {
+    let inside = name
+        .strip_prefix("crates/")
+        .and_then(|rest| rest.split_once("/src/"));
+    name.ends_with(".rs")
+        && !name.ends_with("_tests.rs")
+        && inside.is_some_and(|(package, _)| package != "monas")
+}
+
+/// Whether a line holds a path that starts in a user's folder; `https://host/home/` does not.
+fn names_a_machine_path(line: &str) -> bool {
+    MACHINE_FOLDERS.iter().any(|folder| {
+        line.match_indices(folder).any(|(start, _)| {
+            let before = line[..start].chars().next_back();
+            !before.is_some_and(|c| c.is_alphanumeric() || "._-~}$/".contains(c))
+        })
+    })
+}
