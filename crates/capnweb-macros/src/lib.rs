@@ -57,7 +57,7 @@ mod values;
 /// let greeter: Stub<Greeter> = Greeter::new("Hello").into_stub();
 /// assert_eq!(greeter.greet("Ada").await?, "Hello, Ada!");
 /// assert_eq!(greeter.greeting().await?, "Hello");
-/// # capnweb::Result::Ok(()) }).unwrap();
+/// # Ok::<(), capnweb::Error>(()) }).unwrap();
 /// ```
 ///
 /// It gives `Target` and `Interface` for the type, `into_stub`, conversions into `Stub`, `Capability`

@@ -97,6 +97,7 @@ impl Connection {
             ended: Notify::new(),
             link: OnceLock::new(),
         });
+        shared.context.belongs_to(&shared);
         let link = Arc::new(Link { shared: shared.clone() });
         // Cannot be set already: it was just made.
         let _ = shared.link.set(Arc::downgrade(&link));

@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::connection::Shared;
+use crate::error::Error;
 use crate::limits::Limits;
 
 /// The handlers that are still running, owned together.
@@ -86,12 +88,35 @@ pub(crate) struct Context(Arc<ContextInner>);
 struct ContextInner {
     limits: Limits,
     tasks: Tasks,
-    calls_in_flight: Arc<AtomicUsize>,
+    calls_in_flight: AtomicUsize,
+    /// Bytes that wait in streams to be read.
+    unread_bytes: AtomicUsize,
+    /// The session this is the account of, once there is one.
+    session: OnceLock<Weak<Shared>>,
 }
 
 impl Context {
     pub(crate) fn new(limits: Limits, tasks: Tasks) -> Self {
-        Self(Arc::new(ContextInner { limits, tasks, calls_in_flight: Arc::default() }))
+        Self(Arc::new(ContextInner {
+            limits,
+            tasks,
+            calls_in_flight: AtomicUsize::new(0),
+            unread_bytes: AtomicUsize::new(0),
+            session: OnceLock::new(),
+        }))
+    }
+
+    /// Makes this the account of a session, which then ends when it is overdrawn.
+    pub(crate) fn belongs_to(&self, session: &Arc<Shared>) {
+        // Set once, when the session is made.
+        let _ = self.0.session.set(Arc::downgrade(session));
+    }
+
+    /// Something exceeded a limit: the session that asked for it ends. Not to be called under its lock.
+    pub(crate) fn exceed(&self, error: &Error) {
+        if let Some(session) = self.0.session.get().and_then(Weak::upgrade) {
+            session.abort(error.clone());
+        }
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -110,8 +135,15 @@ impl Context {
     /// Counts one more call in flight, unless there are already as many as allowed.
     pub(crate) fn permit(&self) -> Option<CallPermit> {
         let before = self.0.calls_in_flight.fetch_add(1, Ordering::Relaxed);
-        let permit = CallPermit(self.0.calls_in_flight.clone());
+        let permit = CallPermit(self.clone());
         (before < self.0.limits.max_calls_in_flight).then_some(permit)
+    }
+
+    /// Counts bytes that wait to be read, unless there are already as many as allowed.
+    pub(crate) fn keep_unread(&self, bytes: usize) -> Option<Unread> {
+        let before = self.0.unread_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let unread = Unread { context: self.clone(), bytes };
+        (before.saturating_add(bytes) <= self.0.limits.max_queued_bytes).then_some(unread)
     }
 
     pub(crate) fn calls_in_flight(&self) -> usize {
@@ -133,10 +165,23 @@ impl fmt::Debug for Context {
 
 /// One call in flight, until dropped.
 #[derive(Debug)]
-pub(crate) struct CallPermit(Arc<AtomicUsize>);
+pub(crate) struct CallPermit(Context);
 
 impl Drop for CallPermit {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.0.calls_in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Bytes that wait to be read, until dropped.
+#[derive(Debug)]
+pub(crate) struct Unread {
+    context: Context,
+    bytes: usize,
+}
+
+impl Drop for Unread {
+    fn drop(&mut self) {
+        self.context.0.unread_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }

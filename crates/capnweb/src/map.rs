@@ -20,19 +20,14 @@ pub(crate) mod record;
 pub(crate) struct MapBudget {
     elements: Arc<AtomicUsize>,
     depth: usize,
-    /// Told when the account is overdrawn; the session it belongs to then ends.
-    exceeded: Arc<dyn Fn(&Error) + Send + Sync>,
+    context: Context,
 }
 
 impl MapBudget {
-    pub(crate) fn new(context: &Context, exceeded: Arc<dyn Fn(&Error) + Send + Sync>) -> Self {
+    pub(crate) fn new(context: &Context) -> Self {
         let limits = context.limits();
-        Self { elements: Arc::new(AtomicUsize::new(limits.max_map_elements)), depth: limits.max_map_depth, exceeded }
-    }
-
-    /// For a map that no peer asked for.
-    pub(crate) fn own(context: &Context) -> Self {
-        Self::new(context, Arc::new(|_| {}))
+        let elements = Arc::new(AtomicUsize::new(limits.max_map_elements));
+        Self { elements, depth: limits.max_map_depth, context: context.clone() }
     }
 
     fn visit(&self) -> Result<()> {
@@ -49,7 +44,7 @@ impl MapBudget {
 
     fn exceed(&self, message: &str) -> Error {
         let error = Error::range_error(message);
-        (self.exceeded)(&error);
+        self.context.exceed(&error);
         error
     }
 }

@@ -110,7 +110,7 @@ impl<T> Promise<T> {
     fn map_recorded(&self, function: impl FnOnce(&Mapper, Promise) -> Value) -> Promise {
         match record::record(|mapper, input| function(mapper, Pipelined::from(input).into())) {
             Ok((captures, instructions)) => {
-                let budget = MapBudget::own(&context_of(&self.inner.hook));
+                let budget = MapBudget::new(&context_of(&self.inner.hook));
                 self.inner.apply(Vec::new(), Action::Map { captures, instructions, budget }).into()
             }
             Err(error) => Promise::broken(error),

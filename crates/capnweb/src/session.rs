@@ -666,13 +666,7 @@ impl Tables for SessionTables<'_> {
     }
 
     fn map_budget(&mut self) -> Result<MapBudget> {
-        let link = Arc::downgrade(self.link);
-        let exceeded = move |error: &Error| {
-            if let Some(link) = link.upgrade() {
-                link.abort(error.clone());
-            }
-        };
-        Ok(MapBudget::new(&self.session.context, Arc::new(exceeded)))
+        Ok(MapBudget::new(&self.session.context))
     }
 
     fn import_stub(&mut self, id: i64) -> Result<Hook> {

@@ -21,6 +21,7 @@ use crate::convert::FromValue;
 use crate::error::{Error, Result};
 use crate::expression::PathPart;
 use crate::hook::{Action, Hook, Operation};
+use crate::stub::Capability;
 use crate::value::{Blob, Value};
 
 pub(crate) mod flow;
@@ -157,6 +158,13 @@ struct WritingState {
 }
 
 impl WritableStream {
+    /// A stream whose chunks go to `sink`, an object with the methods `write(chunk)`, `close()` and
+    /// `abort(reason)`. Each chunk is acknowledged when its `write` returns. A writer that gives up
+    /// without `close` just drops the sink.
+    pub fn new(sink: impl Into<Capability>) -> Self {
+        Self::from_hook(sink.into().into_hook(), Context::default())
+    }
+
     /// A pipe in this process: what is written here is read there.
     pub fn pipe() -> (Self, ReadableStream) {
         let (writer, reader) = pipe::pipe();

@@ -8,7 +8,7 @@ use std::task::{Context as Polling, Poll, Waker};
 
 use futures_core::Stream;
 
-use crate::context::Context;
+use crate::context::{Context, Unread};
 use crate::error::{Error, Result};
 use crate::expression::PathPart;
 use crate::hook::deferred::{Resolver, deferred};
@@ -38,7 +38,6 @@ struct State {
     chunks: VecDeque<Chunk>,
     /// How many chunks have left the queue, so that a late one finds its place.
     taken: u64,
-    queued_bytes: usize,
     /// Set by `close` and by the first failure; nothing is accepted afterwards.
     end: Option<Result<()>>,
     reader_gone: bool,
@@ -47,8 +46,8 @@ struct State {
 
 struct Chunk {
     content: Option<Result<Value>>,
-    bytes: usize,
     taken: Resolver,
+    _unread: Unread,
 }
 
 /// A new pipe.
@@ -87,29 +86,25 @@ impl Writer {
     }
 
     fn write(&self, chunk: Value, context: &Context) -> Hook {
-        let bytes = weight(&chunk);
+        let Some(unread) = context.keep_unread(weight(&chunk)) else {
+            let error = Error::range_error("the session's streams hold too many unread bytes");
+            context.exceed(&error);
+            return Hook::Broken(error);
+        };
         let (promise, taken) = deferred();
-        let waits = settle::holds_promise(&chunk);
+        let (content, waiting) = if settle::holds_promise(&chunk) { (None, Some(chunk)) } else { (Some(Ok(chunk)), None) };
         let place = {
             let mut state = self.pipe.lock();
             if let Some(refusal) = state.refusal() {
                 drop(state);
                 return Hook::Broken(refusal);
             }
-            if state.queued_bytes + bytes > context.limits().max_queued_bytes {
-                drop(state);
-                let error = Error::range_error("the stream holds too many unread bytes");
-                self.pipe.end(Err(error.clone()));
-                return Hook::Broken(error);
-            }
-            state.queued_bytes += bytes;
             let place = state.taken + state.chunks.len() as u64;
-            let content = if waits { None } else { Some(Ok(chunk.clone())) };
-            state.chunks.push_back(Chunk { content, bytes, taken });
+            state.chunks.push_back(Chunk { content, taken, _unread: unread });
             state.wake_reader();
             place
         };
-        if waits {
+        if let Some(chunk) = waiting {
             let pipe = self.pipe.clone();
             settle::value(chunk, context, Box::new(move |content| pipe.fill(place, content)));
         }
@@ -182,7 +177,6 @@ impl Stream for Reader {
         if state.chunks.front().is_some_and(|chunk| chunk.content.is_some()) {
             let Some(chunk) = state.chunks.pop_front() else { return Poll::Pending };
             state.taken += 1;
-            state.queued_bytes -= chunk.bytes;
             drop(state);
             chunk.taken.resolve(undefined());
             return Poll::Ready(chunk.content);

@@ -1,0 +1,4 @@
+//! The real program: started, called, stopped.
+
+mod program;
+mod server;
