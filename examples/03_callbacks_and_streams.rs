@@ -54,7 +54,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     });
     println!("{}", worker.work(3, progress).await?);
 
-    let numbers = || ReadableStream::from_iter([1.0, 2.0, 3.0]).cast();
+    let numbers = || ReadableStream::from_items([1.0, 2.0, 3.0]).cast();
     let squares: Vec<f64> = worker.squares(numbers()).await?.try_collect().await?;
     println!("squares: {squares:?}");
     println!("sum: {}", worker.sum(numbers()).await?);

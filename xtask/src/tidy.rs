@@ -2,7 +2,7 @@
 //!
 //! - [`arrows`]: crates depend on each other only as the table in `ARCHITECTURE.md` says;
 //! - [`files`]: every module says what it is for, the README stays short, no file names a path of
-//!   one machine, and only the binary reads the environment.
+//!   one machine, only the binary reads the environment, and the session has no I/O, clock or tasks.
 
 use std::path::Path;
 

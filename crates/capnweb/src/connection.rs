@@ -18,7 +18,7 @@ use crate::hook::import::{Import, ImportId};
 use crate::hook::settled::Settled;
 use crate::hook::{Action, Hook, Operation, Path, Waiter};
 use crate::limits::Limits;
-use crate::session::{Calls, Effect, ExportId, Redact, Session, Stats};
+use crate::session::{Calls, Effect, Effects, ExportId, Redact, Session, Stats};
 use crate::settle;
 use crate::stream;
 use crate::stub::{Capability, Interface, Stub};
@@ -172,12 +172,17 @@ impl Link {
     }
 
     pub(crate) fn push(self: &Arc<Self>, import: &Arc<Import>, operation: Operation) -> Hook {
+        let mut operation = Some(operation);
         let sent = self.shared.with(|session, effects| match import.resolution() {
             // Resolved since the caller looked.
-            Some(hook) => Err((hook, operation)),
-            None => Ok(session.push(self, import.id(), operation, effects)),
+            Some(_) => None,
+            None => operation.take().map(|operation| session.push(self, import.id(), operation, effects)),
         });
-        sent.unwrap_or_else(|(hook, operation)| hook.apply(operation))
+        match (sent, operation) {
+            (Some(hook), _) => hook,
+            (None, Some(operation)) => Hook::Import(import.clone()).apply(operation),
+            (None, None) => Hook::Broken(Error::internal("an operation was lost")),
+        }
     }
 
     pub(crate) fn stream(
@@ -252,6 +257,12 @@ impl Shared {
         self.outgoing.notified().await;
     }
 
+    /// How many bytes wait to be sent.
+    #[cfg(any(feature = "client", feature = "server"))]
+    pub(crate) fn queued_bytes(&self) -> usize {
+        self.lock().outbox_bytes()
+    }
+
     #[cfg(any(feature = "client", feature = "server"))]
     pub(crate) fn tasks(&self) -> &Tasks {
         self.context.tasks()
@@ -274,7 +285,7 @@ impl Shared {
     }
 
     pub(crate) fn close_frame(&self) -> Option<Close> {
-        let error = self.ended()?;
+        let error = self.lock().shown_end()?;
         Some(Close { code: 3000, reason: cut(error.message(), 123).to_owned() })
     }
 
@@ -302,8 +313,8 @@ impl Shared {
     }
 
     /// Changes the session, then does outside the lock what follows from it.
-    fn with<T>(self: &Arc<Self>, change: impl FnOnce(&mut Session, &mut Vec<Effect>) -> T) -> T {
-        let mut effects = Vec::new();
+    fn with<T>(self: &Arc<Self>, change: impl FnOnce(&mut Session, &mut Effects) -> T) -> T {
+        let mut effects = Effects::new();
         let (result, wake, ended) = trampoline::scope(|| {
             let mut session = self.lock();
             let was_open = session.ended().is_none();
@@ -328,9 +339,9 @@ impl Shared {
             Effect::Apply { hook, operation, resolver } => resolver.resolve(hook.apply(operation)),
             Effect::Answer { export, hook } => {
                 let shared = Arc::downgrade(self);
-                let answer = move |result| {
+                let answer = move |result: Result<Value>| {
                     if let Some(shared) = shared.upgrade() {
-                        shared.answer(export, result);
+                        shared.answer(export, result.as_ref().map_err(Clone::clone));
                     }
                 };
                 settle::hook(&hook, &self.context, Box::new(answer));
@@ -348,7 +359,7 @@ impl Shared {
         }
     }
 
-    fn answer(self: &Arc<Self>, export: ExportId, result: Result<Value>) {
+    fn answer(self: &Arc<Self>, export: ExportId, result: Result<&Value>) {
         let Some(link) = self.link.get().and_then(Weak::upgrade) else { return };
         self.with(|session, effects| *effects = session.answer(&link, export, result));
     }

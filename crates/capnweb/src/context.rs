@@ -89,6 +89,8 @@ struct ContextInner {
     limits: Limits,
     tasks: Tasks,
     calls_in_flight: AtomicUsize,
+    /// Promises inside values that are waited for.
+    awaited_promises: AtomicUsize,
     /// Bytes that wait in streams to be read.
     unread_bytes: AtomicUsize,
     /// The session this is the account of, once there is one.
@@ -101,6 +103,7 @@ impl Context {
             limits,
             tasks,
             calls_in_flight: AtomicUsize::new(0),
+            awaited_promises: AtomicUsize::new(0),
             unread_bytes: AtomicUsize::new(0),
             session: OnceLock::new(),
         }))
@@ -139,6 +142,13 @@ impl Context {
         (before < self.0.limits.max_calls_in_flight).then_some(permit)
     }
 
+    /// Counts promises inside a value that are waited for, unless there are already as many as allowed.
+    pub(crate) fn await_promises(&self, count: usize) -> Option<Awaiting> {
+        let before = self.0.awaited_promises.fetch_add(count, Ordering::Relaxed);
+        let awaiting = Awaiting { context: self.clone(), count };
+        (before.saturating_add(count) <= self.0.limits.max_awaited_promises).then_some(awaiting)
+    }
+
     /// Counts bytes that wait to be read, unless there are already as many as allowed.
     pub(crate) fn keep_unread(&self, bytes: usize) -> Option<Unread> {
         let before = self.0.unread_bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -170,6 +180,19 @@ pub(crate) struct CallPermit(Context);
 impl Drop for CallPermit {
     fn drop(&mut self) {
         self.0.0.calls_in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Promises that are waited for, until dropped.
+#[derive(Debug)]
+pub(crate) struct Awaiting {
+    context: Context,
+    count: usize,
+}
+
+impl Drop for Awaiting {
+    fn drop(&mut self) {
+        self.context.0.awaited_promises.fetch_sub(self.count, Ordering::Relaxed);
     }
 }
 

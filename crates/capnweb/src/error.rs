@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
+use crate::hook::settled::holds_hooks;
+use crate::trampoline::{self, Job};
 use crate::value::Value;
 
 /// A failed call, as the callee raised it or as the session did.
@@ -116,7 +118,8 @@ impl Error {
         self.with_prop("cause", cause)
     }
 
-    /// Reveals a stack to the peer. Nothing in this crate ever does.
+    /// With a stack. It is sent only when it is on an error that
+    /// [`Options::redact`](crate::Options::redact) gives.
     pub fn with_stack(self, stack: impl Into<String>) -> Self {
         self.edit(|inner| inner.stack = Some(stack.into()))
     }
@@ -166,6 +169,17 @@ impl Error {
         props: IndexMap<String, Value>,
     ) -> Self {
         Self(Arc::new(Inner { kind, message, stack, props, thrown: None, source: None }))
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // A peer can chain errors through their properties to any length: put off, never recurse.
+        for value in self.props.drain(..).map(|(_, value)| value).chain(self.thrown.take()) {
+            if holds_hooks(&value) {
+                trampoline::run(Job::DropValue(value));
+            }
+        }
     }
 }
 

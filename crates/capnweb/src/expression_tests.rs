@@ -1,3 +1,5 @@
+//! The grammar: every form read and written, and what is refused.
+
 use std::sync::Arc;
 
 use bytes::Bytes;

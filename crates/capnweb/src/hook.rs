@@ -15,11 +15,16 @@ use crate::stream::pipe::Writer;
 use crate::context::{CallPermit, Context};
 use crate::value::Value;
 
+mod circle;
 pub(crate) mod deferred;
 pub(crate) mod import;
 pub(crate) mod local;
 pub(crate) mod settled;
 pub(crate) mod variable;
+
+#[cfg(test)]
+#[path = "hook_tests.rs"]
+mod tests;
 
 use deferred::Deferred;
 use import::Import;
@@ -88,6 +93,9 @@ impl Hook {
     /// Starts the operation, now if what it needs is here, and gives its answer's hook.
     /// Takes ownership of the arguments, also on failure.
     pub(crate) fn apply(&self, operation: Operation) -> Self {
+        if operation.path.is_empty() && matches!(operation.action, Action::Get) {
+            return self.shortened();
+        }
         match self.shortened() {
             Self::Target(target) => local::apply(&target, operation),
             Self::Import(import) => import::apply(&import, operation),
@@ -116,6 +124,15 @@ impl Hook {
             Self::Broken(error) => waiter(Err(error)),
             Self::Variable(_) => waiter(Err(variable::misuse())),
             hook @ (Self::Target(_) | Self::Import(_) | Self::Writer(_)) => waiter(Ok(Value::Stub(hook.into()))),
+        }
+    }
+
+    /// Whether dropping it drops no other hook in turn, so that it may happen anywhere.
+    pub(crate) fn is_leaf(&self) -> bool {
+        match self {
+            Self::Value(settled) => !settled.holds_hooks(),
+            Self::Broken(_) => true,
+            Self::Target(_) | Self::Import(_) | Self::Promise(_) | Self::Writer(_) | Self::Variable(_) => false,
         }
     }
 

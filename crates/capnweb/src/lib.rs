@@ -75,6 +75,9 @@ mod hook;
 mod settle;
 mod trampoline;
 
+#[cfg(test)]
+mod testing;
+
 pub mod demo;
 
 #[doc(hidden)]

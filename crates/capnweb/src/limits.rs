@@ -24,6 +24,8 @@ pub struct Limits {
     pub max_imports: usize,
     /// The most handlers running at once for one session.
     pub max_calls_in_flight: usize,
+    /// The most promises inside values that are waited for at once. Values can multiply through them.
+    pub max_awaited_promises: usize,
     /// The most bytes waiting to be sent to a peer that reads slowly, or waiting in streams for an
     /// application that does.
     pub max_queued_bytes: usize,
@@ -55,6 +57,7 @@ impl Default for Limits {
             max_exports: 100_000,
             max_imports: 100_000,
             max_calls_in_flight: 10_000,
+            max_awaited_promises: 1 << 18,
             max_queued_bytes: 64 << 20,
             max_map_elements: 100_000,
             max_map_depth: 8,

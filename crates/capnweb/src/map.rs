@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::expression::Expression;
 use crate::hook::settled::Settled;
 use crate::hook::{Action, Hook, Operation, Path};
-use crate::session::evaluate::{Tables, evaluate as evaluate_expression};
+use crate::session::evaluate::{Tables, evaluate as evaluate_expression, plain};
 use crate::stream::ReadableStream;
 use crate::value::Value;
 
@@ -30,8 +30,8 @@ impl MapBudget {
         Self { elements, depth: limits.max_map_depth, context: context.clone() }
     }
 
-    fn visit(&self) -> Result<()> {
-        let left = self.elements.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+    fn visit(&self, cost: usize) -> Result<()> {
+        let left = self.elements.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(cost));
         left.map(drop).map_err(|_| self.exceed("map() visits more elements than this session may"))
     }
 
@@ -58,7 +58,8 @@ pub(crate) fn evaluate(
     budget: &MapBudget,
     context: &Context,
 ) -> Hook {
-    let function = Function { captures, instructions, budget, context };
+    let function = Function { captures, instructions, cost: cost(instructions), budget, context };
+    let input = if let Value::Raw(raw) = input { plain(raw.parse()) } else { input };
     let result = match input {
         input @ (Value::Null | Value::Undefined) => Ok(input),
         Value::Array(elements) => {
@@ -69,9 +70,16 @@ pub(crate) fn evaluate(
     Hook::from_result(result, context)
 }
 
+/// What one visit costs. A function is copied for each element, so a long one counts as several.
+fn cost(instructions: &[Expression]) -> usize {
+    const USUAL: usize = 256;
+    1 + instructions.iter().map(|instruction| instruction.print().len()).sum::<usize>() / USUAL
+}
+
 struct Function<'a> {
     captures: &'a [Hook],
     instructions: &'a [Expression],
+    cost: usize,
     budget: &'a MapBudget,
     context: &'a Context,
 }
@@ -80,7 +88,7 @@ impl Function<'_> {
     fn apply(&self, input: Value) -> Result<Value> {
         let (result, steps) =
             self.instructions.split_last().ok_or_else(|| Error::type_error("a mapped function is empty"))?;
-        self.budget.visit()?;
+        self.budget.visit(self.cost)?;
         let input = Hook::from_value(input, self.context);
         let mut run = Run { function: self, variables: vec![input] };
         for step in steps {
@@ -112,7 +120,12 @@ impl Tables for Run<'_> {
     }
 
     fn apply(&mut self, hook: &Hook, path: Path, action: Action) -> Result<Hook> {
-        Ok(hook.apply(Operation { path, action, context: self.function.context.clone(), permit: None }))
+        let context = self.function.context.clone();
+        let permit = context.permit();
+        if permit.is_none() {
+            return Err(self.function.budget.exceed("the session has too many calls in flight"));
+        }
+        Ok(hook.apply(Operation { path, action, context, permit }))
     }
 
     fn pipelined(&mut self, hook: Hook) -> Value {

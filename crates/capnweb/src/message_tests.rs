@@ -1,3 +1,5 @@
+//! The eight messages, and what is none.
+
 use super::*;
 
 fn parse(text: &str) -> Result<Message, ParseError> {

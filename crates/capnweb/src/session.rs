@@ -13,6 +13,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::connection::Link;
 use crate::context::Context;
@@ -66,6 +67,9 @@ pub(crate) enum Effect {
     /// Read a Blob to its end; it resolves the promise.
     Collect { mime: String, content: ReadableStream, resolver: Resolver },
 }
+
+/// What one message or one call causes: rarely more than one thing.
+pub(crate) type Effects = SmallVec<[Effect; 1]>;
 
 /// Whether we may call the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,6 +177,16 @@ impl Session {
         self.ended.as_ref()
     }
 
+    /// Why it has ended, as the peer may know it.
+    pub(crate) fn shown_end(&self) -> Option<Error> {
+        let error = self.ended.as_ref()?;
+        Some(self.redacted(error).unwrap_or_else(|| error.clone()))
+    }
+
+    fn redacted(&self, error: &Error) -> Option<Error> {
+        self.redact.as_ref().and_then(|redact| redact(error))
+    }
+
     /// The next messages to send, in order.
     pub(crate) fn take_outbox(&mut self) -> VecDeque<String> {
         self.outbox_bytes = 0;
@@ -194,8 +208,8 @@ impl Session {
     // What the peer says.
 
     /// Takes one message. Whatever is wrong with it ends the session.
-    pub(crate) fn receive(&mut self, link: &Arc<Link>, text: &str, now: Duration) -> Vec<Effect> {
-        let mut effects = Vec::new();
+    pub(crate) fn receive(&mut self, link: &Arc<Link>, text: &str, now: Duration) -> Effects {
+        let mut effects = Effects::new();
         if self.ended.is_some() {
             return effects;
         }
@@ -213,17 +227,17 @@ impl Session {
         message: Message,
         link: &Arc<Link>,
         now: Duration,
-        effects: &mut Vec<Effect>,
+        effects: &mut Effects,
     ) -> Result<()> {
-        let mut tables = SessionTables { session: self, link, effects };
+        let mut tables = SessionTables { session: self, link, effects, now };
         match message {
             Message::Push(expression) => {
-                let id = tables.session.next_pushed(now)?;
+                let id = tables.session.next_pushed()?;
                 let hook = tables.evaluate_hook(expression)?;
                 self.exports.insert(id, Export::new(hook));
             }
             Message::Stream(expression) => {
-                let id = tables.session.next_pushed(now)?;
+                let id = tables.session.next_pushed()?;
                 let hook = tables.evaluate_hook(expression)?;
                 self.unanswered += 1;
                 effects.push(Effect::Answer { export: id, hook: hook.clone() });
@@ -231,7 +245,8 @@ impl Session {
                 self.exports.insert(id, export);
             }
             Message::Pipe => {
-                let id = self.next_pushed(now)?;
+                let id = self.next_pushed()?;
+                self.count_call(now)?;
                 let (writer, reader) = pipe();
                 let readable = Some(ReadableStream::of(Box::pin(reader)));
                 self.exports.insert(id, Export { readable, ..Export::new(Hook::Writer(writer)) });
@@ -272,20 +287,25 @@ impl Session {
     }
 
     /// The id of what the peer pushes now. Taken on arrival, whatever becomes of the push.
-    fn next_pushed(&mut self, now: Duration) -> Result<ExportId> {
+    fn next_pushed(&mut self) -> Result<ExportId> {
         self.last_pushed += 1;
         if self.exports.len() >= self.context.limits().max_exports {
             return Err(Error::range_error("the session holds too many unreleased results"));
         }
+        Ok(ExportId(self.last_pushed))
+    }
+
+    /// One message may hold many calls; each counts towards the rate.
+    fn count_call(&mut self, now: Duration) -> Result<()> {
         if self.bucket.as_mut().is_some_and(|bucket| !bucket.take(now)) {
             return Err(Error::range_error("calls arrive faster than this session may"));
         }
-        Ok(ExportId(self.last_pushed))
+        Ok(())
     }
 
     /// An answer to something we asked for, or were promised. When nobody holds it any more, dropping
     /// `hook` releases what came with it.
-    fn resolved(&mut self, id: ImportId, hook: Hook, effects: &mut Vec<Effect>) {
+    fn resolved(&mut self, id: ImportId, hook: Hook, effects: &mut Effects) {
         if self.imports.get(&id).is_none_or(|entry| entry.kind == ImportKind::Stub) {
             return;
         }
@@ -293,9 +313,10 @@ impl Session {
         if entry.count > 0 {
             self.send(format!("[\"release\",{},{}]", id.0, entry.count));
         }
-        if let Some(hold) = entry.hold.upgrade() {
-            hold.resolve(hook.clone());
-        }
+        let hook = match entry.hold.upgrade() {
+            Some(hold) => hold.resolve(hook),
+            None => hook,
+        };
         if !entry.waiters.is_empty() {
             effects.push(Effect::Tell { waiters: entry.waiters, hook });
         }
@@ -329,7 +350,7 @@ impl Session {
         link: &Arc<Link>,
         import: ImportId,
         operation: Operation,
-        effects: &mut Vec<Effect>,
+        effects: &mut Effects,
     ) -> Hook {
         match self.send_operation(link, "push", import, operation, effects) {
             Ok(_bytes) => {
@@ -347,7 +368,7 @@ impl Session {
         import: ImportId,
         operation: Operation,
         waiter: Waiter,
-        effects: &mut Vec<Effect>,
+        effects: &mut Effects,
     ) -> usize {
         match self.send_operation(link, "stream", import, operation, effects) {
             Ok(bytes) => {
@@ -371,7 +392,7 @@ impl Session {
         verb: &str,
         import: ImportId,
         operation: Operation,
-        effects: &mut Vec<Effect>,
+        effects: &mut Effects,
     ) -> Result<usize> {
         if let Some(error) = &self.ended {
             return Err(error.clone());
@@ -388,11 +409,15 @@ impl Session {
         let text = message.finish(effects);
         let bytes = text.len();
         self.send(text);
-        Ok(bytes)
+        self.check_outbox(effects);
+        match &self.ended {
+            Some(error) => Err(error.clone()),
+            None => Ok(bytes),
+        }
     }
 
     /// Asks for an import's value, once; `waiter` is told when it comes.
-    pub(crate) fn pull(&mut self, id: ImportId, waiter: Waiter, effects: &mut Vec<Effect>) {
+    pub(crate) fn pull(&mut self, id: ImportId, waiter: Waiter, effects: &mut Effects) {
         let Some(entry) = self.imports.get_mut(&id) else {
             let error = self.ended.clone().unwrap_or_else(|| Error::internal("an import was lost"));
             effects.push(Effect::Tell { waiters: vec![waiter], hook: Hook::Broken(error) });
@@ -423,7 +448,7 @@ impl Session {
     }
 
     /// The application let go of an import.
-    pub(crate) fn release(&mut self, id: ImportId, generation: u64, effects: &mut Vec<Effect>) {
+    pub(crate) fn release(&mut self, id: ImportId, generation: u64, effects: &mut Effects) {
         // The main object is not released: that would end its use for good.
         let current = self.imports.get(&id).is_some_and(|entry| entry.generation == generation);
         if !current || id == ImportId(0) {
@@ -440,7 +465,7 @@ impl Session {
     }
 
     /// Answers at once when the value is here, as it is after a call that did not have to wait.
-    fn answer_or_wait(&mut self, link: &Arc<Link>, id: ExportId, hook: Hook, effects: &mut Vec<Effect>) {
+    fn answer_or_wait(&mut self, link: &Arc<Link>, id: ExportId, hook: Hook, effects: &mut Effects) {
         match hook {
             Hook::Value(settled) if !settled.holds_promise() => self.answer_with(link, id, Ok(settled.value()), effects),
             Hook::Broken(error) => self.answer_with(link, id, Err(error), effects),
@@ -449,13 +474,13 @@ impl Session {
     }
 
     /// Sends the value of an export that was pulled, unless the peer has released it meanwhile.
-    pub(crate) fn answer(&mut self, link: &Arc<Link>, id: ExportId, result: Result<Value>) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        self.answer_with(link, id, result.as_ref().map_err(Clone::clone), &mut effects);
+    pub(crate) fn answer(&mut self, link: &Arc<Link>, id: ExportId, result: Result<&Value>) -> Effects {
+        let mut effects = Effects::new();
+        self.answer_with(link, id, result, &mut effects);
         effects
     }
 
-    fn answer_with(&mut self, link: &Arc<Link>, id: ExportId, result: Result<&Value>, effects: &mut Vec<Effect>) {
+    fn answer_with(&mut self, link: &Arc<Link>, id: ExportId, result: Result<&Value>, effects: &mut Effects) {
         match self.exports.get_mut(&id) {
             Some(export) if export.answer == Answer::Owed => export.answer = Answer::Given,
             _ => return,
@@ -469,6 +494,11 @@ impl Session {
         if self.exports.get(&id).is_some_and(|export| export.releases_itself) {
             self.exports.remove(&id);
         }
+        self.check_outbox(effects);
+    }
+
+    /// Gives a peer up that lets too much wait for it.
+    fn check_outbox(&mut self, effects: &mut Effects) {
         if self.outbox_bytes > self.context.limits().max_queued_bytes {
             effects.extend(self.abort(Error::range_error("the peer reads too slowly")));
         }
@@ -479,7 +509,7 @@ impl Session {
         link: &Arc<Link>,
         id: ExportId,
         value: &Value,
-        effects: &mut Vec<Effect>,
+        effects: &mut Effects,
     ) -> Result<String> {
         let mut message = Serializer::new(self, link);
         message.open("resolve");
@@ -493,7 +523,7 @@ impl Session {
         link: &Arc<Link>,
         id: ExportId,
         error: &Error,
-        effects: &mut Vec<Effect>,
+        effects: &mut Effects,
     ) -> String {
         let mut message = Serializer::new(self, link);
         message.open("reject");
@@ -503,7 +533,7 @@ impl Session {
     }
 
     /// Gives up on every answer that is still owed.
-    pub(crate) fn reject_pending(&mut self, link: &Arc<Link>, error: &Error) -> Vec<Effect> {
+    pub(crate) fn reject_pending(&mut self, link: &Arc<Link>, error: &Error) -> Effects {
         let owed: Vec<_> = self
             .exports
             .iter()
@@ -516,25 +546,24 @@ impl Session {
     // How it ends.
 
     /// Tells the peer why, then ends.
-    pub(crate) fn abort(&mut self, error: Error) -> Vec<Effect> {
+    pub(crate) fn abort(&mut self, error: Error) -> Effects {
         if self.ended.is_some() {
-            return Vec::new();
+            return Effects::new();
         }
-        let shown = self.redact.as_ref().and_then(|redact| redact(&error));
-        let text = serialize::abort_message(shown.as_ref().unwrap_or(&error));
+        let text = serialize::abort_message(self.redacted(&error).as_ref().unwrap_or(&error));
         self.send(text);
         self.end(error)
     }
 
     /// Fails everything that is pending and drops everything that was held, exactly once.
-    pub(crate) fn end(&mut self, error: Error) -> Vec<Effect> {
+    pub(crate) fn end(&mut self, error: Error) -> Effects {
         if self.ended.is_some() {
-            return Vec::new();
+            return Effects::new();
         }
         self.ended = Some(error.clone());
         self.unanswered = 0;
         let broken = Hook::Broken(error);
-        let mut effects = Vec::new();
+        let mut effects = Effects::new();
         for (_, entry) in self.imports.drain() {
             if let Some(hold) = entry.hold.upgrade() {
                 hold.resolve(broken.clone());
@@ -616,7 +645,8 @@ fn no_such_export(id: ExportId) -> Error {
 struct SessionTables<'a> {
     session: &'a mut Session,
     link: &'a Arc<Link>,
-    effects: &'a mut Vec<Effect>,
+    effects: &'a mut Effects,
+    now: Duration,
 }
 
 impl SessionTables<'_> {
@@ -650,6 +680,7 @@ impl Tables for SessionTables<'_> {
     }
 
     fn apply(&mut self, hook: &Hook, path: Path, action: Action) -> Result<Hook> {
+        self.session.count_call(self.now)?;
         let context = self.session.context.clone();
         let permit = context.permit();
         if permit.is_none() {

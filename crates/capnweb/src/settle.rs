@@ -2,10 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::context::Context;
+use crate::context::{Awaiting, Context};
 use crate::error::{Error, Result};
 use crate::hook::{Hook, Waiter};
-use crate::limits::Limits;
 use crate::trampoline::{self, Job};
 use crate::value::Value;
 
@@ -25,13 +24,20 @@ pub(crate) fn value(value: Value, context: &Context, waiter: Waiter) {
     }
     let mut promises = Vec::new();
     collect(&value, &mut promises, context);
+    let Some(awaiting) = context.await_promises(promises.len()) else {
+        let error = Error::range_error("the session waits for too many promises");
+        context.exceed(&error);
+        return waiter(Err(error));
+    };
     let results = promises.iter().map(|_| None).collect();
     let gathering = Arc::new(Mutex::new(Some(Gathering {
         missing: promises.len(),
         results,
         value,
         waiter,
-        limits: context.limits().clone(),
+        context: context.clone(),
+        _promises: promises.clone(),
+        _awaiting: awaiting,
     })));
     for (index, promise) in promises.into_iter().enumerate() {
         let gathering = gathering.clone();
@@ -63,7 +69,11 @@ struct Gathering {
     results: Vec<Option<Value>>,
     missing: usize,
     waiter: Waiter,
-    limits: Limits,
+    context: Context,
+    /// Held so that none is released while it is waited for.
+    _promises: Vec<Hook>,
+    /// A value used many times in another, and that again in a third, multiplies what waits.
+    _awaiting: Awaiting,
 }
 
 impl Gathering {
@@ -95,7 +105,8 @@ impl Gathering {
     }
 
     fn finish(mut self) {
-        let mut budget = Budget { weight: self.limits.max_message_bytes, depth: self.limits.max_depth };
+        let limits = self.context.limits();
+        let mut budget = Budget { weight: limits.max_message_bytes, depth: limits.max_depth };
         let mut results = self.results.into_iter().flatten();
         let result = substitute(&mut self.value, &mut results, &mut budget, 0);
         (self.waiter)(result.map(|()| self.value));
@@ -181,9 +192,6 @@ fn weigh(value: &Value, budget: &mut Budget, depth: usize) -> Result<()> {
                 weigh(value, budget, depth + 1)
             })
         }
-        Value::String(text) | Value::Url(text) => budget.charge(8 + text.len(), depth),
-        Value::Bytes(bytes, _) => budget.charge(8 + bytes.len(), depth),
-        Value::Raw(raw) => budget.charge(8 + raw.as_str().len(), depth),
-        _ => budget.charge(8, depth),
+        value => budget.charge(8 + value.own_size(), depth),
     }
 }

@@ -22,24 +22,40 @@ use crate::error::{Error, Result};
 use crate::expression::PathPart;
 use crate::hook::{Action, Hook, Operation};
 use crate::stub::Capability;
+use crate::trampoline::{self, Job};
 use crate::value::{Blob, Value};
 
 pub(crate) mod flow;
 pub(crate) mod pipe;
+mod sink;
 
 #[cfg(test)]
 #[path = "stream_tests.rs"]
 mod tests;
 
+use sink::GuardedSink;
+
 /// How large the pieces are in which bytes at hand are streamed.
 const PIECE: usize = 64 << 10;
 
-type Source = Pin<Box<dyn Stream<Item = Result<Value>> + Send>>;
+pub(crate) type Source = Pin<Box<dyn Stream<Item = Result<Value>> + Send>>;
 
 /// A stream of values to read from: the peer's, or one to give to it.
 pub struct ReadableStream<T = Value> {
-    source: Arc<Mutex<Option<Source>>>,
+    source: Arc<Mutex<Option<Held>>>,
     item: PhantomData<fn() -> T>,
+}
+
+/// A source until it is dropped, which is put off: a destructor of the application's must not run
+/// under a session's lock, nor a chain of streams in streams be dropped by recursion.
+struct Held(Option<Source>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(source) = self.0.take() {
+            trampoline::run(Job::DropSource(source));
+        }
+    }
 }
 
 impl ReadableStream {
@@ -49,7 +65,7 @@ impl ReadableStream {
     }
 
     /// A stream of values at hand.
-    pub fn from_iter<I>(items: I) -> Self
+    pub fn from_items<I>(items: I) -> Self
     where
         I: IntoIterator<Item: Into<Value> + 'static, IntoIter: Send + 'static>,
     {
@@ -58,7 +74,7 @@ impl ReadableStream {
 
     /// A stream of bytes at hand, in pieces.
     pub fn from_bytes(mut bytes: Bytes) -> Self {
-        Self::from_iter(std::iter::from_fn(move || {
+        Self::from_items(std::iter::from_fn(move || {
             (!bytes.is_empty()).then(|| bytes.split_to(bytes.len().min(PIECE)))
         }))
     }
@@ -83,6 +99,10 @@ impl ReadableStream {
     }
 
     pub(crate) fn of(source: Source) -> Self {
+        Self::holding(Held(Some(source)))
+    }
+
+    fn holding(source: Held) -> Self {
         Self { source: Arc::new(Mutex::new(Some(source))), item: PhantomData }
     }
 }
@@ -90,7 +110,22 @@ impl ReadableStream {
 impl<T> ReadableStream<T> {
     /// Takes the stream out to hand it on; the other clones are empty afterwards.
     pub(crate) fn take(&self) -> Option<ReadableStream> {
-        self.lock().take().map(ReadableStream::of)
+        self.lock().take().map(ReadableStream::holding)
+    }
+
+    /// The next item as its source gives it: data that was printed before stays printed.
+    pub(crate) fn poll_chunk(&self, polling: &mut Polling<'_>) -> Poll<Option<Result<Value>>> {
+        let mut source = self.lock();
+        let Some(stream) = source.as_mut().and_then(|held| held.0.as_mut()) else {
+            return Poll::Ready(None);
+        };
+        let item = stream.as_mut().poll_next(polling);
+        if let Poll::Ready(None) = item {
+            let ended = source.take();
+            drop(source);
+            drop(ended);
+        }
+        item
     }
 
     /// The same stream, its items read as another type.
@@ -98,7 +133,7 @@ impl<T> ReadableStream<T> {
         ReadableStream { source: self.source, item: PhantomData }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Source>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Held>> {
         self.source.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -107,18 +142,8 @@ impl<T: FromValue> Stream for ReadableStream<T> {
     type Item = Result<T>;
 
     fn poll_next(self: Pin<&mut Self>, polling: &mut Polling<'_>) -> Poll<Option<Self::Item>> {
-        let mut source = self.lock();
-        let Some(stream) = &mut *source else {
-            return Poll::Ready(None);
-        };
-        match stream.as_mut().poll_next(polling) {
-            Poll::Ready(Some(item)) => Poll::Ready(Some(item.and_then(T::from_value))),
-            Poll::Ready(None) => {
-                *source = None;
-                Poll::Ready(None)
-            }
-            Poll::Pending => Poll::Pending,
-        }
+        let convert = |item: Result<Value>| item.and_then(|value| T::from_value(value.without_raw()));
+        self.poll_chunk(polling).map(|item| item.map(convert))
     }
 }
 
@@ -159,10 +184,14 @@ struct WritingState {
 
 impl WritableStream {
     /// A stream whose chunks go to `sink`, an object with the methods `write(chunk)`, `close()` and
-    /// `abort(reason)`. Each chunk is acknowledged when its `write` returns. A writer that gives up
-    /// without `close` just drops the sink.
+    /// `abort(reason)`.
+    ///
+    /// They are called one after the other, each when the one before has returned, which is also when
+    /// the writer learns that its chunk has arrived. After a failed `write` there is no other, and no
+    /// `close`. A writer that gives up without a word just drops the sink.
     pub fn new(sink: impl Into<Capability>) -> Self {
-        Self::from_hook(sink.into().into_hook(), Context::default())
+        let guarded = Capability::new(GuardedSink::new(sink.into()));
+        Self::from_hook(guarded.into_hook(), Context::default())
     }
 
     /// A pipe in this process: what is written here is read there.
@@ -240,7 +269,7 @@ impl Writing {
         // Without a size on the wire (a pipe in this process) there is one write at a time.
         let local = !matches!(state.hook.as_ref().map(Hook::shortened), Some(Hook::Import(_)));
         if state.window.is_full() || (local && state.writes_in_flight > 0) {
-            state.waiting.push(polling.waker().clone());
+            state.wait(polling);
             return Poll::Pending;
         }
         Poll::Ready(Ok(()))
@@ -252,7 +281,7 @@ impl Writing {
             return Poll::Ready(Err(error.clone()));
         }
         if state.writes_in_flight > 0 {
-            state.waiting.push(polling.waker().clone());
+            state.wait(polling);
             return Poll::Pending;
         }
         Poll::Ready(Ok(()))
@@ -279,7 +308,7 @@ impl Writing {
         match &state.error {
             Some(error) => Poll::Ready(error.clone()),
             None => {
-                state.waiting.push(polling.waker().clone());
+                state.wait(polling);
                 Poll::Pending
             }
         }
@@ -292,8 +321,9 @@ impl Writing {
             if let Some(error) = &state.error {
                 return Err(error.clone());
             }
+            let hook = state.hook.clone().ok_or_else(|| Error::type_error("the stream is closed"))?;
             state.writes_in_flight += 1;
-            state.hook.clone().ok_or_else(|| Error::type_error("the stream is closed"))?
+            hook
         };
         let arguments = argument.into_iter().collect();
         // The write must be counted before its answer can come, and its size is known only when it is
@@ -352,6 +382,13 @@ impl Writing {
 }
 
 impl WritingState {
+    /// Wakes the task at the next answer; once, however often it was polled meanwhile.
+    fn wait(&mut self, polling: &Polling<'_>) {
+        if !self.waiting.iter().any(|waker| waker.will_wake(polling.waker())) {
+            self.waiting.push(polling.waker().clone());
+        }
+    }
+
     /// Keeps the first error and gives up the hook, to be dropped outside the lock.
     fn fail(&mut self, error: Error) -> Option<Hook> {
         if self.error.is_none() {
@@ -419,10 +456,10 @@ impl fmt::Debug for WritableStream {
 }
 
 /// Moves a stream into a pipe to its end, or until either side gives up.
-pub(crate) async fn pump(mut from: ReadableStream, to: WritableStream) {
+pub(crate) async fn pump(from: ReadableStream, to: WritableStream) {
     loop {
         let next = futures_util::select_biased! {
-            next = from.next().fuse() => next,
+            next = std::future::poll_fn(|polling| from.poll_chunk(polling)).fuse() => next,
             _error = Box::pin(to.broken()).fuse() => return,
         };
         match next {

@@ -329,7 +329,7 @@ impl Target for Sample {
             }
             "readable" => {
                 let length = next().as_f64().unwrap_or(0.0) as u32;
-                Reply::ready(ReadableStream::from_iter(0..length))
+                Reply::ready(ReadableStream::from_items(0..length))
             }
             "collect" => match next() {
                 Value::Readable(stream) => Reply::future(collect(stream)),
@@ -406,5 +406,21 @@ impl Target for Counter {
 impl Drop for Counter {
     fn drop(&mut self) {
         self.gone.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// A target without state, for use without a session.
+pub(crate) struct Counted;
+
+impl Target for Counted {
+    fn member(&self, _name: &str) -> Member {
+        Member::Method
+    }
+
+    fn call(self: Arc<Self>, method: &str, mut arguments: Arguments) -> Reply {
+        match method {
+            "list" => Reply::ready(vec![1, 2]),
+            _ => Reply::ready(arguments.take::<f64>("number").map(|number| number + 1.0)),
+        }
     }
 }

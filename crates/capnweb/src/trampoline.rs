@@ -8,9 +8,12 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use crate::connection::Link;
 use crate::hook::Hook;
+use crate::stream::Source;
 use crate::target::Target;
 use crate::value::Value;
 
@@ -18,8 +21,10 @@ use crate::value::Value;
 pub(crate) enum Job {
     Run(Box<dyn FnOnce()>),
     DropHook(Hook),
+    DropResolution(Hook, Arc<Link>),
     DropValue(Value),
     DropTarget(Arc<dyn Target>),
+    DropSource(Source),
     Release(crate::hook::import::Release),
 }
 
@@ -28,8 +33,10 @@ impl Job {
         match self {
             Self::Run(work) => work(),
             Self::DropHook(hook) => drop(hook),
+            Self::DropResolution(hook, link) => drop((hook, link)),
             Self::DropValue(value) => drop(value),
             Self::DropTarget(target) => drop(target),
+            Self::DropSource(source) => drop(source),
             Self::Release(release) => release.perform(),
         }
     }
@@ -91,7 +98,9 @@ impl Drop for Drain {
                 job
             });
             match job {
-                Some(job) => job.perform(),
+                // A destructor of the application may panic. That has been reported when it gets here,
+                // and must not keep the other jobs waiting for ever.
+                Some(job) => drop(catch_unwind(AssertUnwindSafe(|| job.perform()))),
                 None => return,
             }
         }

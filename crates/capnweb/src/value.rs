@@ -267,6 +267,60 @@ impl Value {
         }
     }
 
+    /// Roughly how many bytes it takes, without the elements of an array and the fields of an object.
+    pub(crate) fn own_size(&self) -> usize {
+        fn pairs(pairs: &[(String, String)]) -> usize {
+            pairs.iter().map(|(name, value)| 48 + name.len() + value.len()).sum()
+        }
+        fn extra(fields: &IndexMap<String, Plain>) -> usize {
+            fields.iter().map(|(name, value)| name.len() + plain(value)).sum()
+        }
+        fn plain(value: &Plain) -> usize {
+            64 + match value {
+                Plain::Null | Plain::Bool(_) | Plain::Number(_) => 0,
+                Plain::String(text) => text.len(),
+                Plain::Array(items) => items.iter().map(plain).sum(),
+                Plain::Object(fields) => extra(fields),
+            }
+        }
+        fn body(body: &Body) -> usize {
+            match body {
+                Body::Empty | Body::Stream(_) => 0,
+                Body::Text(text) => text.len(),
+                Body::Bytes(bytes) => bytes.len(),
+            }
+        }
+        fn whole(value: &Value) -> usize {
+            64 + match value {
+                Value::Array(items) => items.iter().map(whole).sum(),
+                Value::Object(object) => object.iter().map(|(name, value)| name.len() + whole(value)).sum(),
+                value => value.own_size(),
+            }
+        }
+        match self {
+            Self::Undefined | Self::Null | Self::Bool(_) | Self::Number(_) | Self::Date(_) => 0,
+            Self::Array(_) | Self::Object(_) => 0,
+            Self::Readable(_) | Self::Writable(_) | Self::Stub(_) | Self::Promise(_) => 0,
+            Self::String(text) | Self::Url(text) => text.len(),
+            Self::BigInt(value) => value.bits() as usize / 8,
+            Self::Bytes(bytes, _) => bytes.len(),
+            Self::Blob(blob) => blob.mime.len() + blob.bytes.len(),
+            Self::RegExp(regexp) => regexp.source.len() + regexp.flags.len(),
+            Self::Raw(raw) => raw.as_str().len(),
+            Self::Headers(headers) => pairs(headers),
+            Self::Error(error) => {
+                let props: usize = error.props().iter().map(|(name, value)| name.len() + whole(value)).sum();
+                error.message().len() + error.stack().map_or(0, str::len) + props
+            }
+            Self::Request(request) => {
+                request.url.len() + request.method.len() + pairs(&request.headers) + body(&request.body) + extra(&request.extra)
+            }
+            Self::Response(response) => {
+                response.status_text.len() + pairs(&response.headers) + body(&response.body) + extra(&response.extra)
+            }
+        }
+    }
+
     /// What it is, in the words a caller would use.
     pub(crate) fn describe_kind(&self) -> &'static str {
         match self {

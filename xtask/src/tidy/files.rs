@@ -1,4 +1,4 @@
-//! Checks that read the repository's own files.
+//! Checks that read the repository's own files, a file at a time.
 
 use std::fs;
 use std::path::Path;
@@ -17,6 +17,9 @@ const MACHINE_FOLDERS: [&str; 4] = [
     concat!("/", "Users/"),
     concat!("/", "work/"),
 ];
+
+/// What the session must do without: it takes a message and the time, and returns what follows.
+const IMPURE: [&str; 7] = ["tokio", "Instant", "SystemTime", "std::net", "std::fs", "std::thread", "spawn"];
 
 pub(super) fn check(root: &Path) -> Result<Vec<String>> {
     let mut findings = Vec::new();
@@ -44,6 +47,11 @@ pub(super) fn check_file(name: &str, text: &str) -> Vec<String> {
     for (index, line) in text.lines().enumerate() {
         if names_a_machine_path(line) {
             findings.push(format!("{name}:{}: a path of one machine", index + 1));
+        }
+        if is_session(name)
+            && let Some(word) = IMPURE.iter().find(|word| is_code(line) && line.contains(**word))
+        {
+            findings.push(format!("{name}:{}: the session has no I/O, clock or tasks ({word})", index + 1));
         }
         if is_library_source(name) && line.contains("std::env") {
             findings.push(format!(
@@ -86,6 +94,15 @@ fn is_library_source(name: &str) -> bool {
     name.ends_with(".rs")
         && !name.ends_with("_tests.rs")
         && inside.is_some_and(|(package, _)| package != "monas")
+}
+
+/// The pure middle of the protocol.
+fn is_session(name: &str) -> bool {
+    name == "crates/capnweb/src/session.rs" || name.starts_with("crates/capnweb/src/session/")
+}
+
+fn is_code(line: &str) -> bool {
+    !line.trim_start().starts_with("//")
 }
 
 /// Whether a line holds a path that starts in a user's folder; `https://host/home/` does not.

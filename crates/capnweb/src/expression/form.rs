@@ -337,6 +337,9 @@ impl<'p, 'a> Form<'p, 'a> {
     fn url(&mut self) -> Result<Expression, ParseError> {
         let url = self.string()?;
         self.end()?;
+        if !is_absolute(&url) {
+            return Err(ParseError::Content("Invalid URL".to_owned()));
+        }
         Ok(Expression::Url(url))
     }
 
@@ -432,6 +435,22 @@ impl<'p, 'a> Form<'p, 'a> {
             readable,
         })))
     }
+}
+
+/// Whether a text begins like an absolute URL: with a scheme, and a host where the scheme asks for one.
+/// What follows is for whoever opens it to judge.
+fn is_absolute(url: &str) -> bool {
+    let url = url.trim_matches(|character| character <= ' ');
+    let Some((scheme, rest)) = url.split_once(':') else {
+        return false;
+    };
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    let is_scheme =
+        scheme.starts_with(|first: char| first.is_ascii_alphabetic()) && scheme.bytes().all(is_part);
+    let wants_host = ["http", "https", "ws", "wss", "ftp"]
+        .iter()
+        .any(|special| scheme.eq_ignore_ascii_case(special));
+    is_scheme && !(wants_host && rest.trim_start_matches(['/', '\\']).is_empty())
 }
 
 /// The integer `text` stands for, in the notations of JavaScript's `BigInt()`.

@@ -1,8 +1,8 @@
 //! A hook on a value that is still to come in this process: operations queue until it is here.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::{Hook, Operation, Waiter};
+use super::{Hook, Operation, Waiter, circle};
 use crate::error::Error;
 use crate::trampoline::{self, Job};
 
@@ -12,7 +12,7 @@ pub(crate) struct Deferred {
 }
 
 enum State {
-    Pending(Vec<Waiting>),
+    Pending(Vec<Waiting>, Behind),
     /// What it became. May itself be a promise, which then gets the operations directly.
     Resolved(Hook),
 }
@@ -22,28 +22,58 @@ enum Waiting {
     Settle(Waiter),
 }
 
+/// What a pending promise waits for itself, so that circles are found.
+enum Behind {
+    /// Its owner alone.
+    Nothing,
+    /// It is the answer of an operation that is queued there.
+    Promise(Weak<Deferred>),
+    /// It is becoming this, once everyone waiting has been served.
+    Becoming(Hook),
+}
+
 /// The duty to resolve a [`Deferred`]. Dropping it breaks the promise.
 pub(crate) struct Resolver(Option<Arc<Deferred>>);
 
 /// A promise and the duty to resolve it.
 pub(crate) fn deferred() -> (Arc<Deferred>, Resolver) {
-    let deferred = Arc::new(Deferred { state: Mutex::new(State::Pending(Vec::new())) });
+    deferred_behind(Behind::Nothing)
+}
+
+fn deferred_behind(behind: Behind) -> (Arc<Deferred>, Resolver) {
+    let deferred = Arc::new(Deferred { state: Mutex::new(State::Pending(Vec::new(), behind)) });
     (deferred.clone(), Resolver(Some(deferred)))
 }
 
 impl Deferred {
     pub(crate) fn outcome(&self) -> Option<Hook> {
         match &*self.lock() {
-            State::Pending(_) => None,
+            State::Pending(..) => None,
             State::Resolved(hook) => Some(hook.clone()),
         }
     }
 
-    pub(crate) fn apply(&self, operation: Operation) -> Hook {
+    /// What it waits for, besides its owner.
+    pub(super) fn behind(&self) -> Option<Hook> {
+        match &*self.lock() {
+            State::Pending(_, Behind::Promise(promise)) => promise.upgrade().map(Hook::Promise),
+            State::Pending(_, Behind::Becoming(hook)) | State::Resolved(hook) => Some(hook.clone()),
+            State::Pending(_, Behind::Nothing) => None,
+        }
+    }
+
+    /// Notes that `end` is what it waits for in the end.
+    pub(super) fn stand_behind(&self, end: &Arc<Self>) {
+        if let State::Pending(_, behind @ Behind::Promise(_)) = &mut *self.lock() {
+            *behind = Behind::Promise(Arc::downgrade(end));
+        }
+    }
+
+    pub(crate) fn apply(self: &Arc<Self>, operation: Operation) -> Hook {
         let mut state = self.lock();
         match &mut *state {
-            State::Pending(waiting) => {
-                let (promise, resolver) = deferred();
+            State::Pending(waiting, _) => {
+                let (promise, resolver) = deferred_behind(Behind::Promise(Arc::downgrade(self)));
                 waiting.push(Waiting::Operation(operation, resolver));
                 Hook::Promise(promise)
             }
@@ -58,7 +88,7 @@ impl Deferred {
     pub(crate) fn settle(&self, waiter: Waiter) {
         let mut state = self.lock();
         match &mut *state {
-            State::Pending(waiting) => waiting.push(Waiting::Settle(waiter)),
+            State::Pending(waiting, _) => waiting.push(Waiting::Settle(waiter)),
             State::Resolved(hook) => {
                 let hook = hook.clone();
                 drop(state);
@@ -79,11 +109,11 @@ impl Deferred {
             let waiting = {
                 let mut state = self.lock();
                 match &mut *state {
-                    State::Pending(waiting) if waiting.is_empty() => {
+                    State::Pending(waiting, _) if waiting.is_empty() => {
                         *state = State::Resolved(hook.clone());
                         return;
                     }
-                    State::Pending(waiting) => std::mem::take(waiting),
+                    State::Pending(waiting, _) => std::mem::take(waiting),
                     State::Resolved(_) => return,
                 }
             };
@@ -100,7 +130,11 @@ impl Deferred {
 impl Drop for Deferred {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let State::Resolved(hook) = std::mem::replace(state, State::Pending(Vec::new())) {
+        if matches!(state, State::Resolved(hook) if hook.is_leaf()) {
+            return;
+        }
+        // A peer can chain promises to any length: put off, never recurse.
+        if let State::Resolved(hook) = std::mem::replace(state, State::Pending(Vec::new(), Behind::Nothing)) {
             trampoline::run(Job::DropHook(hook));
         }
     }
@@ -114,15 +148,25 @@ impl Resolver {
 
     fn finish(&mut self, hook: Hook) {
         let Some(deferred) = self.0.take() else { return };
-        // Nobody waits yet, the usual case of a call that finished at once: no job needed.
-        {
+        let itself = |hook: &Hook| matches!(hook, Hook::Promise(promise) if Arc::ptr_eq(promise, &deferred));
+        let becoming = circle::resolve(hook, itself, |hook| {
             let mut state = deferred.lock();
-            if matches!(&*state, State::Pending(waiting) if waiting.is_empty()) {
-                *state = State::Resolved(hook);
-                return;
+            match &mut *state {
+                // Nobody waits yet, the usual case of a call that finished at once: no job needed.
+                State::Pending(waiting, _) if waiting.is_empty() => {
+                    *state = State::Resolved(hook);
+                    None
+                }
+                State::Pending(_, behind) => {
+                    *behind = Behind::Becoming(hook.clone());
+                    Some(hook)
+                }
+                State::Resolved(_) => None,
             }
+        });
+        if let Some(hook) = becoming {
+            trampoline::run(Job::Run(Box::new(move || deferred.serve(&hook))));
         }
-        trampoline::run(Job::Run(Box::new(move || deferred.serve(&hook))));
     }
 }
 

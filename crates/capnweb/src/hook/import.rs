@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Hook, Operation, Waiter};
+use super::{Hook, Operation, Waiter, circle};
 use crate::connection::Link;
 use crate::trampoline::{self, Job};
 
@@ -45,10 +45,14 @@ impl Import {
         self.resolution.get().cloned()
     }
 
-    /// For the session alone, under its lock.
-    pub(crate) fn resolve(&self, hook: Hook) {
-        // A second resolution cannot come: the first one removed the entry.
-        let _ = self.resolution.set(hook);
+    /// Gives what it has become. For the session alone, under its lock.
+    pub(crate) fn resolve(self: &Arc<Self>, hook: Hook) -> Hook {
+        let itself = |hook: &Hook| matches!(hook, Hook::Import(import) if Arc::ptr_eq(import, self));
+        circle::resolve(hook, itself, |hook| {
+            // A second resolution cannot come: the first one removed the entry.
+            let _ = self.resolution.set(hook.clone());
+            hook
+        })
     }
 }
 
@@ -70,14 +74,15 @@ pub(crate) fn settle(import: &Arc<Import>, waiter: Waiter) {
 
 impl Drop for Import {
     fn drop(&mut self) {
+        // Either job holds the link: the session may be locked here, and the end of the link ends the
+        // session, which locks it.
+        let link = self.link.clone();
         match self.resolution.take() {
             // A peer can chain promises to any length: put off, never recurse.
-            Some(hook) => trampoline::run(Job::DropHook(hook)),
-            None => trampoline::run(Job::Release(Release {
-                link: self.link.clone(),
-                id: self.id,
-                generation: self.generation,
-            })),
+            Some(hook) => trampoline::run(Job::DropResolution(hook, link)),
+            None => {
+                trampoline::run(Job::Release(Release { link, id: self.id, generation: self.generation }));
+            }
         }
     }
 }

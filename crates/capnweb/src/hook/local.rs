@@ -59,13 +59,16 @@ pub(crate) fn apply(local: &Arc<LocalTarget>, mut operation: Operation) -> Hook 
     let name = match &first {
         PathPart::Name(name) if !is_prototype_member(name) && local.method.is_none() => name.as_str(),
         // What JavaScript hides reads as undefined, and a function has no members.
-        PathPart::Name(_) | PathPart::Number(_) => return undefined(&first, rest, operation),
+        PathPart::Name(_) | PathPart::Number(_) => return undefined(&first, &rest, operation),
     };
     let target = local.target();
-    match target.member(name) {
-        Member::Absent => undefined(&first, rest, operation),
+    let Ok(member) = catch_unwind(AssertUnwindSafe(|| target.member(name))) else {
+        return Hook::Broken(panicked());
+    };
+    match member {
+        Member::Absent => undefined(&first, &rest, operation),
         Member::Method if rest.is_empty() => {
-            let PathPart::Name(name) = first else { return undefined(&first, rest, operation) };
+            let PathPart::Name(name) = first else { return undefined(&first, &rest, operation) };
             match operation.action {
                 Action::Call(arguments) => call(local, Some(name), arguments, operation.context, operation.permit),
                 Action::Get | Action::Map { .. } => {
@@ -74,7 +77,7 @@ pub(crate) fn apply(local: &Arc<LocalTarget>, mut operation: Operation) -> Hook 
                 }
             }
         }
-        Member::Method => undefined(&first, rest, operation),
+        Member::Method => undefined(&first, &rest, operation),
         Member::Getter => {
             let value = finish(|| target.get(name), &operation.context, None);
             value.apply(operation.with_path(rest))
@@ -83,7 +86,7 @@ pub(crate) fn apply(local: &Arc<LocalTarget>, mut operation: Operation) -> Hook 
 }
 
 /// The operation on a member that is not there.
-fn undefined(first: &PathPart, rest: Vec<PathPart>, operation: Operation) -> Hook {
+fn undefined(first: &PathPart, rest: &[PathPart], operation: Operation) -> Hook {
     match rest.first() {
         None => operation.apply_to_value(Value::Undefined, Some(first)),
         Some(next) => Hook::Broken(Error::type_error(format!(

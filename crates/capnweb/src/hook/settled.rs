@@ -3,6 +3,7 @@
 use super::{Hook, Operation, Path};
 use crate::error::{Error, Result};
 use crate::expression::{PathPart, is_prototype_member};
+use crate::session::evaluate::plain;
 use crate::settle;
 use crate::trampoline::{self, Job};
 use crate::value::Value;
@@ -23,6 +24,10 @@ impl Settled {
 
     pub(crate) fn value(&self) -> &Value {
         &self.value
+    }
+
+    pub(crate) fn holds_hooks(&self) -> bool {
+        self.holds_hooks
     }
 
     /// Whether something in it is still to come.
@@ -71,6 +76,7 @@ fn follow(root: &Value, path: &[PathPart]) -> Result<Followed> {
                 rest.extend_from_slice(&path[index..]);
                 return Ok(Followed::Hook(promise.hook().clone(), rest));
             }
+            Value::Raw(raw) => return follow(&plain(raw.parse()), &path[index..]),
             Value::Undefined | Value::Null => {
                 return Err(Error::type_error(format!(
                     "cannot read property '{}' of {}",
@@ -115,7 +121,8 @@ pub(crate) fn show(part: &PathPart) -> String {
     }
 }
 
-fn holds_hooks(value: &Value) -> bool {
+/// Whether dropping the value can drop hooks in turn.
+pub(crate) fn holds_hooks(value: &Value) -> bool {
     match value {
         Value::Stub(_) | Value::Promise(_) | Value::Readable(_) | Value::Writable(_) => true,
         Value::Array(items) => items.iter().any(holds_hooks),

@@ -91,6 +91,7 @@ pub(crate) fn evaluate(expression: Expression, tables: &mut impl Tables) -> Resu
         }
         Expression::Remap(remap) => {
             let hook = tables.export(remap.id)?;
+            check_path(&remap.path, tables)?;
             let mut captures = Vec::with_capacity(remap.captures.len());
             for capture in remap.captures {
                 captures.push(match capture {
@@ -117,6 +118,7 @@ fn evaluate_all(items: Vec<Expression>, tables: &mut impl Tables) -> Result<Vec<
 fn follow(reference: Reference, tables: &mut impl Tables) -> Result<Hook> {
     let hook = tables.export(reference.id)?;
     let path = reference.path.unwrap_or_default();
+    check_path(&path, tables)?;
     match reference.args {
         Some(args) => {
             let arguments = evaluate_all(args, tables)?;
@@ -127,14 +129,21 @@ fn follow(reference: Reference, tables: &mut impl Tables) -> Result<Hook> {
     }
 }
 
+/// Each step may run a getter, inside the one before; a peer must not choose how deep that goes.
+fn check_path(path: &Path, tables: &impl Tables) -> Result<()> {
+    let longest = tables.context().limits().max_depth;
+    if path.len() <= longest {
+        return Ok(());
+    }
+    Err(Error::range_error(format!("a property path is longer than {longest} steps")))
+}
+
 fn evaluate_error(error: ErrorExpression, tables: &mut impl Tables) -> Result<Error> {
     let mut props = IndexMap::new();
     for (name, prop) in error.props.unwrap_or_default() {
-        if matches!(name.as_str(), "name" | "message" | "stack") {
-            continue;
-        }
+        // Evaluated even when it is dropped, so that what it holds is released.
         let value = evaluate(prop, tables)?;
-        if !is_hidden(&name) {
+        if !is_hidden(&name) && !matches!(name.as_str(), "name" | "message" | "stack") {
             props.insert(name, value);
         }
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Effect, ExportId, Session};
+use super::{Effect, Effects, ExportId, Session};
 use crate::connection::Link;
 use crate::error::{Error, Result};
 use crate::expression::{ByteContainer, Capture, Expression, PathPart, Plain, print};
@@ -42,10 +42,12 @@ enum Expects {
 }
 
 /// A point to go back to.
+#[derive(Clone, Copy)]
 struct Mark {
     text: usize,
     exports: usize,
     pipes: usize,
+    operations: usize,
 }
 
 /// The message that ends a session. It holds no capability, so it needs no tables.
@@ -73,7 +75,7 @@ impl<'a> Serializer<'a> {
     }
 
     /// Ends the message. The pipes it uses are announced before it.
-    pub(super) fn finish(mut self, effects: &mut Vec<Effect>) -> String {
+    pub(super) fn finish(mut self, effects: &mut Effects) -> String {
         self.text.push(']');
         self.committed = true;
         let entered = std::mem::take(&mut self.entered);
@@ -97,6 +99,26 @@ impl<'a> Serializer<'a> {
 
     /// The operation of a `push` or `stream`.
     pub(super) fn operation(&mut self, import: ImportId, operation: Operation) -> Result<()> {
+        self.write_operation(import, operation)?;
+        self.check_size()
+    }
+
+    /// The peer would end the session over a message that is too long.
+    fn check_size(&self) -> Result<()> {
+        if self.text.len() >= self.session.context.limits().max_message_bytes {
+            return Err(Error::range_error("the value is too large to be sent"));
+        }
+        Ok(())
+    }
+
+    fn check_depth(&self, depth: usize) -> Result<()> {
+        if depth >= self.session.context.limits().max_depth {
+            return Err(Error::type_error("the value nests too deeply to be sent"));
+        }
+        Ok(())
+    }
+
+    fn write_operation(&mut self, import: ImportId, operation: Operation) -> Result<()> {
         match operation.action {
             Action::Get => {
                 self.reference("pipeline", import, &operation.path);
@@ -162,7 +184,8 @@ impl<'a> Serializer<'a> {
             self.tagged("export", id.0);
             return Ok(());
         }
-        self.value(value, 0)
+        self.value(value, 0)?;
+        self.check_size()
     }
 
     /// The value of a `reject`.
@@ -172,19 +195,15 @@ impl<'a> Serializer<'a> {
             Some(thrown) => self.value(thrown, 0),
             None => self.error(error, 0),
         };
-        if result.is_err() {
+        if result.and_then(|()| self.check_size()).is_err() {
             self.back_to(mark);
             self.text.push_str("[\"error\",\"Error\",\"the error could not be sent\"]");
         }
     }
 
     fn value(&mut self, value: &Value, depth: usize) -> Result<()> {
-        if depth >= self.session.context.limits().max_depth {
-            return Err(Error::type_error("the value nests too deeply to be sent"));
-        }
-        if self.text.len() > self.session.context.limits().max_message_bytes {
-            return Err(Error::range_error("the value is too large to be sent"));
-        }
+        self.check_depth(depth)?;
+        self.check_size()?;
         match value {
             Value::Undefined => self.text.push_str("[\"undefined\"]"),
             Value::Null => self.text.push_str("null"),
@@ -230,6 +249,7 @@ impl<'a> Serializer<'a> {
             Value::Request(request) => self.request(request, depth)?,
             Value::Response(response) => self.response(response, depth)?,
             Value::Blob(blob) => {
+                self.check_depth(depth + 1)?;
                 self.text.push_str("[\"blob\",");
                 print::write_string(&mut self.text, &blob.mime);
                 self.text.push(',');
@@ -308,7 +328,9 @@ impl<'a> Serializer<'a> {
     }
 
     fn error(&mut self, error: &Error, depth: usize) -> Result<()> {
-        let replaced = self.session.redact.as_ref().and_then(|redact| redact(error));
+        let replaced = self.session.redacted(error);
+        // A stack is only shown by the redaction's choice, not because another peer told it to us.
+        let stack = replaced.as_ref().and_then(Error::stack);
         let error = replaced.as_ref().unwrap_or(error);
         self.text.push_str("[\"error\",");
         print::write_string(&mut self.text, error.kind().name());
@@ -320,7 +342,7 @@ impl<'a> Serializer<'a> {
             let mark = self.mark();
             if first {
                 self.text.push(',');
-                self.stack_or_null(error);
+                self.stack_or_null(stack);
                 self.text.push_str(",{");
             } else {
                 self.text.push(',');
@@ -334,16 +356,16 @@ impl<'a> Serializer<'a> {
         }
         if !first {
             self.text.push('}');
-        } else if error.stack().is_some() {
+        } else if stack.is_some() {
             self.text.push(',');
-            self.stack_or_null(error);
+            self.stack_or_null(stack);
         }
         self.text.push(']');
         Ok(())
     }
 
-    fn stack_or_null(&mut self, error: &Error) {
-        match error.stack() {
+    fn stack_or_null(&mut self, stack: Option<&str>) {
+        match stack {
             Some(stack) => print::write_string(&mut self.text, stack),
             None => self.text.push_str("null"),
         }
@@ -365,7 +387,7 @@ impl<'a> Serializer<'a> {
             fields.name(&mut self.text, "duplex");
             self.text.push_str("\"half\"");
         }
-        self.extra(&mut fields, &request.extra);
+        self.extra(&mut fields, &request.extra, depth + 1)?;
         self.text.push_str("}]");
         Ok(())
     }
@@ -384,12 +406,13 @@ impl<'a> Serializer<'a> {
             print::write_string(&mut self.text, &response.status_text);
         }
         self.headers(&mut fields, &response.headers);
-        self.extra(&mut fields, &response.extra);
+        self.extra(&mut fields, &response.extra, depth + 1)?;
         self.text.push_str("}]");
         Ok(())
     }
 
     fn body(&mut self, body: &Body, depth: usize) -> Result<()> {
+        self.check_depth(depth)?;
         match body {
             Body::Empty => self.value(&Value::Null, depth),
             Body::Text(text) => {
@@ -408,10 +431,26 @@ impl<'a> Serializer<'a> {
         }
     }
 
-    fn extra(&mut self, fields: &mut Fields, extra: &indexmap::IndexMap<String, Plain>) {
+    fn extra(
+        &mut self,
+        fields: &mut Fields,
+        extra: &indexmap::IndexMap<String, Plain>,
+        depth: usize,
+    ) -> Result<()> {
         for (name, value) in extra {
+            self.check_plain_depth(value, depth)?;
             fields.name(&mut self.text, name);
             print::write_plain(&mut self.text, value);
+        }
+        Ok(())
+    }
+
+    fn check_plain_depth(&self, value: &Plain, depth: usize) -> Result<()> {
+        self.check_depth(depth)?;
+        match value {
+            Plain::Null | Plain::Bool(_) | Plain::Number(_) | Plain::String(_) => Ok(()),
+            Plain::Array(items) => items.iter().try_for_each(|item| self.check_plain_depth(item, depth + 1)),
+            Plain::Object(fields) => fields.values().try_for_each(|value| self.check_plain_depth(value, depth + 1)),
         }
     }
 
@@ -442,6 +481,7 @@ impl<'a> Serializer<'a> {
             text: self.text.len(),
             exports: self.entered.exports.len(),
             pipes: self.entered.pipes.len(),
+            operations: self.entered.operations.len(),
         }
     }
 
@@ -449,6 +489,7 @@ impl<'a> Serializer<'a> {
     /// free again.
     fn back_to(&mut self, mark: Mark) {
         self.text.truncate(mark.text);
+        self.entered.operations.truncate(mark.operations);
         for (id, _) in self.entered.exports.drain(mark.exports..) {
             self.session.exports.remove(&id);
             self.session.last_sent += 1;
@@ -463,7 +504,7 @@ impl<'a> Serializer<'a> {
 impl Drop for Serializer<'_> {
     fn drop(&mut self) {
         if !self.committed {
-            self.back_to(Mark { text: 0, exports: 0, pipes: 0 });
+            self.back_to(Mark { text: 0, exports: 0, pipes: 0, operations: 0 });
         }
     }
 }

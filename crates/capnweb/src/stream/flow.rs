@@ -6,6 +6,10 @@
 
 use std::time::Duration;
 
+#[cfg(test)]
+#[path = "flow_tests.rs"]
+mod tests;
+
 const INITIAL_WINDOW: f64 = (256 << 10) as f64;
 const SMALLEST_WINDOW: f64 = (64 << 10) as f64;
 const LARGEST_WINDOW: f64 = (1 << 30) as f64;

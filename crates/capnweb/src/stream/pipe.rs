@@ -15,6 +15,7 @@ use crate::hook::deferred::{Resolver, deferred};
 use crate::hook::settled::Settled;
 use crate::hook::{Action, Hook, Operation};
 use crate::settle;
+use crate::trampoline::{self, Job};
 use crate::value::Value;
 
 /// The writing end: it understands `write(chunk)`, `close()` and `abort(reason)`.
@@ -209,6 +210,10 @@ impl Drop for Reader {
 fn fail(chunks: VecDeque<Chunk>, error: &Error) {
     for chunk in chunks {
         chunk.taken.resolve(Hook::Broken(error.clone()));
+        // A chunk can hold the ends of another pipe, and so on to any depth: put off, never recurse.
+        if let Some(Ok(content)) = chunk.content {
+            trampoline::run(Job::DropValue(content));
+        }
     }
 }
 
@@ -225,10 +230,8 @@ fn weight(chunk: &Value) -> usize {
     const OVERHEAD: usize = 64;
     OVERHEAD
         + match chunk {
-            Value::Bytes(bytes, _) => bytes.len(),
-            Value::String(text) => text.len(),
             Value::Array(items) => items.iter().map(weight).sum(),
             Value::Object(object) => object.iter().map(|(name, value)| name.len() + weight(value)).sum(),
-            _ => 0,
+            chunk => chunk.own_size(),
         }
 }

@@ -1,5 +1,6 @@
 //! One message in one text frame of a WebSocket.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -42,7 +43,7 @@ impl Default for Settings {
             ping_after: Duration::from_secs(30),
             idle_limit: Duration::from_secs(90),
             write_limit: Duration::from_secs(30),
-            read_buffer: 2 << 10,
+            read_buffer: 1536,
         }
     }
 }
@@ -52,6 +53,9 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(2);
 
 /// How many frames are taken before what they caused is sent, so that one write serves many.
 const BURST: usize = 256;
+
+/// How many bytes are worth a write of their own. More is not queued for a peer that may well read it.
+const ENOUGH: usize = 256 << 10;
 
 /// A WebSocket, whichever library holds it.
 pub(crate) trait Socket: Send {
@@ -73,6 +77,8 @@ pub(crate) enum Incoming<T> {
     Alive,
     /// What cannot be part of a session; it ends with this error.
     Wrong(Error),
+    /// As wrong, and so that nothing behind it can be read either.
+    Unreadable(Error),
     /// The peer closes.
     Closed(Option<String>),
 }
@@ -89,29 +95,36 @@ pub(crate) enum Outgoing {
 pub(crate) struct Gone;
 
 /// Moves frames between the socket and the session until either ends.
-pub(crate) async fn drive(mut socket: impl Socket, session: Arc<Shared>, settings: Settings) {
+///
+/// The socket is boxed because a future holds what it is given more than once on its way down, and
+/// there is one such future for each session, busy or not.
+pub(crate) async fn drive<S: Socket>(mut socket: Box<S>, session: Arc<Shared>, settings: Settings) {
     let mut heard = Instant::now();
     let silence = tokio::time::sleep(settings.ping_after);
     let stopping = session.tasks().stopping();
     tokio::pin!(silence, stopping);
+    let mut reading = Reading::On;
     loop {
-        if send(&mut socket, &session, &settings).await.is_err() {
+        let frames = session.take_outgoing();
+        // Boxed, like all that an idle session is not doing: its future stays small.
+        if !frames.is_empty() && Box::pin(send(&mut *socket, frames, &settings)).await.is_err() {
             return session.end(lost());
         }
         if let Some(close) = session.close_frame() {
-            return finish(socket, close).await;
+            return Box::pin(finish(&mut *socket, close, reading)).await;
         }
         tokio::select! {
             biased;
             incoming = socket.next() => {
                 heard = Instant::now();
-                let mut open = take(incoming, &session);
-                // Whatever else is already here is taken before anything is written.
+                reading = take(incoming, &session);
+                // Whatever else is already here is taken before anything is written, within reason.
                 for _ in 1..BURST {
-                    match socket.next().now_or_never() {
-                        Some(incoming) if open => open = take(incoming, &session),
-                        _ => break,
+                    if reading != Reading::On || session.queued_bytes() >= ENOUGH {
+                        break;
                     }
+                    let Some(incoming) = socket.next().now_or_never() else { break };
+                    reading = take(incoming, &session);
                 }
             }
             () = session.outgoing() => {}
@@ -119,7 +132,7 @@ pub(crate) async fn drive(mut socket: impl Socket, session: Arc<Shared>, setting
             () = &mut silence => {
                 if heard.elapsed() >= settings.idle_limit {
                     session.end(Error::new("the peer was silent for too long"));
-                } else if heard.elapsed() >= settings.ping_after && ping(&mut socket, &settings).await.is_err() {
+                } else if heard.elapsed() >= settings.ping_after && Box::pin(ping(&mut *socket, &settings)).await.is_err() {
                     session.end(lost());
                 }
                 silence.as_mut().reset(Instant::now() + settings.ping_after);
@@ -128,36 +141,46 @@ pub(crate) async fn drive(mut socket: impl Socket, session: Arc<Shared>, setting
     }
 }
 
-/// Takes one frame; false when no more are to be taken.
-fn take<T: Deref<Target = str>>(incoming: Option<Incoming<T>>, session: &Arc<Shared>) -> bool {
+/// Whether there is more to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    On,
+    /// The session is over.
+    Over,
+    /// The session is over, and what the peer still sends stays unread.
+    Stuck,
+}
+
+/// Takes one frame.
+fn take<T: Deref<Target = str>>(incoming: Option<Incoming<T>>, session: &Arc<Shared>) -> Reading {
     match incoming {
         Some(Incoming::Text(text)) => {
             session.receive(&text);
-            true
+            Reading::On
         }
-        Some(Incoming::Alive) => true,
+        Some(Incoming::Alive) => Reading::On,
         Some(Incoming::Wrong(error)) => {
             session.abort(error);
-            false
+            Reading::Over
+        }
+        Some(Incoming::Unreadable(error)) => {
+            session.abort(error);
+            Reading::Stuck
         }
         Some(Incoming::Closed(reason)) => {
             let reason = reason.filter(|reason| !reason.is_empty());
             session.end(Error::new(reason.unwrap_or_else(|| "the peer closed the connection".to_owned())));
-            false
+            Reading::Over
         }
         None => {
             session.end(lost());
-            false
+            Reading::Over
         }
     }
 }
 
 /// Sends what waits. While the peer takes nothing, nothing is read from it either.
-async fn send(socket: &mut impl Socket, session: &Shared, settings: &Settings) -> Result<(), Gone> {
-    let frames = session.take_outgoing();
-    if frames.is_empty() {
-        return Ok(());
-    }
+async fn send(socket: &mut impl Socket, frames: VecDeque<String>, settings: &Settings) -> Result<(), Gone> {
     let write = async {
         for frame in frames {
             socket.feed(Outgoing::Text(frame)).await?;
@@ -176,11 +199,16 @@ async fn ping(socket: &mut impl Socket, settings: &Settings) -> Result<(), Gone>
 }
 
 /// Says good-bye and waits a moment for the answer, so that the last frames are not lost to a reset.
-async fn finish(mut socket: impl Socket, close: Close) {
+async fn finish(socket: &mut impl Socket, close: Close, reading: Reading) {
     let farewell = async {
         socket.feed(Outgoing::Close(close)).await?;
         socket.flush().await?;
         while socket.next().await.is_some() {}
+        if reading == Reading::Stuck {
+            // To close with something unread is to reset the connection, which can overtake what was
+            // just sent; so the peer gets a moment to read it.
+            std::future::pending().await
+        }
         Ok(())
     };
     // Too late to tell anyone.
@@ -204,11 +232,11 @@ fn lost() -> Error {
 fn failed<T>(error: &tungstenite::Error) -> Option<Incoming<T>> {
     match error {
         tungstenite::Error::Capacity(tungstenite::error::CapacityError::MessageTooLong { max_size, .. }) => {
-            Some(Incoming::Wrong(Error::range_error(format!(
+            Some(Incoming::Unreadable(Error::range_error(format!(
                 "Incoming message exceeds maximum size of {max_size} bytes."
             ))))
         }
-        tungstenite::Error::Utf8(_) => Some(Incoming::Wrong(Error::type_error("a text frame is not UTF-8"))),
+        tungstenite::Error::Utf8(_) => Some(Incoming::Unreadable(Error::type_error("a text frame is not UTF-8"))),
         _ => None,
     }
 }

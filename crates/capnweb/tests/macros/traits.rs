@@ -137,7 +137,7 @@ impl Lab for Bench {
     }
 
     fn count_to(&self, last: u32) -> ReadableStream<u32> {
-        ReadableStream::from_iter(1..=last).cast()
+        ReadableStream::from_items(1..=last).cast()
     }
 
     async fn write_to(&self, out: WritableStream) -> Result<()> {
@@ -245,7 +245,7 @@ async fn passes_stubs_callbacks_and_streams_both_ways() {
     let doubler = joined.wait(lab.doubler()).await.unwrap();
     assert_eq!(joined.wait(doubler.call((21.0,))).await.unwrap(), 42.0);
 
-    let numbers = ReadableStream::from_iter([1.0, 2.0, 3.0]).cast();
+    let numbers = ReadableStream::from_items([1.0, 2.0, 3.0]).cast();
     assert_eq!(joined.wait(lab.sum(numbers)).await.unwrap(), 6.0);
     let count = joined.wait(lab.count_to(3_u32)).await.unwrap();
     let count: Vec<_> = joined.wait(count.map(Result::unwrap).collect::<Vec<_>>()).await;

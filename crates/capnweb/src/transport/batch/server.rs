@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody, to_bytes};
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
@@ -31,11 +31,14 @@ impl Default for Settings {
 /// message, 413 for a body that is too large, 408 for one that does not come.
 pub async fn answer(body: Body, main: impl Into<Capability>, options: &Options, settings: &Settings) -> Response {
     let limit = options.limits.max_message_bytes;
+    let too_large = || refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("the batch exceeds {limit} bytes"));
+    // What it says of its length is enough to refuse it; otherwise it is measured as it comes.
+    if body.size_hint().lower() > limit as u64 {
+        return too_large();
+    }
     let body = match tokio::time::timeout(settings.read_limit, to_bytes(body, limit)).await {
         Ok(Ok(body)) => body,
-        Ok(Err(error)) if is_too_long(&error) => {
-            return refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("the batch exceeds {limit} bytes"));
-        }
+        Ok(Err(error)) if is_too_long(&error) => return too_large(),
         Ok(Err(_)) => return refuse(StatusCode::BAD_REQUEST, "the batch could not be read"),
         Err(_) => return refuse(StatusCode::REQUEST_TIMEOUT, "the batch did not arrive in time"),
     };

@@ -48,7 +48,7 @@ where
         .await
         .map_err(|error| Error::new(format!("open a WebSocket to {url}: {error}")))?;
     let connection = Connection::new(main, options);
-    options.tasks.spawn_tracked(drive(socket, connection.shared().clone(), settings));
+    options.tasks.spawn_tracked(drive(Box::new(socket), connection.shared().clone(), settings));
     Ok(connection)
 }
 

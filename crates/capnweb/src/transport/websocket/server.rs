@@ -1,5 +1,7 @@
 //! The server's end of a WebSocket, as axum gives it.
 
+use std::future::Future;
+
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
@@ -21,10 +23,19 @@ pub fn configure(upgrade: WebSocketUpgrade, limits: &Limits, settings: &Settings
 
 /// Runs a session over a socket to its end. Counts among [`Options::tasks`](crate::Options), and says
 /// good-bye when those are stopped.
-pub async fn serve(socket: WebSocket, connection: Connection, settings: Settings) {
+pub fn serve(
+    socket: WebSocket,
+    connection: Connection,
+    settings: Settings,
+) -> impl Future<Output = ()> + Send + 'static {
+    let socket = Box::new(socket);
     let session = connection.shared().clone();
     let tasks = session.tasks().clone();
-    tasks.track(drive(socket, session, settings)).await;
+    tasks.track(async move {
+        drive(socket, session, settings).await;
+        // Held until here: on this side the session lasts as long as its socket.
+        drop(connection);
+    })
 }
 
 impl Socket for WebSocket {

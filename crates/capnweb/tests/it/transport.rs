@@ -1,0 +1,7 @@
+//! Real sockets that behave well and badly, against a real listener.
+
+mod batch;
+mod liveness;
+mod origin;
+mod sizes;
+mod survival;

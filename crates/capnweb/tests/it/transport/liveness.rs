@@ -1,0 +1,140 @@
+//! Peers that fall silent, and peers that do not read.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use capnweb::transport::websocket::Settings;
+use capnweb::{Limits, Options, Server, target};
+use serde_json::json;
+
+use crate::support::eventually::{PATIENCE, eventually};
+use crate::support::raw_socket::{Frame, RawSocket, frame};
+use crate::support::serving::{InteropServer, Serving};
+
+fn impatient() -> Settings {
+    Settings { ping_after: Duration::from_millis(50), idle_limit: Duration::from_millis(300), ..Settings::default() }
+}
+
+#[tokio::test]
+async fn a_silent_peer_is_pinged_and_then_given_up() {
+    let server = InteropServer::configured(|server| server.websocket(impatient())).await;
+    let mut socket = RawSocket::open(server.address()).await;
+    let mut pings = 0;
+    loop {
+        match socket.next().await {
+            Frame::Ping => pings += 1,
+            Frame::Close(code, reason) => {
+                assert_eq!((code, reason.as_str()), (3000, "the peer was silent for too long"));
+                break;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(pings > 0, "nobody asked whether it was there");
+    eventually("handlers", 0, async || server.tasks.len()).await;
+}
+
+#[tokio::test]
+async fn a_peer_that_answers_pings_is_kept() {
+    let server = InteropServer::configured(|server| server.websocket(impatient())).await;
+    let mut socket = RawSocket::open(server.address()).await;
+    // Three times the time after which it would be given up.
+    let end = tokio::time::Instant::now() + 3 * impatient().idle_limit;
+    while tokio::time::Instant::now() < end {
+        assert_eq!(socket.next().await, Frame::Ping);
+        socket.send_bytes(&frame(0x8a, b"")).await;
+    }
+    assert_eq!(socket.square(3).await, json!(["resolve", 1, 9]));
+}
+
+const PAGE: usize = 64 << 10;
+
+/// Gives a lot for little, and counts how often it was asked.
+struct Library {
+    asked: Arc<AtomicUsize>,
+    open: Arc<AtomicUsize>,
+}
+
+#[target(pub(crate))]
+impl Library {
+    pub fn page(&self) -> String {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        "x".repeat(PAGE)
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        self.open.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+struct Libraries {
+    serving: Serving,
+    asked: Arc<AtomicUsize>,
+    /// How many sessions have not ended.
+    open: Arc<AtomicUsize>,
+}
+
+async fn libraries(limits: Limits, settings: Settings) -> Libraries {
+    let (asked, open) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let counters = (asked.clone(), open.clone());
+    let server = Server::new(move |_headers| {
+        let (asked, open) = counters.clone();
+        open.fetch_add(1, Ordering::SeqCst);
+        Library { asked, open }
+    });
+    let server = server.options(Options::default().limits(limits)).websocket(settings);
+    let serving = Serving::start(Router::new().route("/rpc", server.route())).await;
+    Libraries { serving, asked, open }
+}
+
+/// So many calls of `page`, all pulled, as one piece of bytes.
+fn asking(calls: usize) -> Vec<u8> {
+    let ask = |id| {
+        let pull = format!(r#"["pull",{id}]"#);
+        [frame(0x81, br#"["push",["pipeline",0,["page"],[]]]"#), frame(0x81, pull.as_bytes())].concat()
+    };
+    (1..=calls).flat_map(ask).collect()
+}
+
+#[tokio::test]
+async fn a_peer_that_asks_for_much_and_reads_nothing_is_given_up() {
+    let limits = Limits { max_queued_bytes: 4 << 20, ..Limits::default() };
+    let settings = Settings { write_limit: Duration::from_millis(300), ..Settings::default() };
+    let libraries = libraries(limits, settings).await;
+    let mut socket = RawSocket::open(libraries.serving.address).await;
+    // Half a gigabyte of pages.
+    let (mut read, mut write) = socket.stream.split();
+    let calls = asking(8000);
+    let sending = tokio::io::AsyncWriteExt::write_all(&mut write, &calls);
+    let given_up = eventually("open sessions", 0, async || libraries.open.load(Ordering::SeqCst));
+    // The sending stops when nobody reads it any more, or fails with the connection.
+    tokio::select! {
+        () = given_up => {}
+        _ = async { let _ = sending.await; std::future::pending::<()>().await } => {}
+    }
+    // What fits in the buffers of the sockets was asked for as well, but not all.
+    let made = libraries.asked.load(Ordering::SeqCst) * PAGE;
+    assert!(made < 32 << 20, "{made} bytes were made for a peer that read none");
+    let mut rest = Vec::new();
+    let end = tokio::io::AsyncReadExt::read_to_end(&mut read, &mut rest);
+    let _ = tokio::time::timeout(PATIENCE, end).await.expect("the connection was not closed");
+}
+
+/// Regression: all that had arrived was answered before anything was written, and a peer that had not
+/// been given anything to read was told that it read too slowly.
+#[tokio::test]
+async fn a_peer_that_asks_for_much_and_reads_it_is_served() {
+    let limits = Limits { max_queued_bytes: 1 << 20, ..Limits::default() };
+    let libraries = libraries(limits, Settings::default()).await;
+    let mut socket = RawSocket::open(libraries.serving.address).await;
+    let calls = 200;
+    socket.send_bytes(&asking(calls)).await;
+    for id in 1..=calls {
+        let answer = socket.message().await;
+        assert_eq!((&answer[0], &answer[1]), (&json!("resolve"), &json!(id)));
+    }
+}
