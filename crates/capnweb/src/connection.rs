@@ -25,6 +25,10 @@ use crate::stub::{Capability, Interface, Stub};
 use crate::trampoline;
 use crate::value::Value;
 
+#[cfg(test)]
+#[path = "connection_tests.rs"]
+mod tests;
+
 /// What every session of a server or client has in common.
 #[derive(Clone, Default)]
 pub struct Options {

@@ -24,7 +24,7 @@ pub(crate) mod print;
 #[path = "expression_tests.rs"]
 mod tests;
 
-pub(crate) use form::Form;
+pub(crate) use form::{Form, is_absolute};
 pub use parse::ParseError;
 pub(crate) use parse::Parser;
 pub(crate) use print::{write_form, write_integer};

@@ -933,7 +933,7 @@ fn leaves() -> impl Strategy<Value = Expression> {
             bytes(&octets, container)
         }),
         (text(), text()).prop_map(|(source, flags)| regexp(&source, &flags)),
-        text().prop_map(Expression::Url),
+        text().prop_map(|it| Expression::Url(format!("urn:{it}"))),
         pairs().prop_map(Expression::Headers),
         (text(), pairs(), prop::option::of(body.clone()), init()).prop_map(
             |(url, headers, body, init)| {

@@ -39,7 +39,7 @@ fn a_path_is_followed_as_javascript_would() {
 #[test]
 fn members_every_object_has_read_as_undefined() {
     let peers = Peers::new();
-    for name in ["constructor", "toString", "hasOwnProperty", "__proto__", "valueOf", "isPrototypeOf"] {
+    for name in ["constructor", "toString", "hasOwnProperty", "__proto__", "valueOf", "isPrototypeOf", "then"] {
         assert_eq!(show(peers.result(peers.stub().property(name))), "undefined");
         assert_eq!(show(peers.result(peers.stub().property("settings").property(name))), "undefined");
         assert_eq!(peers.call(name, vec![]), format!("TypeError: '{name}' is not a function."));
@@ -276,6 +276,30 @@ fn calls_on_a_late_object_start_in_the_order_they_were_made() {
     assert_eq!(peers.sample.notes(), "0.0 1.0 2.0 3.0 4.0 5.0");
 }
 
+#[tokio::test]
+async fn handlers_start_in_order_and_run_beside_each_other() {
+    let log = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let noting = log.clone();
+    let main = Capability::from_fn(move |mut arguments| {
+        let log = noting.clone();
+        async move {
+            let (name, rests) = (arguments.take::<String>("name")?, arguments.take::<u32>("rests")?);
+            log.lock().expect("not poisoned").push(format!("{name} starts"));
+            for _ in 0..rests {
+                tokio::task::yield_now().await;
+            }
+            log.lock().expect("not poisoned").push(format!("{name} ends"));
+            Ok::<_, Error>(())
+        }
+    });
+    let peers = Peers::offering(main, &Options::default());
+    let function = peers.server.remote::<Any>();
+    let calls = [("slow", 9), ("quick", 2), ("instant", 0)].map(|call| function.invoke(call).into_future());
+    peers.wait(futures_util::future::join_all(calls)).await;
+    let expected = ["slow starts", "quick starts", "instant starts", "instant ends", "quick ends", "slow ends"];
+    assert_eq!(*log.lock().expect("not poisoned"), expected);
+}
+
 // Capabilities.
 
 #[test]
@@ -464,22 +488,24 @@ fn every_error_passes_the_redaction() {
     );
 }
 
-#[test]
-fn a_stack_the_peer_reveals_is_not_passed_on_unasked() {
-    // Errors keep what the peer told; only ours have none.
-    check(
-        r#"
-        ["push",["error","Error","x","at line 1"]]
-        ["pull",1]
-        ["release",1,1]
-        "#,
-        expect![[r#"["resolve",1,["error","Error","x","at line 1"]]"#]],
-    );
-}
-
 // Chains of any length.
 
 const LONG: usize = 50_000;
+
+#[test]
+fn values_as_deep_as_allowed_fit_on_a_small_stack() {
+    with_small_stack(|| {
+        let raw = Raw::new();
+        for (open, close) in [("[[", "]]"), ("{\"a\":", "}"), ("[\"error\",\"Error\",\"\",null,{\"a\":", "}]")] {
+            let deep = format!("{}1{}", open.repeat(254), close.repeat(254));
+            raw.connection.receive(&format!("[\"stream\",[\"pipeline\",0,[\"echo\"],[{deep}]]]"));
+            assert!(raw.sent().ends_with(&format!("{deep}]")));
+        }
+        let calls = format!("{}1{}", "[\"pipeline\",0,[\"echo\"],[".repeat(254), "]]".repeat(254));
+        raw.connection.receive(&format!("[\"stream\",{calls}]"));
+        assert!(raw.sent().ends_with(",1]"));
+    });
+}
 
 #[test]
 fn a_long_chain_of_calls_is_resolved_on_a_small_stack() {

@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+#[cfg(test)]
+#[path = "limits_tests.rs"]
+mod tests;
+
 /// The bounds of one session. They are never negotiated: a peer finds out by exceeding one, which
 /// aborts the session with the reason.
 ///

@@ -14,6 +14,10 @@ use crate::value::Value;
 
 pub(crate) mod record;
 
+#[cfg(test)]
+#[path = "map_tests.rs"]
+mod tests;
+
 /// What one `.map()` may still cost. Nested maps draw on the same account, because a frame of a
 /// hundred bytes can multiply its work at every level.
 #[derive(Clone)]

@@ -17,7 +17,7 @@ fn a_mapped_array_is_answered_in_one_frame() {
         ["release",1,1]
         ["release",2,1]
         "#,
-        expect![[""]],
+        expect![[r#"["resolve",2,[[0,1,4,9]]]"#]],
     );
 }
 
@@ -49,7 +49,14 @@ fn null_and_undefined_pass_unchanged_and_anything_else_is_mapped_once() {
         ["release",7,1]
         ["release",8,1]
         "#,
-        expect![[""]],
+        expect![[r#"
+            ["resolve",2,null]
+            ["resolve",3,["undefined"]]
+            ["resolve",4,{"got":5}]
+            ["resolve",5,{"got":"text"}]
+            ["resolve",6,{"got":1}]
+            ["resolve",7,[[]]]
+            ["resolve",8,[[{"got":1}]]]"#]],
     );
 }
 
@@ -61,7 +68,9 @@ fn captures_of_both_sides_are_used_and_released() {
         ["pull",1]
         ["release",1,1]
         "#,
-        expect![[""]],
+        expect![[r#"
+            ["resolve",1,[[9,["import",-1]]]]
+            ["release",-1,1]"#]],
     );
 }
 
@@ -75,7 +84,7 @@ fn nested_maps_use_the_numbers_of_the_outer_function() {
         ["release",1,1]
         ["release",2,1]
         "#,
-        expect![[""]],
+        expect![[r#"["resolve",2,[[[[[[1,1]],[[4,1]]]],[[[[9,3]]]],[[]]]]]"#]],
     );
 }
 
@@ -91,7 +100,7 @@ fn a_mapped_object_is_called() {
         ["release",2,1]
         ["release",-1,1]
         "#,
-        expect![[""]],
+        expect![[r#"["resolve",2,{"value":7,"itself":["export",-1]}]"#]],
     );
     assert_eq!(raw.sample.gone(), 1);
 }
@@ -107,11 +116,11 @@ fn elements_start_in_order_and_are_answered_together() {
         ["pull",1]
         ["pull",3]
         "#,
-        expect![[""]],
+        expect![[r#"["resolve",3,[[0,1,2]]]"#]],
     );
     assert_eq!(raw.sample.notes(), r#""first" 0.0 1.0 2.0"#);
     raw.sample.answer("x", Ok(Value::from("late")));
-    raw.check("[\"release\",1,1]\n[\"release\",2,1]\n[\"release\",3,1]", expect![[""]]);
+    raw.check("[\"release\",1,1]\n[\"release\",2,1]\n[\"release\",3,1]", expect![[r#"["resolve",1,"late"]"#]]);
 }
 
 #[test]
@@ -127,7 +136,10 @@ fn one_failing_element_fails_the_map() {
         ["release",2,1]
         ["release",3,1]
         "#,
-        expect![[""]],
+        expect![[r#"
+            ["reject",1,["error","RangeError","test error"]]
+            ["release",-1,1]
+            ["reject",3,1]"#]],
     );
 }
 
@@ -160,7 +172,15 @@ fn a_function_without_instructions_or_with_unknown_variables_fails() {
         ["release",7,1]
         ["release",8,1]
         "#,
-        expect![[""]],
+        expect![[r#"
+            ["reject",1,["error","TypeError","a mapped function is empty"]]
+            ["reject",2,["error","TypeError","a mapped function has no variable 1"]]
+            ["reject",3,["error","TypeError","a mapped function has no variable -1"]]
+            ["reject",4,["error","TypeError","a mapped function cannot introduce capabilities"]]
+            ["reject",5,["error","TypeError","a mapped function cannot introduce promises"]]
+            ["reject",6,["error","TypeError","a mapped function cannot use streams"]]
+            ["reject",7,["error","TypeError","a mapped function cannot introduce capabilities"]]
+            ["reject",8,["error","TypeError","a mapped function cannot introduce capabilities"]]"#]],
     );
 }
 
@@ -173,15 +193,19 @@ fn visiting_too_many_elements_aborts() {
     raw.check("[\"push\",[\"remap\",1,[],[],[1]]]\n[\"release\",2,1]", expect![[""]]);
     raw.feed(r#"["push",["pipeline",0,["list"],[11]]]"#);
     // 11 elements, and 11 for each of them.
-    raw.check(r#"["push",["remap",3,[],[["import",3]],[["remap",-1,[],[],[1]]]]]"#, expect![[""]]);
+    raw.check(r#"["push",["remap",3,[],[["import",3]],[["remap",-1,[],[],[1]]]]]"#, expect![[r#"
+        ["abort",["error","RangeError","map() visits more elements than this session may"]]
+        close 3000 map() visits more elements than this session may"#]]);
 }
 
 #[test]
 fn nesting_too_deeply_aborts() {
     let nested = |depth: usize| (0..depth).fold("1".to_owned(), |inner, _| format!(r#"["remap",0,[],[],[{inner}]]"#));
     let raw = Raw::limited(|limits| limits.max_map_depth = 2);
-    raw.check(&format!("[\"push\",{}]\n[\"pull\",1]\n[\"release\",1,1]", nested(3)), expect![[""]]);
-    raw.check(&format!("[\"push\",{}]", nested(4)), expect![[""]]);
+    raw.check(&format!("[\"push\",{}]\n[\"pull\",1]\n[\"release\",1,1]", nested(3)), expect![[r#"["resolve",1,1]"#]]);
+    raw.check(&format!("[\"push\",{}]", nested(4)), expect![[r#"
+        ["abort",["error","RangeError","map() is nested deeper than this session may"]]
+        close 3000 map() is nested deeper than this session may"#]]);
 }
 
 #[test]
@@ -191,7 +215,9 @@ fn a_long_function_costs_as_much_as_many_short_ones() {
     let text = "x".repeat(2000);
     raw.check(&format!("[\"push\",[\"remap\",1,[],[],[\"{text}\"]]]\n[\"release\",2,1]"), expect![[""]]);
     let text = "x".repeat(5000);
-    raw.check(&format!("[\"push\",[\"remap\",1,[],[],[\"{text}\"]]]"), expect![[""]]);
+    raw.check(&format!("[\"push\",[\"remap\",1,[],[],[\"{text}\"]]]"), expect![[r#"
+        ["abort",["error","RangeError","map() visits more elements than this session may"]]
+        close 3000 map() visits more elements than this session may"#]]);
 }
 
 #[test]
@@ -200,10 +226,12 @@ fn calls_made_by_a_map_count_as_calls_in_flight() {
     raw.feed(r#"["push",["pipeline",0,["list"],[11]]]"#);
     // Calls that are over when they return do not.
     let square = r#"["push",["remap",1,[],[["import",0]],[["pipeline",-1,["square"],[["pipeline",0]]],["pipeline",1]]]]"#;
-    raw.check(&format!("{square}\n[\"pull\",2]\n[\"release\",2,1]"), expect![[""]]);
+    raw.check(&format!("{square}\n[\"pull\",2]\n[\"release\",2,1]"), expect![[r#"["resolve",2,[[0,1,4,9,16,25,36,49,64,81,100]]]"#]]);
     raw.feed(r#"["push",["pipeline",0,["later"],["x"]]]"#);
     let wait = r#"["push",["remap",1,[],[["import",3]],[["pipeline",-1,["increment"],[["pipeline",0]]],["pipeline",1]]]]"#;
-    raw.check(wait, expect![[""]]);
+    raw.check(wait, expect![[r#"
+        ["abort",["error","RangeError","the session has too many calls in flight"]]
+        close 3000 the session has too many calls in flight"#]]);
 }
 
 // Recording.
@@ -220,7 +248,9 @@ fn a_function_is_recorded_once_and_sent_with_its_captures() {
         Value::object([("square", Value::from(squared)), ("same", Value::from(again.call("echo", (element,))))])
     });
     let frames: Vec<_> = peers.client.take_outgoing().into();
-    expect![[""]].assert_eq(&frames.join("\n"));
+    expect![[r#"
+        ["push",["pipeline",0,["list"],[3]]]
+        ["push",["remap",1,[],[["import",0]],[["pipeline",-1,["square"],[["pipeline",0]]],["pipeline",-1,["echo"],[["pipeline",0]]],{"square":["pipeline",1],"same":["pipeline",2]}]]]"#]].assert_eq(&frames.join("\n"));
     frames.iter().for_each(|frame| peers.server.receive(frame));
     assert_eq!(
         show(peers.result(doubled)),

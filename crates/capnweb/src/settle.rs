@@ -1,5 +1,6 @@
 //! Puts values in the place of promises, all through a value, before an application sees it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::context::{Awaiting, Context};
@@ -7,6 +8,10 @@ use crate::error::{Error, Result};
 use crate::hook::{Hook, Waiter};
 use crate::trampoline::{self, Job};
 use crate::value::Value;
+
+#[cfg(test)]
+#[path = "settle_tests.rs"]
+mod tests;
 
 /// Tells `waiter` what the hook stands for, with every promise inside it replaced.
 pub(crate) fn hook(hook: &Hook, context: &Context, waiter: Waiter) {
@@ -17,8 +22,24 @@ pub(crate) fn hook(hook: &Hook, context: &Context, waiter: Waiter) {
     }));
 }
 
+/// As [`hook`], for a promise found in a value.
+fn nested(hook: &Hook, context: &Context, failed: Failed, waiter: Waiter) {
+    let context = context.clone();
+    hook.settle(Box::new(move |result| match result {
+        Ok(value) => gather(value, &context, failed, waiter),
+        Err(error) => waiter(Err(error)),
+    }));
+}
+
 /// Tells `waiter` the value with every promise inside it replaced; the first that fails decides.
 pub(crate) fn value(value: Value, context: &Context, waiter: Waiter) {
+    if holds_promise(&value) { gather(value, context, Failed::default(), waiter) } else { waiter(Ok(value)) }
+}
+
+/// Set once a promise anywhere in the whole value has failed, so that nobody goes on to look for others.
+type Failed = Arc<AtomicBool>;
+
+fn gather(value: Value, context: &Context, failed: Failed, waiter: Waiter) {
     if !holds_promise(&value) {
         return waiter(Ok(value));
     }
@@ -36,15 +57,21 @@ pub(crate) fn value(value: Value, context: &Context, waiter: Waiter) {
         value,
         waiter,
         context: context.clone(),
+        failed: failed.clone(),
         _promises: promises.clone(),
         _awaiting: awaiting,
     })));
     for (index, promise) in promises.into_iter().enumerate() {
         let gathering = gathering.clone();
         let context = context.clone();
+        let failed = failed.clone();
         // Values can nest through promises to any depth, so each level is a job of its own.
         trampoline::run(Job::Run(Box::new(move || {
-            hook(&promise, &context, Box::new(move |result| Gathering::add(&gathering, index, result)));
+            if failed.load(Ordering::Relaxed) {
+                return Gathering::add(&gathering, index, Err(Error::new("another part of the value has failed")));
+            }
+            let add = Box::new(move |result| Gathering::add(&gathering, index, result));
+            nested(&promise, &context, failed, add);
         })));
     }
 }
@@ -70,6 +97,7 @@ struct Gathering {
     missing: usize,
     waiter: Waiter,
     context: Context,
+    failed: Failed,
     /// Held so that none is released while it is waited for.
     _promises: Vec<Hook>,
     /// A value used many times in another, and that again in a third, multiplies what waits.
@@ -87,6 +115,7 @@ impl Gathering {
                 gathering.missing == 0
             }
             Err(error) => {
+                gathering.failed.store(true, Ordering::Relaxed);
                 let gathering = slot.take();
                 drop(slot);
                 if let Some(gathering) = gathering {

@@ -17,6 +17,10 @@ use crate::stream::Source;
 use crate::target::Target;
 use crate::value::Value;
 
+#[cfg(test)]
+#[path = "trampoline_tests.rs"]
+mod tests;
+
 /// Something to do, or to drop, soon.
 pub(crate) enum Job {
     Run(Box<dyn FnOnce()>),

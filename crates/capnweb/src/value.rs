@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use num_bigint::BigInt;
 
 use crate::error::Error;
-use crate::expression::{ByteContainer, Expression, Plain, Raw, RegExp};
+use crate::expression::{ByteContainer, Expression, Plain, Raw, RegExp, is_absolute};
 use crate::limits::Limits;
 use crate::promise::Pipelined;
 use crate::session::evaluate;
@@ -187,7 +187,7 @@ impl Value {
     /// Prints plain data once, so that sending it to many costs one printing.
     ///
     /// Gives `None` when the value holds a capability, a promise or a stream, which get different ids
-    /// towards each peer, and when it nests too deeply to be sent at all.
+    /// towards each peer, and when it cannot be sent at all.
     pub fn to_raw(&self) -> Option<Raw> {
         if self.is_deeper_than(Limits::default().max_depth) {
             return None;
@@ -216,7 +216,9 @@ impl Value {
             Self::String(text) => Expression::String(text.clone()),
             Self::BigInt(value) => Expression::BigInt(value.clone()),
             Self::Date(date) => Expression::Date(date.milliseconds),
-            Self::Bytes(bytes, container) => Expression::Bytes(bytes.clone(), *container),
+            Self::Bytes(bytes, container) if bytes.len().is_multiple_of(container.element_size()) => {
+                Expression::Bytes(bytes.clone(), *container)
+            }
             Self::Array(items) => Expression::Array(list(items)?),
             Self::Object(object) => {
                 let fields = object.iter().map(|(name, value)| Some((name.to_owned(), value.to_plain_expression()?)));
@@ -232,10 +234,13 @@ impl Value {
                 }))
             }
             Self::RegExp(regexp) => Expression::RegExp(regexp.clone()),
-            Self::Url(href) => Expression::Url(href.clone()),
+            Self::Url(href) if is_absolute(href) => Expression::Url(href.clone()),
             Self::Headers(pairs) => Expression::Headers(pairs.clone()),
             Self::Raw(raw) => Expression::Raw(raw.clone()),
-            Self::Request(_)
+            // No reader would take such bytes or such a URL.
+            Self::Bytes(..)
+            | Self::Url(_)
+            | Self::Request(_)
             | Self::Response(_)
             | Self::Blob(_)
             | Self::Readable(_)

@@ -439,7 +439,7 @@ impl<'p, 'a> Form<'p, 'a> {
 
 /// Whether a text begins like an absolute URL: with a scheme, and a host where the scheme asks for one.
 /// What follows is for whoever opens it to judge.
-fn is_absolute(url: &str) -> bool {
+pub(crate) fn is_absolute(url: &str) -> bool {
     let url = url.trim_matches(|character| character <= ' ');
     let Some((scheme, rest)) = url.split_once(':') else {
         return false;

@@ -57,8 +57,9 @@ pub(crate) fn apply(local: &Arc<LocalTarget>, mut operation: Operation) -> Hook 
     };
     let rest: Vec<PathPart> = path.collect();
     let name = match &first {
-        PathPart::Name(name) if !is_prototype_member(name) && local.method.is_none() => name.as_str(),
-        // What JavaScript hides reads as undefined, and a function has no members.
+        PathPart::Name(name) if !is_prototype_member(name) && name != "then" && local.method.is_none() => name.as_str(),
+        // What JavaScript hides reads as undefined, what has a `then` would be a promise there, and a
+        // function has no members.
         PathPart::Name(_) | PathPart::Number(_) => return undefined(&first, &rest, operation),
     };
     let target = local.target();

@@ -8,13 +8,17 @@ use std::sync::Arc;
 use super::{Effect, Effects, ExportId, Session};
 use crate::connection::Link;
 use crate::error::{Error, Result};
-use crate::expression::{ByteContainer, Capture, Expression, PathPart, Plain, print};
+use crate::expression::{ByteContainer, Capture, Expression, PathPart, Plain, is_absolute, print};
 use crate::hook::deferred::deferred;
 use crate::hook::import::{ImportId, ImportKind};
 use crate::hook::{Action, Hook, Operation};
 use crate::promise::Pipelined;
 use crate::stream::{ReadableStream, WritableStream};
 use crate::value::{Body, Request, Response, Value};
+
+#[cfg(test)]
+#[path = "serialize_tests.rs"]
+mod tests;
 
 /// Writes one message.
 pub(super) struct Serializer<'a> {
@@ -204,6 +208,11 @@ impl<'a> Serializer<'a> {
     fn value(&mut self, value: &Value, depth: usize) -> Result<()> {
         self.check_depth(depth)?;
         self.check_size()?;
+        if let Value::BigInt(integer) = value
+            && integer.bits() as f64 * std::f64::consts::LOG10_2 >= self.session.context.limits().max_bigint_digits as f64
+        {
+            return Err(Error::range_error("the bigint is too long to be sent"));
+        }
         match value {
             Value::Undefined => self.text.push_str("[\"undefined\"]"),
             Value::Null => self.text.push_str("null"),
@@ -217,11 +226,19 @@ impl<'a> Serializer<'a> {
                 }
             }
             Value::Url(href) => {
+                if !is_absolute(href) {
+                    return Err(Error::type_error("the URL is not absolute"));
+                }
                 self.text.push_str("[\"url\",");
                 print::write_string(&mut self.text, href);
                 self.text.push(']');
             }
-            Value::Bytes(bytes, container) => print::write_bytes(&mut self.text, bytes, *container),
+            Value::Bytes(bytes, container) => {
+                if !bytes.len().is_multiple_of(container.element_size()) {
+                    return Err(Error::range_error(format!("{} bytes fill no {}", bytes.len(), container.name())));
+                }
+                print::write_bytes(&mut self.text, bytes, *container);
+            }
             Value::Raw(raw) => self.text.push_str(raw.as_str()),
             Value::Array(items) => {
                 self.text.push_str("[[");

@@ -2,15 +2,21 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, HttpBody, to_bytes};
+use axum::body::{Body, HttpBody};
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
+use http_body_util::BodyExt;
 
 use crate::connection::{Connection, Options};
 use crate::error::Error;
 use crate::session::Calls;
 use crate::stub::Capability;
+
+/// How long the rest of a body that was refused is read and thrown away,
+const PASS_BY_LIMIT: Duration = Duration::from_secs(2);
+/// and how long it may pause meanwhile.
+const PAUSE_LIMIT: Duration = Duration::from_millis(300);
 
 /// How long the parts of a batch may take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,17 +35,15 @@ impl Default for Settings {
 
 /// Answers one batch. Whatever is in the body, this gives a response: 400 for a line that is not a
 /// message, 413 for a body that is too large, 408 for one that does not come.
-pub async fn answer(body: Body, main: impl Into<Capability>, options: &Options, settings: &Settings) -> Response {
+pub async fn answer(mut body: Body, main: impl Into<Capability>, options: &Options, settings: &Settings) -> Response {
     let limit = options.limits.max_message_bytes;
-    let too_large = || refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("the batch exceeds {limit} bytes"));
-    // What it says of its length is enough to refuse it; otherwise it is measured as it comes.
-    if body.size_hint().lower() > limit as u64 {
-        return too_large();
-    }
-    let body = match tokio::time::timeout(settings.read_limit, to_bytes(body, limit)).await {
+    let body = match tokio::time::timeout(settings.read_limit, read(&mut body, limit)).await {
         Ok(Ok(body)) => body,
-        Ok(Err(error)) if is_too_long(&error) => return too_large(),
-        Ok(Err(_)) => return refuse(StatusCode::BAD_REQUEST, "the batch could not be read"),
+        Ok(Err(Unread::TooLong)) => {
+            pass_by(body).await;
+            return refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("the batch exceeds {limit} bytes"));
+        }
+        Ok(Err(Unread::Broken)) => return refuse(StatusCode::BAD_REQUEST, "the batch could not be read"),
         Err(_) => return refuse(StatusCode::REQUEST_TIMEOUT, "the batch did not arrive in time"),
     };
     let Ok(text) = std::str::from_utf8(&body) else {
@@ -61,6 +65,36 @@ pub async fn answer(body: Body, main: impl Into<Capability>, options: &Options, 
     ([(CONTENT_TYPE, "text/plain;charset=UTF-8")], frames.join("\n")).into_response()
 }
 
+/// Why there is no body.
+enum Unread {
+    TooLong,
+    Broken,
+}
+
+/// Reads a body to its end. One that says that it is too long is not even begun.
+async fn read(body: &mut Body, limit: usize) -> Result<Vec<u8>, Unread> {
+    if body.size_hint().lower() > limit as u64 {
+        return Err(Unread::TooLong);
+    }
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else { continue };
+        if bytes.len() + data.len() > limit {
+            return Err(Unread::TooLong);
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes)
+}
+
+/// Lets pass what is still on its way, for a while. To answer with something unread is to reset the
+/// connection, which can overtake the answer.
+async fn pass_by(mut body: Body) {
+    let passing = async { while let Ok(Some(Ok(_))) = tokio::time::timeout(PAUSE_LIMIT, body.frame()).await {} };
+    // Who still sends after that may miss the answer.
+    let _ = tokio::time::timeout(PASS_BY_LIMIT, passing).await;
+}
+
 /// Returns when every pull and every promise we sent has its answer.
 async fn answered(connection: &Connection) {
     while connection.stats().pending > 0 {
@@ -70,15 +104,4 @@ async fn answered(connection: &Connection) {
 
 fn refuse(status: StatusCode, reason: &str) -> Response {
     (status, reason.to_owned()).into_response()
-}
-
-fn is_too_long(error: &axum::Error) -> bool {
-    let mut source = std::error::Error::source(error);
-    while let Some(error) = source {
-        if error.is::<http_body_util::LengthLimitError>() {
-            return true;
-        }
-        source = error.source();
-    }
-    false
 }

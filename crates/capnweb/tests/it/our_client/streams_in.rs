@@ -1,7 +1,6 @@
 //! Streams that come from the npm server, and sinks it writes to.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use bytes::Bytes;
 use capnweb::{Error, ErrorKind, ReadableStream, Result, Stub, Value, WritableStream, target};
@@ -11,7 +10,7 @@ use futures_util::future::join_all;
 use super::{Peer, with_peer};
 use crate::interop_target::objects::Counter;
 use crate::interop_target::samples;
-use crate::support::eventually::eventually;
+use crate::support::eventually::{eventually, steady};
 
 const MIB: usize = 1 << 20;
 
@@ -85,15 +84,7 @@ async fn a_stream_nobody_reads_stops_within_the_window_and_goes_on_later() {
         let stream = peer.api.byte_stream(24 * MIB, None).await.unwrap();
         let mut stream = stream.cast::<Bytes>();
         let first = stream.next().await.unwrap().unwrap();
-        let mut produced = 0;
-        loop {
-            tokio::time::sleep(Duration::from_millis(200)).await;
-            let now = state(peer).await.0;
-            if now == produced {
-                break;
-            }
-            produced = now;
-        }
+        let produced = steady(async || state(peer).await.0).await;
         assert!(produced < 6 * MIB, "{produced} bytes were made for a reader that took one chunk");
         let (mut bytes, mut hash) = (first.len(), samples::hash_of(&first, 0));
         while let Some(chunk) = stream.next().await {

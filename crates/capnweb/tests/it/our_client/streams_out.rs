@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 
 use bytes::Bytes;
 use capnweb::{Capability, Date, Error, ErrorKind, ReadableStream, Result, Stub, Value, WritableStream};
@@ -11,7 +10,7 @@ use futures_util::{Stream, StreamExt, stream};
 use super::with_peer;
 use crate::interop_target::InteropTarget;
 use crate::interop_target::samples::{self, is_same};
-use crate::support::eventually::eventually;
+use crate::support::eventually::{eventually, steady};
 
 const MIB: usize = 1 << 20;
 
@@ -116,10 +115,9 @@ async fn a_slow_reader_holds_us_back() {
     with_peer(async |peer| {
         let seen = Seen::default();
         let stream = ReadableStream::new(seen.watch(pieces(16 * MIB)));
-        let result = peer.api.call("hashBytes", (stream, 700)).into_future();
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        let early = seen.produced.load(Ordering::SeqCst) * 65536;
-        assert!(early > 0 && early < 6 * MIB, "{early} bytes were sent to a reader that had not begun");
+        let result = peer.api.call("hashBytes", (stream, 2000)).into_future();
+        let produced = steady(async || seen.produced.load(Ordering::SeqCst) * 65536).await;
+        assert!(produced > 0 && produced < 6 * MIB, "{produced} bytes were sent to a reader that had not begun");
         let result = result.await.unwrap();
         assert!(is_same(&result, &hash_of(16 * MIB)), "{result:?}");
     })

@@ -24,6 +24,19 @@ pub(crate) async fn eventually<T: PartialEq + Debug>(what: &str, expected: T, mu
     }
 }
 
+/// What a value is once it has begun to change and does so no more.
+pub(crate) async fn steady<T: PartialEq + Default>(mut read: impl AsyncFnMut() -> T) -> T {
+    let mut value = T::default();
+    loop {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let now = read().await;
+        if now == value && now != T::default() {
+            return value;
+        }
+        value = now;
+    }
+}
+
 /// Asserts that a session gets back to having nothing in use.
 pub(crate) async fn assert_at_rest(session: &Connection) {
     eventually("the tables", AT_REST, async || session.stats()).await;

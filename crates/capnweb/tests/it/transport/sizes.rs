@@ -1,10 +1,13 @@
 //! Messages that are too long are refused before they are here.
 
-use capnweb::{Limits, Options};
+use capnweb::transport::websocket;
+use capnweb::{Capability, Limits, Options, Stub};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
+use crate::interop_target::InteropTarget;
+use crate::support::eventually::soon;
 use crate::support::http::{self, exchange, read_answer};
 use crate::support::raw_socket::{CALL, RawSocket, assert_serves, frame, header};
 use crate::support::serving::InteropServer;
@@ -56,6 +59,21 @@ async fn the_fragments_of_a_message_count_together() {
     socket.send_bytes(&frame(0x00, &[b' '; 450])).await;
     socket.send_bytes(&frame(0x00, &[b' '; 450])).await;
     socket.assert_aborted("exceeds maximum size").await;
+    assert_serves(server.address()).await;
+}
+
+#[tokio::test]
+async fn a_client_has_limits_as_well() {
+    let server = InteropServer::start().await;
+    let options = Options::default().limits(Limits { max_message_bytes: LIMIT, ..Limits::default() });
+    let connection = websocket::connect(&server.url(), Capability::nothing(), &options).await.unwrap();
+    let api: Stub<InteropTarget> = connection.remote();
+    let error = api.greet("x".repeat(2 * LIMIT)).await.unwrap_err();
+    assert_eq!(error.message(), "the value is too large to be sent");
+    assert_eq!(api.list(10_u32).await.unwrap().len(), 10, "which fails that call only");
+    let error = api.list(1000_u32).await.unwrap_err();
+    assert!(error.message().contains("exceeds maximum size of 1000 bytes"), "{error}");
+    assert_eq!(soon("the end", connection.closed()).await.message(), error.message());
     assert_serves(server.address()).await;
 }
 

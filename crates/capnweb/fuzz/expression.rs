@@ -1,0 +1,7 @@
+//! Fuzzes the grammar.
+
+mod targets;
+
+fn main() {
+    bolero::check!().for_each(targets::expression);
+}

@@ -1,0 +1,7 @@
+//! Fuzzes a session.
+
+mod targets;
+
+fn main() {
+    bolero::check!().for_each(targets::session);
+}
