@@ -30,7 +30,9 @@ struct Book {
 impl Book {
     /// Who wrote it.
     pub fn author(&self) -> Author {
-        Author { wrote: self.title.clone() }
+        Author {
+            wrote: self.title.clone(),
+        }
     }
 }
 
@@ -42,7 +44,11 @@ struct Author {
 impl Author {
     /// Who reads this author.
     pub fn reader(&self) -> String {
-        if self.wrote == "Notes" { "Grace".to_owned() } else { "nobody".to_owned() }
+        if self.wrote == "Notes" {
+            "Grace".to_owned()
+        } else {
+            "nobody".to_owned()
+        }
     }
 }
 

@@ -46,7 +46,11 @@ impl Worker {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Two sessions joined in this process; over a WebSocket nothing below would change.
-    let (client, _server) = pair(Capability::nothing(), Worker.into_stub(), &Options::default());
+    let (client, _server) = pair(
+        Capability::nothing(),
+        Worker.into_stub(),
+        &Options::default(),
+    );
     let worker: Stub<Worker> = client.remote();
 
     let progress = Callback::new(|(step, steps): (u32, u32)| async move {

@@ -4,7 +4,9 @@ import http from "node:http";
 import { after, afterEach, before, describe, test } from "node:test";
 import { newHttpBatchRpcSession } from "capnweb";
 import { scenarios } from "./scenarios.mjs";
-import { AT_REST, RawPeer, closeAll, eventually, httpUrl, openSession, skipUnless, sleep, start } from "./session.mjs";
+import {
+  AT_REST, RawPeer, TEST_LIMIT, closeAll, eventually, httpUrl, openSession, skipUnless, start, within,
+} from "./session.mjs";
 
 let url = process.env.CAPNWEB_URL;
 let server;
@@ -28,7 +30,7 @@ async function openChecked(leaked = 0) {
 
 /** A test of one npm session; its tables must be at rest at the end. */
 function sessionTest(name, run, { flag: needed, leaked } = {}) {
-  test(name, { skip: skipUnless(needed), timeout: 30_000 }, async () => {
+  test(name, { skip: skipUnless(needed), timeout: TEST_LIMIT }, async () => {
     const opened = await openChecked(leaked);
     await run(opened.api, { ...opened, openSession: openChecked });
     await opened.finish();
@@ -37,7 +39,7 @@ function sessionTest(name, run, { flag: needed, leaked } = {}) {
 
 /** A test of frames; the server must still serve others at the end. */
 function rawTest(name, run, { flag: needed } = {}) {
-  test(name, { skip: skipUnless(needed), timeout: 30_000 }, async () => {
+  test(name, { skip: skipUnless(needed), timeout: TEST_LIMIT }, async () => {
     const peer = await RawPeer.open(url);
     await run(peer);
     await peer.close();
@@ -61,9 +63,6 @@ async function assertAborted(peer) {
   assert.ok(reason.length > 0 && Buffer.byteLength(reason) <= 123, reason);
   return last[1];
 }
-
-const within = (promise, message, ms = 5000) =>
-  Promise.race([promise, sleep(ms).then(() => assert.fail(message))]);
 
 describe("scenarios over WebSocket", () => {
   for (const { name, run, ...options } of scenarios) sessionTest(name, run, options);
@@ -384,7 +383,7 @@ describe("frames: limits", () => {
 
   rawTest("an oversized message ends the session", async peer => {
     peer.send(JSON.stringify(["push", "x".repeat(33 << 20)]));
-    const { code } = await within(peer.closed, "the server did not close", 10_000);
+    const { code } = await within(peer.closed, "the server did not close");
     // 1009 is what a WebSocket layer says that stops before the message is whole.
     assert.ok(code === 3000 || code === 1009, `closed with ${code}`);
   });
@@ -394,7 +393,7 @@ describe("HTTP batch", () => {
   const batch = () => newHttpBatchRpcSession(httpUrl(url));
   const post = body => fetch(httpUrl(url), { method: "POST", body });
   const CALL = `["push",["pipeline",0,["square"],[12]]]\n["pull",1]`;
-  const strict = { skip: skipUnless("CAPNWEB_STRICT_BATCH"), timeout: 20_000 };
+  const strict = { skip: skipUnless("CAPNWEB_STRICT_BATCH"), timeout: TEST_LIMIT };
 
   // fetch gives up when the server answers before it has read all; this client takes the early answer.
   const statusOfLargePost = size => new Promise((resolve, reject) => {

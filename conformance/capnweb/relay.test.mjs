@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { after, afterEach, before, describe, test } from "node:test";
 import { Counter } from "./samples.mjs";
 import { scenarios } from "./scenarios.mjs";
-import { AT_REST, closeAll, eventually, openSession, skipUnless, sleep, start } from "./session.mjs";
+import { AT_REST, TEST_LIMIT, closeAll, eventually, openSession, skipUnless, sleep, start, within } from "./session.mjs";
 import { InteropTarget } from "./target.mjs";
 
 // Without RELAY_URL the suite checks itself with a relay that passes frames on unread.
@@ -22,7 +22,6 @@ after(() => relay?.stop());
 const newToken = () => randomUUID();
 const connect = (token, side) => openSession(`${url.replace(/^http/, "ws")}/relay/${token}/${side}`, new InteropTarget());
 const dispose = value => value[Symbol.dispose]();
-const within = (promise, message, ms = 3000) => Promise.race([promise, sleep(ms).then(() => assert.fail(message))]);
 
 async function relayStats(token) {
   const response = await fetch(`${url}/relay/${token}/stats`);
@@ -52,7 +51,7 @@ for (const caller of ["a", "b"]) {
   describe(`scenarios called by ${caller}`, () => {
     for (const { name, run, flag, direct, target, leaked } of scenarios) {
       if (direct || target) continue;
-      test(name, { skip: skipUnless(flag), timeout: 30_000 }, async () => {
+      test(name, { skip: skipUnless(flag), timeout: TEST_LIMIT }, async () => {
         const pair = await connectPair();
         await run(pair[caller].api, { frames: pair[caller].frames });
         await assertAtRest(pair, caller, leaked);
@@ -115,7 +114,7 @@ describe("the relay itself", () => {
     await assertAtRest(one);
   });
 
-  test("mixed traffic flows in both directions at once", { timeout: 60_000 }, async () => {
+  test("mixed traffic flows in both directions at once", { timeout: TEST_LIMIT }, async () => {
     const pair = await connectPair();
     const talk = async (api, i) => {
       const counter = api.makeCounter(i);

@@ -6,6 +6,11 @@ import { fileURLToPath } from "node:url";
 import { RpcSession, WebSocketTransport } from "capnweb";
 import { WebSocket } from "ws";
 
+/** How long anything may take, in milliseconds: long, for only a failure waits for it, and machines are busy. */
+export const PATIENCE = 20_000;
+/** How long a test may take. */
+export const TEST_LIMIT = 3 * PATIENCE;
+
 /** What the tables of a session hold at rest: the main object of each side. */
 export const AT_REST = { imports: 1, exports: 1 };
 
@@ -18,8 +23,22 @@ export const skipUnless = name => name !== undefined && !flag(name) && `needs ${
 export const httpUrl = url => url.replace(/^ws/, "http");
 export const sleep = ms => new Promise(resolve => setTimeout(resolve, ms));
 
+/** What `promise` gives, or `late()` when that takes longer than `ms`. Leaves no timer behind to keep the process alive. */
+async function atMost(ms, promise, late = () => {}) {
+  let timer;
+  const end = new Promise(resolve => { timer = setTimeout(resolve, ms); });
+  try {
+    return await Promise.race([promise, end.then(late)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What `promise` gives; fails with `message` when that takes too long. */
+export const within = (promise, message) => atMost(PATIENCE, promise, () => assert.fail(message));
+
 /** Asks `read` again and again until its answer equals `expected`; fails with the last answer after `ms`. */
-export async function eventually(read, expected, ms = 3000) {
+export async function eventually(read, expected, ms = PATIENCE) {
   const end = Date.now() + ms;
   for (;;) {
     const value = await read();
@@ -89,7 +108,7 @@ export async function closeSocket(socket) {
   if (socket.readyState === WebSocket.CLOSED) return;
   const closed = new Promise(resolve => socket.once("close", resolve));
   socket.close(1000);
-  await Promise.race([closed, sleep(1000)]);
+  await atMost(1000, closed);
   socket.terminate();
 }
 
@@ -114,12 +133,12 @@ export class RawPeer {
     for (const m of messages) this.socket.send(typeof m === "string" ? m : JSON.stringify(m));
   }
   /** The message at position `index` of all received, waiting for it if need be. */
-  async message(index, ms = 3000) {
+  async message(index, ms = PATIENCE) {
     const end = Date.now() + ms;
     while (this.received.length <= index) {
       const left = end - Date.now();
       assert.ok(left > 0, `no message ${index}; received ${JSON.stringify(this.received)}`);
-      await Promise.race([new Promise(wake => this.#waiting.push(wake)), sleep(left)]);
+      await atMost(left, new Promise(wake => this.#waiting.push(wake)));
     }
     return this.received[index];
   }

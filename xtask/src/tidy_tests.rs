@@ -116,8 +116,15 @@ fn finds_a_long_readme() {
 
 #[test]
 fn finds_a_clock_in_the_session() {
-    let text = "//! One session.\n\n// An Instant in a comment is none.\nlet now = Instant::now();\n";
+    let text =
+        "//! One session.\n\n// An Instant in a comment is none.\nlet now = Instant::now();\n";
     let found = files::check_file("crates/capnweb/src/session.rs", text);
-    assert_eq!(found, ["crates/capnweb/src/session.rs:4: the session has no I/O, clock or tasks (Instant)"]);
-    assert_eq!(files::check_file("crates/capnweb/src/stream.rs", text), Vec::<String>::new());
+    assert_eq!(
+        found,
+        ["crates/capnweb/src/session.rs:4: the session has no I/O, clock or tasks (Instant)"]
+    );
+    assert_eq!(
+        files::check_file("crates/capnweb/src/stream.rs", text),
+        Vec::<String>::new()
+    );
 }

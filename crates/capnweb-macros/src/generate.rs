@@ -28,7 +28,9 @@ impl Parse for TargetArguments {
                  names are changed by #[method(name = \"…\")] on the method",
             ));
         }
-        Ok(Self { visibility: Some(visibility) })
+        Ok(Self {
+            visibility: Some(visibility),
+        })
     }
 }
 
@@ -52,7 +54,10 @@ impl Interface<'_> {
         for member in self.members.iter().filter(|member| member.cfg.is_empty()) {
             let wire = member.wire.value();
             if !taken.insert(wire.clone()) {
-                errors.push(Error::new(member.wire.span(), format!("there are two members named `{wire}`")));
+                errors.push(Error::new(
+                    member.wire.span(),
+                    format!("there are two members named `{wire}`"),
+                ));
             }
         }
         errors.finish()
@@ -60,18 +65,27 @@ impl Interface<'_> {
 
     /// The methods of `impl Target`: `path` is what the methods are called on, `borrowed` and `shared`
     /// how to get at the object from an `Arc<Self>`.
-    pub(crate) fn dispatch(&self, path: &TokenStream, borrowed: &TokenStream, shared: &TokenStream) -> TokenStream {
+    pub(crate) fn dispatch(
+        &self,
+        path: &TokenStream,
+        borrowed: &TokenStream,
+        shared: &TokenStream,
+    ) -> TokenStream {
         // Of macro hygiene, so that no parameter of a user's can be confused with them.
         let arguments = Ident::new("arguments", Span::mixed_site());
         let name = Ident::new("name", Span::mixed_site());
         let interface = &self.interface;
-        let kinds = self.members.iter().map(|Member { wire, cfg, kind, .. }| {
-            let kind = match kind {
-                Kind::Method => quote!(Method),
-                Kind::Getter => quote!(Getter),
-            };
-            quote!(#(#cfg)* #wire => ::capnweb::Member::#kind,)
-        });
+        let kinds = self.members.iter().map(
+            |Member {
+                 wire, cfg, kind, ..
+             }| {
+                let kind = match kind {
+                    Kind::Method => quote!(Method),
+                    Kind::Getter => quote!(Getter),
+                };
+                quote!(#(#cfg)* #wire => ::capnweb::Member::#kind,)
+            },
+        );
         let arms = |kind| {
             self.of(kind).map(|member| {
                 let Member { wire, cfg, .. } = member;
@@ -111,7 +125,9 @@ impl Interface<'_> {
 
     /// `impl Interface`, with the description.
     pub(crate) fn interface(&self) -> TokenStream {
-        let Self { interface, docs, .. } = self;
+        let Self {
+            interface, docs, ..
+        } = self;
         let name = self.ident.to_string();
         let client = self.client_ident();
         let description = Ident::new("description", Span::mixed_site());
@@ -197,7 +213,15 @@ impl Interface<'_> {
     }
 
     fn client_method(&self, member: &Member) -> TokenStream {
-        let Member { ident, wire, cfg, copied, parameters, gives, .. } = member;
+        let Member {
+            ident,
+            wire,
+            cfg,
+            copied,
+            parameters,
+            gives,
+            ..
+        } = member;
         let visibility = &self.visibility;
         let gives = received(gives);
         let docs = if member.docs().is_empty() {
@@ -210,7 +234,10 @@ impl Interface<'_> {
             TokenStream::new()
         };
         let names = parameters.iter().map(|parameter| &parameter.ident);
-        let takes: Vec<_> = parameters.iter().map(|parameter| &parameter.takes).collect();
+        let takes: Vec<_> = parameters
+            .iter()
+            .map(|parameter| &parameter.takes)
+            .collect();
         let signature = {
             let names = names.clone();
             quote!(#ident(&self, #(#names: impl ::capnweb::Argument<#takes>),*))
@@ -218,7 +245,8 @@ impl Interface<'_> {
         let promise = match member.kind {
             Kind::Method if parameters.is_empty() => quote!(self.capability.call(#wire, ())),
             Kind::Method => {
-                let arguments = quote!(::std::vec![#(::capnweb::Argument::<#takes>::into_value(#names)),*]);
+                let arguments =
+                    quote!(::std::vec![#(::capnweb::Argument::<#takes>::into_value(#names)),*]);
                 quote!(self.capability.call(#wire, #arguments))
             }
             Kind::Getter => quote!(self.capability.property(#wire)),
@@ -238,7 +266,9 @@ impl Interface<'_> {
     }
 
     fn of(&self, kind: Kind) -> impl Iterator<Item = &Member> {
-        self.members.iter().filter(move |member| member.kind == kind)
+        self.members
+            .iter()
+            .filter(move |member| member.kind == kind)
     }
 }
 
@@ -250,11 +280,14 @@ fn reply(
     borrowed: &TokenStream,
     shared: &TokenStream,
 ) -> TokenStream {
-    let Member { ident, parameters, .. } = member;
+    let Member {
+        ident, parameters, ..
+    } = member;
     // Errors about the member point to it, yet the code counts as ours.
     let span = ident.span().resolved_at(Span::mixed_site());
-    let values: Vec<_> =
-        (0..parameters.len()).map(|index| Ident::new(&format!("argument_{index}"), Span::mixed_site())).collect();
+    let values: Vec<_> = (0..parameters.len())
+        .map(|index| Ident::new(&format!("argument_{index}"), Span::mixed_site()))
+        .collect();
     let takes = parameters.iter().map(|parameter| &parameter.takes);
     let names = parameters.iter().map(|parameter| &parameter.wire);
     let object = match member.takes {

@@ -169,7 +169,9 @@ pub fn target(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(FromValue, attributes(value))]
 pub fn from_value(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as syn::DeriveInput);
-    values::from_value(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+    values::from_value(&input)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
 }
 
 /// Turns the type into a value, in the form that [`FromValue`](macro@FromValue) reads; a field that is
@@ -180,5 +182,7 @@ pub fn from_value(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(IntoValue, attributes(value))]
 pub fn into_value(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as syn::DeriveInput);
-    values::into_value(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+    values::into_value(&input)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
 }

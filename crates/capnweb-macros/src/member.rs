@@ -3,8 +3,8 @@
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{
-    Attribute, Error, Expr, ExprLit, FnArg, Lit, LitStr, Meta, Pat, Receiver, ReceiverKind, Result, ReturnType, Safety,
-    Signature, Type,
+    Attribute, Error, Expr, ExprLit, FnArg, Lit, LitStr, Meta, Pat, Receiver, ReceiverKind, Result,
+    ReturnType, Safety, Signature, Type,
 };
 
 use crate::names;
@@ -62,18 +62,26 @@ pub(crate) struct Marker {
 impl Marker {
     /// Takes the marker out of a member's attributes.
     pub(crate) fn take(attributes: &mut Vec<Attribute>) -> Result<Option<Self>> {
-        let is_marker =
-            |attribute: &Attribute| attribute.path().is_ident("method") || attribute.path().is_ident("getter");
+        let is_marker = |attribute: &Attribute| {
+            attribute.path().is_ident("method") || attribute.path().is_ident("getter")
+        };
         let (markers, others) = attributes.drain(..).partition::<Vec<_>, _>(is_marker);
         *attributes = others;
         if let [_, second, ..] = &markers[..] {
-            return Err(Error::new_spanned(second, "a member has one #[method] or #[getter]"));
+            return Err(Error::new_spanned(
+                second,
+                "a member has one #[method] or #[getter]",
+            ));
         }
         markers.into_iter().next().map(Self::parse).transpose()
     }
 
     fn parse(attribute: Attribute) -> Result<Self> {
-        let kind = if attribute.path().is_ident("getter") { Kind::Getter } else { Kind::Method };
+        let kind = if attribute.path().is_ident("getter") {
+            Kind::Getter
+        } else {
+            Kind::Method
+        };
         let mut name = None;
         if !matches!(attribute.meta, Meta::Path(_)) {
             attribute.parse_nested_meta(|meta| {
@@ -84,7 +92,11 @@ impl Marker {
                 Ok(())
             })?;
         }
-        Ok(Self { kind, name, attribute })
+        Ok(Self {
+            kind,
+            name,
+            attribute,
+        })
     }
 }
 
@@ -112,7 +124,10 @@ impl Member {
             errors.push(Error::new_spanned(&signature.generics, message));
         }
         if !matches!(signature.safety, Safety::Default) {
-            errors.push(Error::new_spanned(&signature.safety, "a peer cannot promise what an unsafe method needs"));
+            errors.push(Error::new_spanned(
+                &signature.safety,
+                "a peer cannot promise what an unsafe method needs",
+            ));
         }
 
         let mut inputs = signature.inputs.iter();
@@ -128,10 +143,14 @@ impl Member {
             FnArg::Typed(parameter) => Some(parameter),
             FnArg::Receiver(_) => None,
         });
-        let parameters: Vec<_> =
-            typed.filter_map(|input| errors.keep(Parameter::read(place, &input.pat, &input.ty))).collect();
+        let parameters: Vec<_> = typed
+            .filter_map(|input| errors.keep(Parameter::read(place, &input.pat, &input.ty)))
+            .collect();
         if kind == Kind::Getter && signature.inputs.len() > 1 {
-            errors.push(Error::new_spanned(&signature.inputs, "a getter is read like a field and has no parameters"));
+            errors.push(Error::new_spanned(
+                &signature.inputs,
+                "a getter is read like a field and has no parameters",
+            ));
         }
         let gives = match &signature.output {
             ReturnType::Default => Some(quote!(())),
@@ -142,7 +161,9 @@ impl Member {
         let (Some(takes), Some(gives)) = (takes, gives) else {
             return Err(Error::new(ident.span(), "not a member"));
         };
-        let copied = attributes.iter().filter(|a| a.path().is_ident("doc") || a.path().is_ident("deprecated"));
+        let copied = attributes
+            .iter()
+            .filter(|a| a.path().is_ident("doc") || a.path().is_ident("deprecated"));
         let cfg = attributes.iter().filter(|a| a.path().is_ident("cfg"));
         Ok(Self {
             ident,
@@ -166,9 +187,12 @@ impl Member {
 impl Parameter {
     fn read(place: &Place<'_>, pattern: &Pat, takes: &Type) -> Result<Self> {
         let ident = match pattern {
-            Pat::Ident(pattern) if pattern.by_ref.is_none() && pattern.subpat.is_none() => pattern.ident.clone(),
+            Pat::Ident(pattern) if pattern.by_ref.is_none() && pattern.subpat.is_none() => {
+                pattern.ident.clone()
+            }
             other => {
-                let message = "a parameter needs a name, which callers see; take it apart in the body";
+                let message =
+                    "a parameter needs a name, which callers see; take it apart in the body";
                 return Err(Error::new_spanned(other, message));
             }
         };
@@ -177,7 +201,11 @@ impl Parameter {
             return Err(Error::new_spanned(takes, message));
         }
         let takes = portable(place, takes)?;
-        Ok(Self { wire: names::camel_case(&ident), ident, takes })
+        Ok(Self {
+            wire: names::camel_case(&ident),
+            ident,
+            takes,
+        })
     }
 }
 
@@ -189,15 +217,22 @@ fn object(place: &Place<'_>, receiver: &Receiver) -> Result<Object> {
             receiver,
             "a target is shared by all calls that are running, so a member takes `&self`; keep what changes behind a lock",
         )),
-        (ReceiverKind::Typed(_, typed), Place::Impl(_)) if is_shared_self(typed) => Ok(Object::Shared),
-        (_, Place::Impl(_)) => Err(Error::new_spanned(receiver, "a member takes `&self` or `self: Arc<Self>`")),
+        (ReceiverKind::Typed(_, typed), Place::Impl(_)) if is_shared_self(typed) => {
+            Ok(Object::Shared)
+        }
+        (_, Place::Impl(_)) => Err(Error::new_spanned(
+            receiver,
+            "a member takes `&self` or `self: Arc<Self>`",
+        )),
         (_, Place::Trait) => Err(Error::new_spanned(receiver, "a member takes `&self`")),
     }
 }
 
 /// Whether it is `Arc<Self>`, by whatever path.
 pub(crate) fn is_shared_self(typed: &Type) -> bool {
-    let Type::Path(typed) = typed else { return false };
+    let Type::Path(typed) = typed else {
+        return false;
+    };
     typed.path.segments.last().is_some_and(|last| {
         last.ident == "Arc"
             && matches!(&last.arguments, syn::PathArguments::AngleBracketed(of)
@@ -209,7 +244,10 @@ pub(crate) fn is_shared_self(typed: &Type) -> bool {
 fn portable(place: &Place<'_>, original: &Type) -> Result<TokenStream> {
     let tokens = original.to_token_stream();
     if contains(&tokens, "impl") {
-        return Err(Error::new_spanned(original, "a caller needs to know the type: name it instead of using `impl`"));
+        return Err(Error::new_spanned(
+            original,
+            "a caller needs to know the type: name it instead of using `impl`",
+        ));
     }
     match place {
         Place::Impl(object) => Ok(replace_self(tokens, &object.to_token_stream())),
@@ -233,25 +271,41 @@ fn replace_self(tokens: TokenStream, object: &TokenStream) -> TokenStream {
     let replace = |token| match token {
         TokenTree::Ident(ident) if ident == "Self" => object.clone(),
         TokenTree::Group(group) => {
-            let mut replaced = proc_macro2::Group::new(group.delimiter(), replace_self(group.stream(), object));
+            let mut replaced =
+                proc_macro2::Group::new(group.delimiter(), replace_self(group.stream(), object));
             replaced.set_span(group.span());
             TokenTree::from(replaced).into()
         }
         other => other.into(),
     };
-    tokens.into_iter().flat_map(|token| -> TokenStream { replace(token) }).collect()
+    tokens
+        .into_iter()
+        .flat_map(|token| -> TokenStream { replace(token) })
+        .collect()
 }
 
 /// The text of the doc comments among attributes.
 pub(crate) fn docs(attributes: &[Attribute]) -> String {
-    let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
-        Meta::NameValue(doc) if doc.path.is_ident("doc") => match &doc.value {
-            Expr::Lit(ExprLit { lit: Lit::Str(line), .. }) => Some(line.value()),
+    let lines = attributes
+        .iter()
+        .filter_map(|attribute| match &attribute.meta {
+            Meta::NameValue(doc) if doc.path.is_ident("doc") => match &doc.value {
+                Expr::Lit(ExprLit {
+                    lit: Lit::Str(line),
+                    ..
+                }) => Some(line.value()),
+                _ => None,
+            },
             _ => None,
-        },
-        _ => None,
-    });
-    let lines: Vec<_> = lines.map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned()).collect();
+        });
+    let lines: Vec<_> = lines
+        .map(|line| {
+            line.strip_prefix(' ')
+                .unwrap_or(&line)
+                .trim_end()
+                .to_owned()
+        })
+        .collect();
     lines.join("\n").trim().to_owned()
 }
 

@@ -3,14 +3,16 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{
-    Error, FnArg, ImplItem, ImplItemFn, ItemImpl, PathArguments, ReceiverKind, Result, Type, Visibility, parse_quote,
+    Error, FnArg, ImplItem, ImplItemFn, ItemImpl, PathArguments, ReceiverKind, Result, Type,
+    Visibility, parse_quote,
 };
 
 use crate::generate::{Interface, TargetArguments, allow};
 use crate::member::{Errors, Marker, Member, Place, docs, is_shared_self};
 
 pub(crate) fn expand(arguments: &TargetArguments, mut item: ItemImpl) -> TokenStream {
-    let generated = read(&mut item).and_then(|(ident, members)| generate(arguments, &item, &ident, members));
+    let generated =
+        read(&mut item).and_then(|(ident, members)| generate(arguments, &item, &ident, members));
     // The block stays in any case, so that nothing else is reported for want of it.
     let generated = generated.unwrap_or_else(Error::into_compile_error);
     [item.into_token_stream(), generated].into_iter().collect()
@@ -23,7 +25,8 @@ fn read(item: &mut ItemImpl) -> Result<(Ident, Vec<Member>)> {
         return Err(Error::new_spanned(path, message));
     }
     if !item.generics.params.is_empty() {
-        let message = "a target cannot be generic: peers know objects by their members only, without types";
+        let message =
+            "a target cannot be generic: peers know objects by their members only, without types";
         errors.push(Error::new_spanned(&item.generics, message));
     }
     let ident = errors.keep(name(&item.self_ty));
@@ -36,7 +39,9 @@ fn read(item: &mut ItemImpl) -> Result<(Ident, Vec<Member>)> {
     }
     errors.finish()?;
     // Without a name there was an error.
-    ident.map(|ident| (ident, members)).ok_or_else(|| Error::new_spanned(object, "expected a type"))
+    ident
+        .map(|ident| (ident, members))
+        .ok_or_else(|| Error::new_spanned(object, "expected a type"))
 }
 
 /// The name of the type, which its client is named after.
@@ -47,10 +52,16 @@ fn name(object: &Type) -> Result<Ident> {
     {
         return match &last.arguments {
             PathArguments::None => Ok(last.ident.clone()),
-            _ => Err(Error::new_spanned(object, "a target cannot be generic: give it a struct of its own")),
+            _ => Err(Error::new_spanned(
+                object,
+                "a target cannot be generic: give it a struct of its own",
+            )),
         };
     }
-    Err(Error::new_spanned(object, "#[target] needs the name of a struct or enum"))
+    Err(Error::new_spanned(
+        object,
+        "#[target] needs the name of a struct or enum",
+    ))
 }
 
 /// Reads a method, `None` when it is not one for peers.
@@ -59,7 +70,10 @@ fn read_member(object: &Type, method: &mut ImplItemFn) -> Result<Option<Member>>
     let is_public = matches!(method.vis, Visibility::Public(_));
     match &marker {
         Some(marker) if !is_public => {
-            return Err(Error::new_spanned(&marker.attribute, "only `pub` methods are for peers"));
+            return Err(Error::new_spanned(
+                &marker.attribute,
+                "only `pub` methods are for peers",
+            ));
         }
         None if !is_public || !has_object(method) => return Ok(None),
         _ => {}
@@ -82,13 +96,21 @@ fn has_object(method: &ImplItemFn) -> bool {
     }
 }
 
-fn generate(arguments: &TargetArguments, item: &ItemImpl, ident: &Ident, members: Vec<Member>) -> Result<TokenStream> {
+fn generate(
+    arguments: &TargetArguments,
+    item: &ItemImpl,
+    ident: &Ident,
+    members: Vec<Member>,
+) -> Result<TokenStream> {
     let object = &item.self_ty;
     let interface = Interface {
         ident,
         interface: object.to_token_stream(),
         docs: docs(&item.attrs),
-        visibility: arguments.visibility.clone().unwrap_or_else(|| parse_quote!(pub)),
+        visibility: arguments
+            .visibility
+            .clone()
+            .unwrap_or_else(|| parse_quote!(pub)),
         members,
     };
     interface.check_names()?;
@@ -96,7 +118,12 @@ fn generate(arguments: &TargetArguments, item: &ItemImpl, ident: &Ident, members
     let (implementation, client) = (interface.interface(), interface.client());
     let docs = "A stub of this object, to be called here or given to a peer.";
     let allowed = allow(&quote!(dead_code, unreachable_pub));
-    let allowed_dispatch = allow(&quote!(deprecated, unused_mut, unused_variables, clippy::match_single_binding));
+    let allowed_dispatch = allow(&quote!(
+        deprecated,
+        unused_mut,
+        unused_variables,
+        clippy::match_single_binding
+    ));
     let visibility = &interface.visibility;
     Ok(quote! {
         #[automatically_derived]

@@ -11,17 +11,23 @@ pub(crate) fn expand(arguments: &TargetArguments, mut item: ItemTrait) -> TokenS
     match read(arguments, &mut item) {
         Ok(members) => generate(&item, members),
         // The trait stays, so that nothing else is reported for want of it.
-        Err(error) => [error.into_compile_error(), item.into_token_stream()].into_iter().collect(),
+        Err(error) => [error.into_compile_error(), item.into_token_stream()]
+            .into_iter()
+            .collect(),
     }
 }
 
 fn read(arguments: &TargetArguments, item: &mut ItemTrait) -> Result<Vec<Member>> {
     let mut errors = Errors::default();
     if let Some(visibility) = &arguments.visibility {
-        errors.push(Error::new_spanned(visibility, "the client of a trait is as visible as the trait"));
+        errors.push(Error::new_spanned(
+            visibility,
+            "the client of a trait is as visible as the trait",
+        ));
     }
     if !item.generics.params.is_empty() {
-        let message = "a target cannot be generic: peers know objects by their members only, without types";
+        let message =
+            "a target cannot be generic: peers know objects by their members only, without types";
         errors.push(Error::new_spanned(&item.generics, message));
     }
     let mut members = Vec::new();
@@ -29,7 +35,10 @@ fn read(arguments: &TargetArguments, item: &mut ItemTrait) -> Result<Vec<Member>
         match item {
             TraitItem::Fn(method) => members.extend(errors.keep(read_member(method))),
             other => {
-                errors.push(Error::new_spanned(other, "a target has methods and getters, and nothing else"));
+                errors.push(Error::new_spanned(
+                    other,
+                    "a target has methods and getters, and nothing else",
+                ));
             }
         }
     }
@@ -53,7 +62,9 @@ fn generate(item: &ItemTrait, members: Vec<Member>) -> TokenStream {
         members,
     };
     if let Err(error) = interface.check_names() {
-        return [error.into_compile_error(), item.into_token_stream()].into_iter().collect();
+        return [error.into_compile_error(), item.into_token_stream()]
+            .into_iter()
+            .collect();
     }
     let mut written = item.clone();
     written.colon_token.get_or_insert_default();
@@ -73,7 +84,11 @@ fn generate(item: &ItemTrait, members: Vec<Member>) -> TokenStream {
 /// An `async fn` promises a future that can go to another thread, and no method is called through `dyn`.
 fn rewrite(method: &mut TraitItemFn) {
     let signature = &mut method.sig;
-    signature.generics.make_where_clause().predicates.push(parse_quote!(Self: ::core::marker::Sized));
+    signature
+        .generics
+        .make_where_clause()
+        .predicates
+        .push(parse_quote!(Self: ::core::marker::Sized));
     if signature.asyncness.take().is_none() {
         return;
     }
@@ -81,7 +96,8 @@ fn rewrite(method: &mut TraitItemFn) {
         ReturnType::Default => quote!(()),
         ReturnType::Type(_, gives) => gives.to_token_stream(),
     };
-    signature.output = parse_quote!(-> impl ::core::future::Future<Output = #gives> + ::core::marker::Send);
+    signature.output =
+        parse_quote!(-> impl ::core::future::Future<Output = #gives> + ::core::marker::Send);
     if let Some(body) = &method.default {
         method.default = Some(parse_quote!({ async move #body }));
     }
@@ -92,11 +108,17 @@ fn rewrite(method: &mut TraitItemFn) {
 /// Its adapter lives in its body, so that nothing is named at the trait's side.
 fn into_stub(interface: &Interface<'_>) -> TraitItem {
     let ident = interface.ident;
-    let docs = format!("A stub of this object, to be called here or given to a peer as a `{ident}`.");
+    let docs =
+        format!("A stub of this object, to be called here or given to a peer as a `{ident}`.");
     let path = quote!(<__Object as #ident>);
     let dispatch = interface.dispatch(&path, &quote!(&self.0), &quote!(self));
     let allowed = allow(&quote!(dead_code));
-    let allowed_dispatch = allow(&quote!(deprecated, unused_mut, unused_variables, clippy::match_single_binding));
+    let allowed_dispatch = allow(&quote!(
+        deprecated,
+        unused_mut,
+        unused_variables,
+        clippy::match_single_binding
+    ));
     parse_quote! {
         #[doc = #docs]
         #allowed

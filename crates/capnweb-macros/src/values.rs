@@ -56,8 +56,9 @@ pub(crate) fn from_value(input: &DeriveInput) -> Result<TokenStream> {
 }
 
 fn read_fields(ident: &Ident, value: &Ident, fields: &[Field<'_>]) -> (TokenStream, TokenStream) {
-    let slots: Vec<_> =
-        (0..fields.len()).map(|index| Ident::new(&format!("field_{index}"), Span::mixed_site())).collect();
+    let slots: Vec<_> = (0..fields.len())
+        .map(|index| Ident::new(&format!("field_{index}"), Span::mixed_site()))
+        .collect();
     let idents = fields.iter().map(|field| field.ident);
     let wires: Vec<_> = fields.iter().map(|field| &field.wire).collect();
     let holds: Vec<_> = fields.iter().map(|field| field.holds).collect();
@@ -85,7 +86,10 @@ fn read_fields(ident: &Ident, value: &Ident, fields: &[Field<'_>]) -> (TokenStre
 fn read_variants(value: &Ident, variants: &[Variant<'_>]) -> (TokenStream, TokenStream) {
     let idents = variants.iter().map(|variant| variant.ident);
     let wires: Vec<_> = variants.iter().map(|variant| &variant.wire).collect();
-    let quoted: Vec<_> = wires.iter().map(|wire| format!("'{}'", wire.value())).collect();
+    let quoted: Vec<_> = wires
+        .iter()
+        .map(|wire| format!("'{}'", wire.value()))
+        .collect();
     let expected = format!("expected {}", quoted.join(" or "));
     let read = quote! {
         match <::std::string::String as ::capnweb::FromValue>::from_value(#value)?.as_str() {
@@ -93,7 +97,9 @@ fn read_variants(value: &Ident, variants: &[Variant<'_>]) -> (TokenStream, Token
             _ => ::core::result::Result::Err(::capnweb::Error::type_error(#expected)),
         }
     };
-    let describe = quote!(::capnweb::Type::Choice(::std::vec![#(::std::borrow::Cow::Borrowed(#wires)),*]));
+    let describe = quote!(::capnweb::Type::Choice(
+        ::std::vec![#(::std::borrow::Cow::Borrowed(#wires)),*]
+    ));
     (read, describe)
 }
 
@@ -150,13 +156,19 @@ impl<'a> Shape<'a> {
         match &input.data {
             Data::Struct(data) => match &data.fields {
                 Fields::Named(fields) => Self::fields(fields),
-                Fields::Unnamed(fields) if fields.unnamed.len() == 1 => Ok(Self::Transparent(&fields.unnamed[0].ty)),
-                Fields::Unnamed(_) | Fields::Unit => {
-                    Err(Error::new_spanned(&input.ident, "a struct needs named fields, or one unnamed field"))
+                Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
+                    Ok(Self::Transparent(&fields.unnamed[0].ty))
                 }
+                Fields::Unnamed(_) | Fields::Unit => Err(Error::new_spanned(
+                    &input.ident,
+                    "a struct needs named fields, or one unnamed field",
+                )),
             },
             Data::Enum(data) => Self::variants(data),
-            Data::Union(_) => Err(Error::new_spanned(&input.ident, "a union cannot be a value")),
+            Data::Union(_) => Err(Error::new_spanned(
+                &input.ident,
+                "a union cannot be a value",
+            )),
         }
     }
 
@@ -168,14 +180,22 @@ impl<'a> Shape<'a> {
             // Named fields have names.
             let Some(ident) = &field.ident else { continue };
             let renamed = errors.keep(rename(&field.attrs)).flatten();
-            let wire = renamed.unwrap_or_else(|| LitStr::new(&names::camel_case(ident), ident.span()));
+            let wire =
+                renamed.unwrap_or_else(|| LitStr::new(&names::camel_case(ident), ident.span()));
             if let Some(reason) = names::refuse_field(&wire.value()) {
                 errors.push(Error::new(wire.span(), reason));
             }
             if !taken.insert(wire.value()) {
-                errors.push(Error::new(wire.span(), format!("there are two fields named `{}`", wire.value())));
+                errors.push(Error::new(
+                    wire.span(),
+                    format!("there are two fields named `{}`", wire.value()),
+                ));
             }
-            read.push(Field { ident, wire, holds: &field.ty });
+            read.push(Field {
+                ident,
+                wire,
+                holds: &field.ty,
+            });
         }
         errors.finish()?;
         Ok(Self::Fields(read))
@@ -186,18 +206,26 @@ impl<'a> Shape<'a> {
         let mut taken = HashSet::new();
         let mut read = Vec::new();
         if data.variants.is_empty() {
-            errors.push(Error::new_spanned(data.enum_token, "an enum without variants has no values"));
+            errors.push(Error::new_spanned(
+                data.enum_token,
+                "an enum without variants has no values",
+            ));
         }
         for variant in &data.variants {
             let ident = &variant.ident;
             if !matches!(variant.fields, Fields::Unit) {
-                let message = "a variant is a string and cannot hold data; implement the traits by hand";
+                let message =
+                    "a variant is a string and cannot hold data; implement the traits by hand";
                 errors.push(Error::new_spanned(&variant.fields, message));
             }
             let renamed = errors.keep(rename(&variant.attrs)).flatten();
-            let wire = renamed.unwrap_or_else(|| LitStr::new(&names::lower_first(ident), ident.span()));
+            let wire =
+                renamed.unwrap_or_else(|| LitStr::new(&names::lower_first(ident), ident.span()));
             if !taken.insert(wire.value()) {
-                errors.push(Error::new(wire.span(), format!("there are two variants named `{}`", wire.value())));
+                errors.push(Error::new(
+                    wire.span(),
+                    format!("there are two variants named `{}`", wire.value()),
+                ));
             }
             read.push(Variant { ident, wire });
         }
@@ -209,7 +237,10 @@ impl<'a> Shape<'a> {
 /// The name in `#[value(rename = "…")]`.
 fn rename(attributes: &[Attribute]) -> Result<Option<LitStr>> {
     let mut name = None;
-    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("value")) {
+    for attribute in attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("value"))
+    {
         attribute.parse_nested_meta(|meta| {
             if !meta.path.is_ident("rename") {
                 return Err(meta.error("expected `rename = \"…\"`"));

@@ -38,9 +38,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-#[expect(clippy::print_stdout, reason = "this line is what the program is asked for")]
+#[expect(
+    clippy::print_stdout,
+    reason = "this line is what the program is asked for"
+)]
 fn report(samples: &[Duration]) {
-    let quantile = |part: f64| samples[((samples.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e6;
+    let quantile =
+        |part: f64| samples[((samples.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e6;
     println!(
         r#"{{"calls":{},"p50_us":{:.1},"p90_us":{:.1},"p99_us":{:.1}}}"#,
         samples.len(),

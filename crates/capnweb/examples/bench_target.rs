@@ -17,8 +17,15 @@ mod arguments;
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener = TcpListener::bind(("127.0.0.1", arguments::port()?)).await?;
     let address = listener.local_addr()?;
-    arguments::announce(&format!(r#"{{"url":"ws://{address}/rpc","pid":{}}}"#, std::process::id()));
+    arguments::announce(&format!(
+        r#"{{"url":"ws://{address}/rpc","pid":{}}}"#,
+        std::process::id()
+    ));
     let app = Router::new().route("/rpc", Server::new(|_headers| Demo.into_stub()).route());
-    axum::serve(listener.tap_io(|stream| drop(stream.set_nodelay(true))), app).await?;
+    axum::serve(
+        listener.tap_io(|stream| drop(stream.set_nodelay(true))),
+        app,
+    )
+    .await?;
     Ok(())
 }

@@ -17,7 +17,10 @@ mod relay_server;
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener = TcpListener::bind(("127.0.0.1", arguments::port()?)).await?;
     let address = listener.local_addr()?;
-    arguments::announce(&format!(r#"{{"url":"http://{address}","pid":{}}}"#, std::process::id()));
+    arguments::announce(&format!(
+        r#"{{"url":"http://{address}","pid":{}}}"#,
+        std::process::id()
+    ));
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     axum::serve(listener, relay_server::router()).await?;
     Ok(())

@@ -7,8 +7,8 @@ use capnweb::expression::Expression;
 use capnweb::limits::Limits;
 use capnweb::message::Message;
 use capnweb::{
-    Arguments, Capability, Connection, Error, Member, Options, ReadableStream, Reply, Stats, Target, Tasks, Value,
-    WritableStream,
+    Arguments, Capability, Connection, Error, Member, Options, ReadableStream, Reply, Stats,
+    Target, Tasks, Value, WritableStream,
 };
 
 /// What is read and printed reads back the same, and nothing makes the parser panic.
@@ -44,7 +44,9 @@ pub(crate) fn session(input: &[u8]) {
     });
     let panics = PANICS.get();
     let text = String::from_utf8_lossy(input);
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be made");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime can be made");
     runtime.block_on(async {
         let tasks = Tasks::new();
         let options = Options::default().limits(limits()).tasks(tasks.clone());
@@ -61,7 +63,12 @@ pub(crate) fn session(input: &[u8]) {
         }
         connection.end(Error::new("the input is over"));
         assert_eq!(connection.stats(), Stats::default());
-        assert!(connection.take_outgoing().iter().all(|frame| frame.starts_with("[\"abort\"")));
+        assert!(
+            connection
+                .take_outgoing()
+                .iter()
+                .all(|frame| frame.starts_with("[\"abort\""))
+        );
         tasks.stop().await;
     });
     assert_eq!(PANICS.get(), panics, "something panicked");
@@ -101,7 +108,10 @@ impl Target for Sample {
 
     fn get(self: Arc<Self>, property: &str) -> Reply {
         match property {
-            "settings" => Reply::ready(Value::object([("list", Value::array([1, 2, 3])), ("name", "sample".into())])),
+            "settings" => Reply::ready(Value::object([
+                ("list", Value::array([1, 2, 3])),
+                ("name", "sample".into()),
+            ])),
             _ => Reply::ready(Capability::from_target(self)),
         }
     }
@@ -129,40 +139,59 @@ impl Target for Sample {
             }
             "never" => Reply::future(std::future::pending::<()>()),
             "call" => match next() {
-                Value::Stub(function) => Reply::ready(function.invoke(arguments.collect::<Vec<_>>())),
+                Value::Stub(function) => {
+                    Reply::ready(function.invoke(arguments.collect::<Vec<_>>()))
+                }
                 _ => Reply::error(Error::type_error("not a function")),
             },
             "call2" => match next() {
                 Value::Stub(function) => {
                     let result = function.call("f", arguments.collect::<Vec<_>>());
-                    Reply::ready(Value::object([("a", Value::from(&result)), ("b", result.property("c").into())]))
+                    Reply::ready(Value::object([
+                        ("a", Value::from(&result)),
+                        ("b", result.property("c").into()),
+                    ]))
                 }
                 _ => Reply::error(Error::type_error("not a function")),
             },
             "map" => match next() {
-                Value::Stub(function) => {
-                    Reply::ready(function.call("f", ()).map(|_, element| element.call("g", (element.property("p"),))))
-                }
+                Value::Stub(function) => Reply::ready(
+                    function
+                        .call("f", ())
+                        .map(|_, element| element.call("g", (element.property("p"),))),
+                ),
                 _ => Reply::error(Error::type_error("not a function")),
             },
             "keep" => {
                 self.kept.lock().expect("nothing panics here").push(next());
                 Reply::ready(())
             }
-            "kept" => Reply::ready(self.kept.lock().expect("nothing panics here").last().cloned().unwrap_or_default()),
+            "kept" => Reply::ready(
+                self.kept
+                    .lock()
+                    .expect("nothing panics here")
+                    .last()
+                    .cloned()
+                    .unwrap_or_default(),
+            ),
             "forget" => {
                 let kept = std::mem::take(&mut *self.kept.lock().expect("nothing panics here"));
                 drop(kept);
                 Reply::ready(())
             }
-            "readable" => Reply::ready(ReadableStream::from_items(vec![next(), 2.into(), 3.into()])),
+            "readable" => {
+                Reply::ready(ReadableStream::from_items(vec![next(), 2.into(), 3.into()]))
+            }
             "collect" => match next() {
                 Value::Readable(stream) => Reply::future(stream.collect_bytes(4096)),
                 _ => Reply::error(Error::type_error("not a stream")),
             },
             "writable" => {
                 let (writable, readable) = WritableStream::pipe();
-                self.kept.lock().expect("nothing panics here").push(Value::Readable(readable));
+                self.kept
+                    .lock()
+                    .expect("nothing panics here")
+                    .push(Value::Readable(readable));
                 Reply::ready(writable)
             }
             "write" => match next() {

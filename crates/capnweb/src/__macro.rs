@@ -10,7 +10,8 @@ use crate::value::{Object, Value};
 
 /// Reads a field; the error names it.
 pub fn field<T: FromValue>(name: &str, value: Value) -> Result<T> {
-    T::from_value(value).map_err(|error| Error::of(error.kind(), format!("field '{name}': {}", error.message())))
+    T::from_value(value)
+        .map_err(|error| Error::of(error.kind(), format!("field '{name}': {}", error.message())))
 }
 
 /// Sets a field, unless it is `undefined`: then it is left out.
@@ -22,7 +23,10 @@ pub fn insert(object: &mut Object, name: &str, value: impl Into<Value>) {
 }
 
 /// Describes a struct. Inside the description of itself, a recursive one is [`Type::Any`].
-pub fn describe_object(path: &'static str, fields: impl FnOnce() -> Vec<(Cow<'static, str>, Type)>) -> Type {
+pub fn describe_object(
+    path: &'static str,
+    fields: impl FnOnce() -> Vec<(Cow<'static, str>, Type)>,
+) -> Type {
     thread_local! {
         /// The structs that are being described, outermost first.
         static OUTER: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };

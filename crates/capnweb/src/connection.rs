@@ -42,7 +42,10 @@ pub struct Options {
 impl Options {
     /// Looks at every error before it is sent and may replace it. Called with the session locked: it
     /// must not call stubs.
-    pub fn redact(mut self, redact: impl Fn(&Error) -> Option<Error> + Send + Sync + 'static) -> Self {
+    pub fn redact(
+        mut self,
+        redact: impl Fn(&Error) -> Option<Error> + Send + Sync + 'static,
+    ) -> Self {
         self.redact = Some(Arc::new(redact));
         self
     }
@@ -62,7 +65,9 @@ impl Options {
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options").field("limits", &self.limits).finish_non_exhaustive()
+        f.debug_struct("Options")
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
     }
 }
 
@@ -92,7 +97,12 @@ impl Connection {
 
     pub(crate) fn with_calls(main: Capability, options: &Options, calls: Calls) -> Self {
         let context = Context::new(options.limits.clone(), options.tasks.clone());
-        let session = Session::new(main.into_hook(), context.clone(), options.redact.clone(), calls);
+        let session = Session::new(
+            main.into_hook(),
+            context.clone(),
+            options.redact.clone(),
+            calls,
+        );
         let shared = Arc::new(Shared {
             session: Mutex::new(session),
             context,
@@ -102,7 +112,9 @@ impl Connection {
             link: OnceLock::new(),
         });
         shared.context.belongs_to(&shared);
-        let link = Arc::new(Link { shared: shared.clone() });
+        let link = Arc::new(Link {
+            shared: shared.clone(),
+        });
         // Cannot be set already: it was just made.
         let _ = shared.link.set(Arc::downgrade(&link));
         Self { link }
@@ -110,7 +122,10 @@ impl Connection {
 
     /// The peer's main object.
     pub fn remote<T: Interface + ?Sized>(&self) -> Stub<T> {
-        let hook = self.link.shared.with(|session, _| session.main_import(&self.link));
+        let hook = self
+            .link
+            .shared
+            .with(|session, _| session.main_import(&self.link));
         Stub::from_capability(hook.into())
     }
 
@@ -161,7 +176,9 @@ impl Connection {
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection").field("stats", &self.stats()).finish_non_exhaustive()
+        f.debug_struct("Connection")
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
     }
 }
 
@@ -177,11 +194,15 @@ impl Link {
 
     pub(crate) fn push(self: &Arc<Self>, import: &Arc<Import>, operation: Operation) -> Hook {
         let mut operation = Some(operation);
-        let sent = self.shared.with(|session, effects| match import.resolution() {
-            // Resolved since the caller looked.
-            Some(_) => None,
-            None => operation.take().map(|operation| session.push(self, import.id(), operation, effects)),
-        });
+        let sent = self
+            .shared
+            .with(|session, effects| match import.resolution() {
+                // Resolved since the caller looked.
+                Some(_) => None,
+                None => operation
+                    .take()
+                    .map(|operation| session.push(self, import.id(), operation, effects)),
+            });
         match (sent, operation) {
             (Some(hook), _) => hook,
             (None, Some(operation)) => Hook::Import(import.clone()).apply(operation),
@@ -197,29 +218,39 @@ impl Link {
         waiter: Waiter,
     ) -> usize {
         let action = Action::Call(arguments);
-        let operation = Operation { path, action, context: self.context().clone(), permit: None };
-        self.shared.with(|session, effects| session.stream(self, import.id(), operation, waiter, effects))
+        let operation = Operation {
+            path,
+            action,
+            context: self.context().clone(),
+            permit: None,
+        };
+        self.shared
+            .with(|session, effects| session.stream(self, import.id(), operation, waiter, effects))
     }
 
     pub(crate) fn pull(self: &Arc<Self>, import: &Arc<Import>, waiter: Waiter) {
-        let resolved = self.shared.with(|session, effects| match import.resolution() {
-            Some(hook) => Some((hook, waiter)),
-            None => {
-                session.pull(import.id(), waiter, effects);
-                None
-            }
-        });
+        let resolved = self
+            .shared
+            .with(|session, effects| match import.resolution() {
+                Some(hook) => Some((hook, waiter)),
+                None => {
+                    session.pull(import.id(), waiter, effects);
+                    None
+                }
+            });
         if let Some((hook, waiter)) = resolved {
             hook.settle(waiter);
         }
     }
 
     pub(crate) fn release(&self, id: ImportId, generation: u64) {
-        self.shared.with(|session, effects| session.release(id, generation, effects));
+        self.shared
+            .with(|session, effects| session.release(id, generation, effects));
     }
 
     pub(crate) fn abort(&self, error: Error) {
-        self.shared.with(|session, effects| effects.extend(session.abort(error)));
+        self.shared
+            .with(|session, effects| effects.extend(session.abort(error)));
     }
 
     pub(crate) async fn closed(&self) -> Error {
@@ -229,7 +260,9 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        self.shared.end(Error::new("the session was closed because its last stub was dropped"));
+        self.shared.end(Error::new(
+            "the session was closed because its last stub was dropped",
+        ));
     }
 }
 
@@ -246,10 +279,16 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn receive(self: &Arc<Self>, frame: &str) {
         // Without a handle nobody could use what the frame brings; the session is about to end.
-        let Some(link) = self.link.get().and_then(Weak::upgrade) else { return };
+        let Some(link) = self.link.get().and_then(Weak::upgrade) else {
+            return;
+        };
         // Only the rate of calls depends on the time.
         let timed = self.context.limits().call_rate.is_some();
-        let now = if timed { self.started.elapsed() } else { Duration::ZERO };
+        let now = if timed {
+            self.started.elapsed()
+        } else {
+            Duration::ZERO
+        };
         self.with(|session, effects| *effects = session.receive(&link, frame, now));
     }
 
@@ -290,11 +329,16 @@ impl Shared {
 
     pub(crate) fn close_frame(&self) -> Option<Close> {
         let error = self.lock().shown_end()?;
-        Some(Close { code: 3000, reason: cut(error.message(), 123).to_owned() })
+        Some(Close {
+            code: 3000,
+            reason: cut(error.message(), 123).to_owned(),
+        })
     }
 
     pub(crate) fn reject_pending(self: &Arc<Self>, error: &Error) {
-        let Some(link) = self.link.get().and_then(Weak::upgrade) else { return };
+        let Some(link) = self.link.get().and_then(Weak::upgrade) else {
+            return;
+        };
         self.with(|session, effects| *effects = session.reject_pending(&link, error));
     }
 
@@ -340,7 +384,11 @@ impl Shared {
 
     fn perform(self: &Arc<Self>, effect: Effect) {
         match effect {
-            Effect::Apply { hook, operation, resolver } => resolver.resolve(hook.apply(operation)),
+            Effect::Apply {
+                hook,
+                operation,
+                resolver,
+            } => resolver.resolve(hook.apply(operation)),
             Effect::Answer { export, hook } => {
                 let shared = Arc::downgrade(self);
                 let answer = move |result: Result<Value>| {
@@ -350,9 +398,15 @@ impl Shared {
                 };
                 settle::hook(&hook, &self.context, Box::new(answer));
             }
-            Effect::Tell { waiters, hook } => waiters.into_iter().for_each(|waiter| hook.settle(waiter)),
+            Effect::Tell { waiters, hook } => {
+                waiters.into_iter().for_each(|waiter| hook.settle(waiter))
+            }
             Effect::Pump { from, to } => self.context.spawn(stream::pump(from, to)),
-            Effect::Collect { mime, content, resolver } => {
+            Effect::Collect {
+                mime,
+                content,
+                resolver,
+            } => {
                 let context = self.context.clone();
                 self.context.spawn(async move {
                     let limit = context.limits().max_blob_bytes;
@@ -364,7 +418,9 @@ impl Shared {
     }
 
     fn answer(self: &Arc<Self>, export: ExportId, result: Result<&Value>) {
-        let Some(link) = self.link.get().and_then(Weak::upgrade) else { return };
+        let Some(link) = self.link.get().and_then(Weak::upgrade) else {
+            return;
+        };
         self.with(|session, effects| *effects = session.answer(&link, export, result));
     }
 }

@@ -19,7 +19,10 @@ async fn closed_tells_why_a_session_ended() {
     assert_eq!(of_connection.await.to_string(), "RangeError: enough");
     assert_eq!(of_stub.await.to_string(), "RangeError: enough");
     // Whoever asks later is told as well.
-    assert_eq!(peers.client.closed().await.to_string(), "RangeError: enough");
+    assert_eq!(
+        peers.client.closed().await.to_string(),
+        "RangeError: enough"
+    );
 }
 
 #[tokio::test]
@@ -43,7 +46,10 @@ fn dropping_the_last_handle_ends_the_session() {
     assert!(shared.ended().is_none());
     drop(promise);
     let end = shared.ended().expect("nobody holds it");
-    assert_eq!(end.message(), "the session was closed because its last stub was dropped");
+    assert_eq!(
+        end.message(),
+        "the session was closed because its last stub was dropped"
+    );
     assert_eq!(shared.lock().stats(), Stats::default());
     assert_eq!(Arc::strong_count(&sample), 1);
     shared.receive(r#"["push",["pipeline",0,["note"],[1]]]"#);
@@ -65,7 +71,14 @@ fn a_session_that_lent_the_peers_object_back_can_end() {
     connection.receive(r#"["push",["pipeline",0,["echo"],[["export",-1]]]]"#);
     connection.receive(r#"["pull",1]"#);
     connection.receive(r#"["release",1,1]"#);
-    assert_eq!(connection.stats(), Stats { imports: 2, exports: 2, pending: 0 });
+    assert_eq!(
+        connection.stats(),
+        Stats {
+            imports: 2,
+            exports: 2,
+            pending: 0
+        }
+    );
     let shared = connection.shared().clone();
     drop(connection);
     shared.end(Error::new("the wire was cut"));
@@ -75,12 +88,20 @@ fn a_session_that_lent_the_peers_object_back_can_end() {
 #[test]
 fn what_the_application_still_holds_fails_after_the_end() {
     let peers = Peers::new();
-    let Ok(Value::Stub(counter)) = peers.result(peers.stub().call("counter", (1,))) else { panic!("a capability") };
+    let Ok(Value::Stub(counter)) = peers.result(peers.stub().call("counter", (1,))) else {
+        panic!("a capability")
+    };
     let value = peers.stub().call("echo", (5,));
     assert_eq!(show(peers.result(value.clone())), "5.0");
     peers.client.end(Error::new("the wire was cut"));
-    assert_eq!(show(peers.result(counter.call("increment", ()))), "Error: the wire was cut");
-    assert_eq!(show(peers.result(peers.client.remote::<Any>().call("x", ()))), "Error: the wire was cut");
+    assert_eq!(
+        show(peers.result(counter.call("increment", ()))),
+        "Error: the wire was cut"
+    );
+    assert_eq!(
+        show(peers.result(peers.client.remote::<Any>().call("x", ()))),
+        "Error: the wire was cut"
+    );
     // What had arrived is still there.
     assert_eq!(show(peers.result(value)), "5.0");
     peers.server.end(Error::new("the wire was cut"));
@@ -88,7 +109,9 @@ fn what_the_application_still_holds_fails_after_the_end() {
 
 #[test]
 fn a_call_that_is_running_outlives_its_session() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime");
     runtime.block_on(async {
         let tasks = Tasks::new();
         let raw = Raw::with(&Options::default().tasks(tasks.clone()));
@@ -112,16 +135,30 @@ fn an_end_in_the_middle_of_everything_leaves_nothing() {
     let mut promises: Vec<Promise> = vec![
         peers.stub().call("later", ("x",)),
         peers.stub().call("keep", (Counter::stub(1.0, &gone),)),
-        peers.stub().call("callback", (Counter::stub(1.0, &gone), 1)),
+        peers
+            .stub()
+            .call("callback", (Counter::stub(1.0, &gone), 1)),
         peers.stub().call("counter", (1,)),
     ];
     promises.push(promises[0].call("increment", (&promises[3],)));
-    promises.push(peers.stub().call("echo", (&promises[4], Counter::stub(1.0, &gone))));
-    let mut awaited: Vec<_> = promises.iter().cloned().map(|promise| Box::pin(promise.into_future())).collect();
+    promises.push(
+        peers
+            .stub()
+            .call("echo", (&promises[4], Counter::stub(1.0, &gone))),
+    );
+    let mut awaited: Vec<_> = promises
+        .iter()
+        .cloned()
+        .map(|promise| Box::pin(promise.into_future()))
+        .collect();
     peers.pump();
     peers.server.end(Error::new("the wire was cut"));
     peers.client.end(Error::new("the wire was cut"));
-    assert!(awaited.iter_mut().all(|promise| now(promise.as_mut()).is_some()));
+    assert!(
+        awaited
+            .iter_mut()
+            .all(|promise| now(promise.as_mut()).is_some())
+    );
     drop((promises, awaited));
     peers.sample.kept.lock().expect("not poisoned").clear();
     peers.sample.owed.lock().expect("not poisoned").clear();
@@ -149,8 +186,16 @@ async fn outgoing_wakes_the_transport() {
 #[tokio::test]
 async fn a_pair_is_two_sessions_joined() {
     let options = Options::default();
-    let (one, other) = crate::pair(Capability::from_target(Sample::new()), Capability::nothing(), &options);
-    let squared = other.remote::<Any>().call("square", (5,)).await.expect("it is answered");
+    let (one, other) = crate::pair(
+        Capability::from_target(Sample::new()),
+        Capability::nothing(),
+        &options,
+    );
+    let squared = other
+        .remote::<Any>()
+        .call("square", (5,))
+        .await
+        .expect("it is answered");
     assert_eq!(squared.as_f64(), Some(25.0));
     while one.stats() != crate::testing::REST || other.stats() != crate::testing::REST {
         tokio::task::yield_now().await;

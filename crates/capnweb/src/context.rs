@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::{Arc, OnceLock, Weak};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -145,14 +145,20 @@ impl Context {
     /// Counts promises inside a value that are waited for, unless there are already as many as allowed.
     pub(crate) fn await_promises(&self, count: usize) -> Option<Awaiting> {
         let before = self.0.awaited_promises.fetch_add(count, Ordering::Relaxed);
-        let awaiting = Awaiting { context: self.clone(), count };
+        let awaiting = Awaiting {
+            context: self.clone(),
+            count,
+        };
         (before.saturating_add(count) <= self.0.limits.max_awaited_promises).then_some(awaiting)
     }
 
     /// Counts bytes that wait to be read, unless there are already as many as allowed.
     pub(crate) fn keep_unread(&self, bytes: usize) -> Option<Unread> {
         let before = self.0.unread_bytes.fetch_add(bytes, Ordering::Relaxed);
-        let unread = Unread { context: self.clone(), bytes };
+        let unread = Unread {
+            context: self.clone(),
+            bytes,
+        };
         (before.saturating_add(bytes) <= self.0.limits.max_queued_bytes).then_some(unread)
     }
 
@@ -169,7 +175,9 @@ impl Default for Context {
 
 impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context").field("calls_in_flight", &self.calls_in_flight()).finish_non_exhaustive()
+        f.debug_struct("Context")
+            .field("calls_in_flight", &self.calls_in_flight())
+            .finish_non_exhaustive()
     }
 }
 
@@ -192,7 +200,10 @@ pub(crate) struct Awaiting {
 
 impl Drop for Awaiting {
     fn drop(&mut self) {
-        self.context.0.awaited_promises.fetch_sub(self.count, Ordering::Relaxed);
+        self.context
+            .0
+            .awaited_promises
+            .fetch_sub(self.count, Ordering::Relaxed);
     }
 }
 
@@ -205,6 +216,9 @@ pub(crate) struct Unread {
 
 impl Drop for Unread {
     fn drop(&mut self) {
-        self.context.0.unread_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.context
+            .0
+            .unread_bytes
+            .fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }

@@ -297,7 +297,11 @@ impl<T: Interface + ?Sized> Output for Stub<T> {
 impl<T: FromValue> FromValue for Option<T> {
     /// `undefined`, `null` and an argument that is not there are all `None`.
     fn from_value(value: Value) -> Result<Self> {
-        if value.is_nullish() { Ok(None) } else { T::from_value(value).map(Some) }
+        if value.is_nullish() {
+            Ok(None)
+        } else {
+            T::from_value(value).map(Some)
+        }
     }
 
     fn describe() -> Type {
@@ -320,8 +324,12 @@ impl<T: FromValue> FromValue for Vec<T> {
             other => return Err(expected("an array", &other)),
         };
         let convert = |(index, item)| {
-            T::from_value(item)
-                .map_err(|error: Error| Error::of(error.kind(), format!("element {index}: {}", error.message())))
+            T::from_value(item).map_err(|error: Error| {
+                Error::of(
+                    error.kind(),
+                    format!("element {index}: {}", error.message()),
+                )
+            })
         };
         items.into_iter().enumerate().map(convert).collect()
     }
@@ -335,7 +343,11 @@ impl<T: Output> Output for Vec<T> {
     type Received = Vec<T::Received>;
 
     fn into_outcome(self) -> Result<Value> {
-        Ok(Value::Array(self.into_iter().map(T::into_outcome).collect::<Result<_>>()?))
+        Ok(Value::Array(
+            self.into_iter()
+                .map(T::into_outcome)
+                .collect::<Result<_>>()?,
+        ))
     }
 }
 
@@ -447,13 +459,19 @@ impl<A: FromArguments + 'static, R: FromValue> Callback<A, R> {
                 function(arguments).await.into_outcome()
             }
         });
-        Self { capability, types: PhantomData }
+        Self {
+            capability,
+            types: PhantomData,
+        }
     }
 }
 
 impl<A, R> Clone for Callback<A, R> {
     fn clone(&self) -> Self {
-        Self { capability: self.capability.clone(), types: PhantomData }
+        Self {
+            capability: self.capability.clone(),
+            types: PhantomData,
+        }
     }
 }
 
@@ -472,13 +490,19 @@ impl<A, R> From<Callback<A, R>> for Value {
 impl<A: FromArguments, R: FromValue> FromValue for Callback<A, R> {
     fn from_value(value: Value) -> Result<Self> {
         match value {
-            Value::Stub(capability) => Ok(Self { capability, types: PhantomData }),
+            Value::Stub(capability) => Ok(Self {
+                capability,
+                types: PhantomData,
+            }),
             other => Err(expected("a function", &other)),
         }
     }
 
     fn describe() -> Type {
-        Type::Function { takes: A::describe(), gives: Box::new(R::describe()) }
+        Type::Function {
+            takes: A::describe(),
+            gives: Box::new(R::describe()),
+        }
     }
 }
 

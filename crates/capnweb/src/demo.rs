@@ -45,13 +45,18 @@ impl Demo {
 
     /// A new counter.
     pub fn make_counter(&self, start: Option<f64>) -> Counter {
-        Counter { value: Mutex::new(start.unwrap_or(0.0)) }
+        Counter {
+            value: Mutex::new(start.unwrap_or(0.0)),
+        }
     }
 
     /// Calls the callback with 0 to n - 1, all at once, and adds up what it gives.
     pub async fn call_me(&self, callback: Callback<(u32,), f64>, n: u32) -> Result<f64> {
         // Awaiting asks for the result, so all are asked for before the first is waited for.
-        let asked: Vec<_> = (0..at_most(n)?).map(|i| callback.call((i,))).map(Promise::into_future).collect();
+        let asked: Vec<_> = (0..at_most(n)?)
+            .map(|i| callback.call((i,)))
+            .map(Promise::into_future)
+            .collect();
         let mut sum = 0.0;
         for result in asked {
             sum += result.await?;

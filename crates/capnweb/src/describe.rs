@@ -98,7 +98,11 @@ pub enum Type {
 impl Description {
     /// A description without members.
     pub fn new(name: impl Into<Cow<'static, str>>, docs: impl Into<Cow<'static, str>>) -> Self {
-        Self { name: name.into(), docs: docs.into(), members: Vec::new() }
+        Self {
+            name: name.into(),
+            docs: docs.into(),
+            members: Vec::new(),
+        }
     }
 
     /// With one more method.
@@ -109,7 +113,12 @@ impl Description {
         parameters: Vec<Parameter>,
         gives: Type,
     ) -> Self {
-        let member = MemberDescription { name: name.into(), docs: docs.into(), parameters: Some(parameters), gives };
+        let member = MemberDescription {
+            name: name.into(),
+            docs: docs.into(),
+            parameters: Some(parameters),
+            gives,
+        };
         self.members.push(member);
         self
     }
@@ -121,7 +130,12 @@ impl Description {
         docs: impl Into<Cow<'static, str>>,
         gives: Type,
     ) -> Self {
-        self.members.push(MemberDescription { name: name.into(), docs: docs.into(), parameters: None, gives });
+        self.members.push(MemberDescription {
+            name: name.into(),
+            docs: docs.into(),
+            parameters: None,
+            gives,
+        });
         self
     }
 }
@@ -129,6 +143,9 @@ impl Description {
 impl Parameter {
     /// A parameter.
     pub fn new(name: impl Into<Cow<'static, str>>, takes: Type) -> Self {
-        Self { name: name.into(), takes }
+        Self {
+            name: name.into(),
+            takes,
+        }
     }
 }

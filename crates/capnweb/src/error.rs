@@ -168,14 +168,26 @@ impl Error {
         stack: Option<String>,
         props: IndexMap<String, Value>,
     ) -> Self {
-        Self(Arc::new(Inner { kind, message, stack, props, thrown: None, source: None }))
+        Self(Arc::new(Inner {
+            kind,
+            message,
+            stack,
+            props,
+            thrown: None,
+            source: None,
+        }))
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
         // A peer can chain errors through their properties to any length: put off, never recurse.
-        for value in self.props.drain(..).map(|(_, value)| value).chain(self.thrown.take()) {
+        for value in self
+            .props
+            .drain(..)
+            .map(|(_, value)| value)
+            .chain(self.thrown.take())
+        {
             if holds_hooks(&value) {
                 trampoline::run(Job::DropValue(value));
             }
@@ -222,7 +234,8 @@ impl fmt::Display for Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = f.debug_struct("Error");
-        out.field("kind", &self.0.kind).field("message", &self.0.message);
+        out.field("kind", &self.0.kind)
+            .field("message", &self.0.message);
         if !self.0.props.is_empty() {
             out.field("props", &self.0.props);
         }

@@ -291,8 +291,13 @@ impl Raw {
 
     /// The expression it was printed from.
     pub(crate) fn parse(&self) -> Expression {
-        let limits = Limits { max_message_bytes: usize::MAX, max_bigint_digits: usize::MAX, ..Limits::default() };
-        Expression::parse(&self.0, &limits).expect("it was printed by us, from an expression within the limits")
+        let limits = Limits {
+            max_message_bytes: usize::MAX,
+            max_bigint_digits: usize::MAX,
+            ..Limits::default()
+        };
+        Expression::parse(&self.0, &limits)
+            .expect("it was printed by us, from an expression within the limits")
     }
 }
 

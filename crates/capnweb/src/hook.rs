@@ -8,11 +8,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::context::{CallPermit, Context};
 use crate::error::{Error, Result};
 use crate::expression::{Expression, PathPart};
 use crate::map::{self, MapBudget};
 use crate::stream::pipe::Writer;
-use crate::context::{CallPermit, Context};
 use crate::value::Value;
 
 mod circle;
@@ -67,7 +67,11 @@ pub(crate) type Path = Vec<PathPart>;
 pub(crate) enum Action {
     Get,
     Call(Vec<Value>),
-    Map { captures: Vec<Hook>, instructions: Arc<[Expression]>, budget: MapBudget },
+    Map {
+        captures: Vec<Hook>,
+        instructions: Arc<[Expression]>,
+        budget: MapBudget,
+    },
 }
 
 /// Told once, when a value is known. Runs outside every lock.
@@ -111,7 +115,12 @@ impl Hook {
         if path.is_empty() {
             return self.clone();
         }
-        self.apply(Operation { path, action: Action::Get, context: context.clone(), permit: None })
+        self.apply(Operation {
+            path,
+            action: Action::Get,
+            context: context.clone(),
+            permit: None,
+        })
     }
 
     /// Tells `waiter` the value once it is known. The value may still hold promises;
@@ -123,7 +132,9 @@ impl Hook {
             Self::Value(value) => waiter(Ok(value.value().clone())),
             Self::Broken(error) => waiter(Err(error)),
             Self::Variable(_) => waiter(Err(variable::misuse())),
-            hook @ (Self::Target(_) | Self::Import(_) | Self::Writer(_)) => waiter(Ok(Value::Stub(hook.into()))),
+            hook @ (Self::Target(_) | Self::Import(_) | Self::Writer(_)) => {
+                waiter(Ok(Value::Stub(hook.into())))
+            }
         }
     }
 
@@ -132,7 +143,11 @@ impl Hook {
         match self {
             Self::Value(settled) => !settled.holds_hooks(),
             Self::Broken(_) => true,
-            Self::Target(_) | Self::Import(_) | Self::Promise(_) | Self::Writer(_) | Self::Variable(_) => false,
+            Self::Target(_)
+            | Self::Import(_)
+            | Self::Promise(_)
+            | Self::Writer(_)
+            | Self::Variable(_) => false,
         }
     }
 
@@ -143,7 +158,11 @@ impl Hook {
             let next = match &hook {
                 Self::Promise(promise) => promise.outcome(),
                 Self::Import(import) => import.resolution(),
-                Self::Target(_) | Self::Value(_) | Self::Writer(_) | Self::Broken(_) | Self::Variable(_) => None,
+                Self::Target(_)
+                | Self::Value(_)
+                | Self::Writer(_)
+                | Self::Broken(_)
+                | Self::Variable(_) => None,
             };
             match next {
                 Some(next) => hook = next,
@@ -164,9 +183,11 @@ impl Operation {
         match self.action {
             Action::Get => Hook::from_value(value, &self.context),
             Action::Call(_) => Hook::Broken(not_a_function(last)),
-            Action::Map { captures, instructions, budget } => {
-                map::evaluate(value, &captures, &instructions, &budget, &self.context)
-            }
+            Action::Map {
+                captures,
+                instructions,
+                budget,
+            } => map::evaluate(value, &captures, &instructions, &budget, &self.context),
         }
     }
 }
@@ -174,7 +195,9 @@ impl Operation {
 pub(crate) fn not_a_function(name: Option<&PathPart>) -> Error {
     match name {
         Some(PathPart::Name(name)) => Error::type_error(format!("'{name}' is not a function.")),
-        Some(PathPart::Number(number)) => Error::type_error(format!("'{number}' is not a function.")),
+        Some(PathPart::Number(number)) => {
+            Error::type_error(format!("'{number}' is not a function."))
+        }
         None => Error::type_error("the object is not a function."),
     }
 }

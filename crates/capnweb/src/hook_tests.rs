@@ -11,7 +11,11 @@ use expect_test::expect;
 #[test]
 fn a_path_is_followed_as_javascript_would() {
     let peers = Peers::new();
-    let data = Value::object([("list", Value::array([1, 2])), ("text", "abc".into()), ("nothing", Value::Null)]);
+    let data = Value::object([
+        ("list", Value::array([1, 2])),
+        ("text", "abc".into()),
+        ("nothing", Value::Null),
+    ]);
     let echoed = || peers.stub().call("echo", (data.clone(),));
     for (promise, expected) in [
         (echoed().property("list").index(1), "2.0"),
@@ -21,16 +25,40 @@ fn a_path_is_followed_as_javascript_would() {
         (echoed().property("list").index(2), "undefined"),
         (echoed().property("text").property("length"), "undefined"),
         (echoed().property("absent"), "undefined"),
-        (echoed().property("absent").property("deeper"), "TypeError: cannot read property 'deeper' of undefined"),
-        (echoed().property("nothing").property("deeper"), "TypeError: cannot read property 'deeper' of null"),
-        (echoed().call("list", ()), "TypeError: 'list' is not a function."),
-        (echoed().call("absent", ()), "TypeError: 'absent' is not a function."),
+        (
+            echoed().property("absent").property("deeper"),
+            "TypeError: cannot read property 'deeper' of undefined",
+        ),
+        (
+            echoed().property("nothing").property("deeper"),
+            "TypeError: cannot read property 'deeper' of null",
+        ),
+        (
+            echoed().call("list", ()),
+            "TypeError: 'list' is not a function.",
+        ),
+        (
+            echoed().call("absent", ()),
+            "TypeError: 'absent' is not a function.",
+        ),
         (peers.stub().property("settings").property("size"), "3.0"),
         (peers.stub().property("missing"), "undefined"),
-        (peers.stub().property("missing").property("x"), "TypeError: cannot read property 'x' of undefined"),
-        (peers.stub().call("missing", ()), "TypeError: 'missing' is not a function."),
-        (peers.stub().property("settings").call("size", ()), "TypeError: 'size' is not a function."),
-        (peers.stub().invoke(()), "TypeError: the object is not a function."),
+        (
+            peers.stub().property("missing").property("x"),
+            "TypeError: cannot read property 'x' of undefined",
+        ),
+        (
+            peers.stub().call("missing", ()),
+            "TypeError: 'missing' is not a function.",
+        ),
+        (
+            peers.stub().property("settings").call("size", ()),
+            "TypeError: 'size' is not a function.",
+        ),
+        (
+            peers.stub().invoke(()),
+            "TypeError: the object is not a function.",
+        ),
     ] {
         assert_eq!(show(peers.result(promise)), expected);
     }
@@ -39,10 +67,24 @@ fn a_path_is_followed_as_javascript_would() {
 #[test]
 fn members_every_object_has_read_as_undefined() {
     let peers = Peers::new();
-    for name in ["constructor", "toString", "hasOwnProperty", "__proto__", "valueOf", "isPrototypeOf", "then"] {
+    for name in [
+        "constructor",
+        "toString",
+        "hasOwnProperty",
+        "__proto__",
+        "valueOf",
+        "isPrototypeOf",
+        "then",
+    ] {
         assert_eq!(show(peers.result(peers.stub().property(name))), "undefined");
-        assert_eq!(show(peers.result(peers.stub().property("settings").property(name))), "undefined");
-        assert_eq!(peers.call(name, vec![]), format!("TypeError: '{name}' is not a function."));
+        assert_eq!(
+            show(peers.result(peers.stub().property("settings").property(name))),
+            "undefined"
+        );
+        assert_eq!(
+            peers.call(name, vec![]),
+            format!("TypeError: '{name}' is not a function.")
+        );
     }
 }
 
@@ -52,7 +94,9 @@ fn a_method_read_without_calling_it_is_a_bound_function() {
     let counter = peers.stub().call("counter", (5,));
     let increment = counter.property("increment");
     assert_eq!(show(peers.result(increment.invoke((2,)))), "7.0");
-    let Ok(Value::Stub(bound)) = peers.result(increment) else { panic!("it is a capability") };
+    let Ok(Value::Stub(bound)) = peers.result(increment) else {
+        panic!("it is a capability")
+    };
     assert_eq!(show(peers.result(bound.invoke((3,)))), "10.0");
     assert_eq!(show(peers.result(bound.property("name"))), "undefined");
     drop((counter, bound));
@@ -105,7 +149,8 @@ fn calls_on_results_travel_with_the_call_that_makes_them() {
         ["push",["pipeline",0,["counter"],[1]]]
         ["push",["pipeline",1,["increment"],[4]]]
         ["push",["pipeline",0,["square"],[["pipeline",2]]]]
-        ["pull",3]"#]].assert_eq(&frames.join("\n"));
+        ["pull",3]"#]]
+    .assert_eq(&frames.join("\n"));
     frames.iter().for_each(|frame| peers.server.receive(frame));
     peers.pump();
     assert_eq!(now(awaited.as_mut()).map(show).as_deref(), Some("25.0"));
@@ -120,7 +165,9 @@ fn an_error_passes_through_everything_pipelined_on_it() {
         failed.property("x"),
         failed.property("x").call("y", ()),
         peers.stub().call("square", (&failed,)),
-        peers.stub().call("echo", (Value::array([Value::from(&failed)]),)),
+        peers
+            .stub()
+            .call("echo", (Value::array([Value::from(&failed)]),)),
         failed.map(|_, element| element),
     ];
     for promise in calls {
@@ -136,7 +183,9 @@ fn calls_queue_behind_a_result_that_is_late() {
     let second = late.call("increment", (10,));
     let value = late.property("value");
     peers.pump();
-    peers.sample.answer("x", Ok(Counter::stub(100.0, &peers.sample.gone).into()));
+    peers
+        .sample
+        .answer("x", Ok(Counter::stub(100.0, &peers.sample.gone).into()));
     assert_eq!(show(peers.result(second)), "111.0");
     assert_eq!(show(peers.result(first)), "101.0");
     assert_eq!(show(peers.result(value)), "111.0");
@@ -146,7 +195,9 @@ fn calls_queue_behind_a_result_that_is_late() {
 fn a_result_can_be_used_after_it_arrived() {
     let peers = Peers::new();
     let counter = peers.stub().call("counter", (1,));
-    let Ok(Value::Stub(stub)) = peers.result(counter.clone()) else { panic!("it is a capability") };
+    let Ok(Value::Stub(stub)) = peers.result(counter.clone()) else {
+        panic!("it is a capability")
+    };
     assert_eq!(show(peers.result(counter.call("increment", ()))), "2.0");
     assert_eq!(show(peers.result(stub.call("increment", ()))), "3.0");
     assert_eq!(peers.sample.gone(), 0);
@@ -166,7 +217,10 @@ fn promises_in_arguments_are_values_when_the_call_starts() {
     assert_eq!(peers.sample.notes(), "\"overtakes\"");
     peers.sample.answer("x", Ok(Value::from("here")));
     assert_eq!(show(peers.result(noted)), "undefined");
-    assert_eq!(peers.sample.notes(), r#""overtakes" {"deep": ["here", 1.0]}"#);
+    assert_eq!(
+        peers.sample.notes(),
+        r#""overtakes" {"deep": ["here", 1.0]}"#
+    );
 }
 
 #[test]
@@ -174,20 +228,37 @@ fn a_property_of_a_promise_is_an_argument_like_any_other() {
     let peers = Peers::new();
     let settings = peers.stub().property("settings");
     // The callee's side follows the path.
-    assert_eq!(show(peers.result(peers.stub().call("square", (settings.property("size"),)))), "9.0");
+    assert_eq!(
+        show(peers.result(peers.stub().call("square", (settings.property("size"),)))),
+        "9.0"
+    );
     // Our side does, for an object of ours.
     let local = Capability::from_target(peers.sample.clone());
-    assert_eq!(show(peers.result(local.call("square", (settings.property("size"),)))), "9.0");
+    assert_eq!(
+        show(peers.result(local.call("square", (settings.property("size"),)))),
+        "9.0"
+    );
     let nested = Value::array([Value::from(settings.property("depth"))]);
     assert_eq!(show(peers.result(local.call("echo", (nested,)))), "[4.0]");
 }
 
 #[test]
 fn a_property_of_the_peers_object_can_be_returned() {
-    let peers = Peers::offering(Capability::from_target(crate::testing::Sample::new()), &Options::default());
+    let peers = Peers::offering(
+        Capability::from_target(crate::testing::Sample::new()),
+        &Options::default(),
+    );
     let remote = peers.server.remote::<Any>();
-    peers.sample.kept.lock().expect("not poisoned").push(Value::array([Value::from(remote.property("settings"))]));
-    assert_eq!(peers.call("kept", vec![]), r#"[{"size": 3.0, "depth": 4.0}]"#);
+    peers
+        .sample
+        .kept
+        .lock()
+        .expect("not poisoned")
+        .push(Value::array([Value::from(remote.property("settings"))]));
+    assert_eq!(
+        peers.call("kept", vec![]),
+        r#"[{"size": 3.0, "depth": 4.0}]"#
+    );
     peers.sample.kept.lock().expect("not poisoned").clear();
 }
 
@@ -196,18 +267,25 @@ fn a_promise_of_ours_in_an_argument_is_resolved_unasked() {
     let peers = Peers::new();
     let local = Capability::from_target(peers.sample.clone());
     let late = local.call("later", ("x",));
-    let echoed = peers.stub().call("echo", (Value::array([Value::from(&late), Value::from(&late)]),));
+    let echoed = peers.stub().call(
+        "echo",
+        (Value::array([Value::from(&late), Value::from(&late)]),),
+    );
     let mut awaited = Box::pin(echoed.into_future());
     let frames: Vec<_> = peers.client.take_outgoing().into();
     expect![[r#"
         ["push",["pipeline",0,["echo"],[[[["promise",-1],["promise",-2]]]]]]
-        ["pull",1]"#]].assert_eq(&frames.join("\n"));
+        ["pull",1]"#]]
+    .assert_eq(&frames.join("\n"));
     frames.iter().for_each(|frame| peers.server.receive(frame));
     peers.pump();
     assert!(now(awaited.as_mut()).is_none());
     peers.sample.answer("x", Ok(Value::from("here")));
     peers.pump();
-    assert_eq!(now(awaited.as_mut()).map(show).as_deref(), Some(r#"["here", "here"]"#));
+    assert_eq!(
+        now(awaited.as_mut()).map(show).as_deref(),
+        Some(r#"["here", "here"]"#)
+    );
 }
 
 #[test]
@@ -217,7 +295,9 @@ fn a_promise_of_ours_that_fails_fails_the_call() {
     let late = local.call("later", ("x",));
     let noted = peers.stub().call("note", (&late,));
     peers.pump();
-    peers.sample.answer("x", Err(Error::type_error("it came to nothing")));
+    peers
+        .sample
+        .answer("x", Err(Error::type_error("it came to nothing")));
     assert_eq!(show(peers.result(noted)), "TypeError: it came to nothing");
     assert_eq!(peers.sample.notes(), "");
 }
@@ -238,7 +318,9 @@ fn a_promise_dropped_while_it_is_waited_for_releases_what_comes() {
     let awaited = peers.stub().call("later", ("x",)).into_future();
     peers.pump();
     drop(awaited);
-    peers.sample.answer("x", Ok(Counter::stub(1.0, &peers.sample.gone).into()));
+    peers
+        .sample
+        .answer("x", Ok(Counter::stub(1.0, &peers.sample.gone).into()));
     peers.pump();
     assert_eq!(peers.sample.gone(), 1);
 }
@@ -249,8 +331,12 @@ fn a_promise_dropped_while_it_is_waited_for_releases_what_comes() {
 fn calls_start_in_the_order_they_arrive_before_the_frame_is_done() {
     let raw = Raw::new();
     for index in 0..5 {
-        raw.connection.receive(&format!(r#"["push",["pipeline",0,["note"],[{index}]]]"#));
-        assert_eq!(raw.sample.notes.lock().expect("not poisoned").len(), index + 1);
+        raw.connection
+            .receive(&format!(r#"["push",["pipeline",0,["note"],[{index}]]]"#));
+        assert_eq!(
+            raw.sample.notes.lock().expect("not poisoned").len(),
+            index + 1
+        );
     }
     raw.connection.receive(
         r#"["push",[[["pipeline",0,["note"],["a"]],["pipeline",0,["note"],["b"]],["pipeline",0,["itself","note"],["c"]]]]]"#,
@@ -283,20 +369,35 @@ async fn handlers_start_in_order_and_run_beside_each_other() {
     let main = Capability::from_fn(move |mut arguments| {
         let log = noting.clone();
         async move {
-            let (name, rests) = (arguments.take::<String>("name")?, arguments.take::<u32>("rests")?);
-            log.lock().expect("not poisoned").push(format!("{name} starts"));
+            let (name, rests) = (
+                arguments.take::<String>("name")?,
+                arguments.take::<u32>("rests")?,
+            );
+            log.lock()
+                .expect("not poisoned")
+                .push(format!("{name} starts"));
             for _ in 0..rests {
                 tokio::task::yield_now().await;
             }
-            log.lock().expect("not poisoned").push(format!("{name} ends"));
+            log.lock()
+                .expect("not poisoned")
+                .push(format!("{name} ends"));
             Ok::<_, Error>(())
         }
     });
     let peers = Peers::offering(main, &Options::default());
     let function = peers.server.remote::<Any>();
-    let calls = [("slow", 9), ("quick", 2), ("instant", 0)].map(|call| function.invoke(call).into_future());
+    let calls =
+        [("slow", 9), ("quick", 2), ("instant", 0)].map(|call| function.invoke(call).into_future());
     peers.wait(futures_util::future::join_all(calls)).await;
-    let expected = ["slow starts", "quick starts", "instant starts", "instant ends", "quick ends", "slow ends"];
+    let expected = [
+        "slow starts",
+        "quick starts",
+        "instant starts",
+        "instant ends",
+        "quick ends",
+        "slow ends",
+    ];
     assert_eq!(*log.lock().expect("not poisoned"), expected);
 }
 
@@ -308,8 +409,14 @@ fn a_callback_is_called_and_let_go() {
     let double = Capability::from_fn(|mut arguments| async move {
         arguments.take::<f64>("number").map(|number| number * 2.0)
     });
-    assert_eq!(peers.call("callback", vec![double.clone().into(), 4.into()]), "8.0");
-    assert_eq!(peers.call("callback_inside", vec![double.into(), 4.into()]), r#"{"result": 8.0}"#);
+    assert_eq!(
+        peers.call("callback", vec![double.clone().into(), 4.into()]),
+        "8.0"
+    );
+    assert_eq!(
+        peers.call("callback_inside", vec![double.into(), 4.into()]),
+        r#"{"result": 8.0}"#
+    );
 }
 
 #[test]
@@ -328,7 +435,9 @@ fn a_capability_kept_lives_until_it_is_let_go() {
 #[test]
 fn a_clone_keeps_what_the_original_gives_up() {
     let peers = Peers::new();
-    let Ok(Value::Stub(counter)) = peers.result(peers.stub().call("counter", (1,))) else { panic!("a capability") };
+    let Ok(Value::Stub(counter)) = peers.result(peers.stub().call("counter", (1,))) else {
+        panic!("a capability")
+    };
     let kept = counter.clone();
     drop(counter);
     peers.pump();
@@ -345,7 +454,10 @@ fn an_object_sent_many_times_is_one_object() {
     let gone = std::sync::Arc::default();
     let counter = Counter::stub(0.0, &gone);
     for _ in 0..3 {
-        peers.call("keep", vec![Value::array([counter.clone(), counter.clone()])]);
+        peers.call(
+            "keep",
+            vec![Value::array([counter.clone(), counter.clone()])],
+        );
     }
     peers.pump();
     assert_eq!(peers.client.stats().exports, 7);
@@ -372,7 +484,10 @@ fn an_object_comes_home_as_itself() {
             },
             (other, _) => panic!("{other:?}"),
         };
-        assert_eq!(show(peers.result(back.call("increment", ()))), if path.is_none() { "6.0" } else { "7.0" });
+        assert_eq!(
+            show(peers.result(back.call("increment", ()))),
+            if path.is_none() { "6.0" } else { "7.0" }
+        );
     }
     drop(counter);
     peers.pump();
@@ -453,18 +568,31 @@ fn a_panic_tells_the_peer_nothing() {
 #[test]
 fn whatever_is_thrown_reaches_the_caller() {
     let peers = Peers::new();
-    let error = Error::type_error("bad").with_code("E_BAD").with_cause(Error::new("why"));
-    let caught = peers.result(peers.stub().call("throw", (error,))).expect_err("it throws");
-    assert_eq!((caught.to_string().as_str(), caught.code()), ("TypeError: bad", Some("E_BAD")));
-    assert_eq!(format!("{:?}", caught.prop("cause")), r#"Some(Error { kind: Error, message: "why" })"#);
-    let thrown = peers.result(peers.stub().call("throw", (Value::array([1]),))).expect_err("it throws");
+    let error = Error::type_error("bad")
+        .with_code("E_BAD")
+        .with_cause(Error::new("why"));
+    let caught = peers
+        .result(peers.stub().call("throw", (error,)))
+        .expect_err("it throws");
+    assert_eq!(
+        (caught.to_string().as_str(), caught.code()),
+        ("TypeError: bad", Some("E_BAD"))
+    );
+    assert_eq!(
+        format!("{:?}", caught.prop("cause")),
+        r#"Some(Error { kind: Error, message: "why" })"#
+    );
+    let thrown = peers
+        .result(peers.stub().call("throw", (Value::array([1]),)))
+        .expect_err("it throws");
     assert_eq!(format!("{:?}", thrown.thrown_value()), "Some([1.0])");
 }
 
 #[test]
 fn every_error_passes_the_redaction() {
     let options = Options::default().redact(|error| {
-        (error.kind() == crate::ErrorKind::RangeError).then(|| Error::new("redacted").with_stack("at hook"))
+        (error.kind() == crate::ErrorKind::RangeError)
+            .then(|| Error::new("redacted").with_stack("at hook"))
     });
     let raw = Raw::with(&options);
     raw.check(
@@ -496,12 +624,22 @@ const LONG: usize = 50_000;
 fn values_as_deep_as_allowed_fit_on_a_small_stack() {
     with_small_stack(|| {
         let raw = Raw::new();
-        for (open, close) in [("[[", "]]"), ("{\"a\":", "}"), ("[\"error\",\"Error\",\"\",null,{\"a\":", "}]")] {
+        for (open, close) in [
+            ("[[", "]]"),
+            ("{\"a\":", "}"),
+            ("[\"error\",\"Error\",\"\",null,{\"a\":", "}]"),
+        ] {
             let deep = format!("{}1{}", open.repeat(254), close.repeat(254));
-            raw.connection.receive(&format!("[\"stream\",[\"pipeline\",0,[\"echo\"],[{deep}]]]"));
+            raw.connection.receive(&format!(
+                "[\"stream\",[\"pipeline\",0,[\"echo\"],[{deep}]]]"
+            ));
             assert!(raw.sent().ends_with(&format!("{deep}]")));
         }
-        let calls = format!("{}1{}", "[\"pipeline\",0,[\"echo\"],[".repeat(254), "]]".repeat(254));
+        let calls = format!(
+            "{}1{}",
+            "[\"pipeline\",0,[\"echo\"],[".repeat(254),
+            "]]".repeat(254)
+        );
         raw.connection.receive(&format!("[\"stream\",{calls}]"));
         assert!(raw.sent().ends_with(",1]"));
     });
@@ -513,10 +651,12 @@ fn a_long_chain_of_calls_is_resolved_on_a_small_stack() {
         let raw = Raw::limited(|limits| limits.max_calls_in_flight = LONG + 1);
         raw.feed(r#"["push",["pipeline",0,["later"],["x"]]]"#);
         for id in 1..LONG {
-            raw.connection.receive(&format!(r#"["push",["pipeline",{id},["itself"]]]"#));
+            raw.connection
+                .receive(&format!(r#"["push",["pipeline",{id},["itself"]]]"#));
         }
         raw.feed(&format!("[\"pull\",{LONG}]"));
-        raw.sample.answer("x", Ok(Capability::from_target(raw.sample.clone()).into()));
+        raw.sample
+            .answer("x", Ok(Capability::from_target(raw.sample.clone()).into()));
         raw.check("", expect![[r#"["resolve",50000,["export",-1]]"#]]);
         raw.feed("[\"release\",-1,1]");
         (1..=LONG).for_each(|id| raw.connection.receive(&format!("[\"release\",{id},1]")));
@@ -529,7 +669,9 @@ fn a_long_chain_of_calls_is_dropped_unresolved_on_a_small_stack() {
         let raw = Raw::limited(|limits| limits.max_calls_in_flight = LONG + 1);
         raw.feed(r#"["push",["pipeline",0,["later"],["x"]]]"#);
         for id in 1..LONG {
-            raw.connection.receive(&format!(r#"["push",["pipeline",{id},["echo"],[["pipeline",{id}]]]]"#));
+            raw.connection.receive(&format!(
+                r#"["push",["pipeline",{id},["echo"],[["pipeline",{id}]]]]"#
+            ));
         }
         raw.connection.end(Error::new("the wire was cut"));
         raw.sample.owed.lock().expect("not poisoned").clear();
@@ -544,10 +686,15 @@ fn a_long_chain_of_promises_is_resolved_and_dropped_on_a_small_stack() {
         let mut awaited = Box::pin(promise.into_future());
         raw.feed(r#"["resolve",1,["promise",-1]]"#);
         for id in 1..LONG {
-            raw.connection.receive(&format!(r#"["resolve",-{id},["promise",-{}]]"#, id + 1));
+            raw.connection
+                .receive(&format!(r#"["resolve",-{id},["promise",-{}]]"#, id + 1));
         }
-        raw.connection.receive(&format!(r#"["resolve",-{LONG},"the end"]"#));
-        assert_eq!(now(awaited.as_mut()).map(show).as_deref(), Some("\"the end\""));
+        raw.connection
+            .receive(&format!(r#"["resolve",-{LONG},"the end"]"#));
+        assert_eq!(
+            now(awaited.as_mut()).map(show).as_deref(),
+            Some("\"the end\"")
+        );
     });
 }
 
@@ -557,7 +704,8 @@ fn a_long_chain_of_nested_values_is_refused_and_dropped_on_a_small_stack() {
         let raw = Raw::new();
         raw.feed(r#"["push",[[1]]]"#);
         for id in 1..LONG {
-            raw.connection.receive(&format!(r#"["push",[[["pipeline",{id}]]]]"#));
+            raw.connection
+                .receive(&format!(r#"["push",[[["pipeline",{id}]]]]"#));
         }
         for id in 1..LONG {
             raw.connection.receive(&format!(r#"["release",{id},1]"#));
@@ -571,10 +719,16 @@ fn a_long_chain_of_nested_values_is_refused_and_dropped_on_a_small_stack() {
 fn a_long_chain_of_errors_is_dropped_on_a_small_stack() {
     with_small_stack(|| {
         let raw = Raw::new();
-        let throw = |id: usize| format!(r#"["pipeline",-1,["throw"],[["error","Error","x",null,{{"p":["pipeline",{id}]}}]]]"#);
+        let throw = |id: usize| {
+            format!(
+                r#"["pipeline",-1,["throw"],[["error","Error","x",null,{{"p":["pipeline",{id}]}}]]]"#
+            )
+        };
         let steps: Vec<_> = (0..LONG).map(throw).collect();
         let steps = steps.join(",");
-        raw.feed(&format!(r#"["push",["remap",0,[],[["import",0]],[{steps},1]]]"#));
+        raw.feed(&format!(
+            r#"["push",["remap",0,[],[["import",0]],[{steps},1]]]"#
+        ));
         raw.feed(r#"["release",1,1]"#);
     });
 }
@@ -586,7 +740,11 @@ fn a_long_chain_of_targets_is_dropped_on_a_small_stack() {
         fn member(&self, _name: &str) -> crate::Member {
             crate::Member::Absent
         }
-        fn call(self: std::sync::Arc<Self>, method: &str, _arguments: crate::Arguments) -> crate::Reply {
+        fn call(
+            self: std::sync::Arc<Self>,
+            method: &str,
+            _arguments: crate::Arguments,
+        ) -> crate::Reply {
             crate::Reply::no_such_method(method)
         }
     }
@@ -608,7 +766,9 @@ fn a_long_chain_of_streams_in_streams_is_dropped_on_a_small_stack() {
         (0..length).for_each(|_| raw.connection.receive(r#"["pipe"]"#));
         for id in 1..length {
             let chunk = format!(r#"[["import",{0}],["readable",{0}]]"#, id + 1);
-            raw.connection.receive(&format!(r#"["stream",["pipeline",{id},["write"],[[{chunk}]]]]"#));
+            raw.connection.receive(&format!(
+                r#"["stream",["pipeline",{id},["write"],[[{chunk}]]]]"#
+            ));
         }
         (2..=length).for_each(|id| raw.connection.receive(&format!("[\"release\",{id},1]")));
         assert!(raw.connection.close_frame().is_none());
@@ -624,18 +784,31 @@ fn a_promise_resolved_to_itself_fails() {
     // What our method returns is the promise of the peer's answer ...
     raw.feed(r#"["push",["pipeline",0,["callback"],[["export",-1]]]]"#);
     // ... and the peer answers with what our method returned.
-    raw.check(r#"["resolve",1,["pipeline",1]]"#, expect![[r#"["release",1,1]"#]]);
-    raw.check("[\"pull\",1]\n[\"release\",1,1]", expect![[r#"["reject",1,["error","TypeError","a promise was resolved to itself"]]"#]]);
+    raw.check(
+        r#"["resolve",1,["pipeline",1]]"#,
+        expect![[r#"["release",1,1]"#]],
+    );
+    raw.check(
+        "[\"pull\",1]\n[\"release\",1,1]",
+        expect![[r#"["reject",1,["error","TypeError","a promise was resolved to itself"]]"#]],
+    );
 }
 
 #[test]
 fn a_promise_resolved_to_a_part_of_itself_fails() {
-    for path in [r#"["result"]"#, r#"["result","x"]"#, r#"["result","x","y"],[1]"#] {
+    for path in [
+        r#"["result"]"#,
+        r#"["result","x"]"#,
+        r#"["result","x","y"],[1]"#,
+    ] {
         let raw = Raw::new();
         raw.feed(r#"["push",["pipeline",0,["callback_inside"],[["export",-1]]]]"#);
         raw.feed(&format!(r#"["resolve",1,["pipeline",1,{path}]]"#));
         let sent = raw.feed("[\"pull\",1]\n[\"release\",1,1]");
-        assert_eq!(sent, r#"["reject",1,["error","TypeError","a promise was resolved to itself"]]"#);
+        assert_eq!(
+            sent,
+            r#"["reject",1,["error","TypeError","a promise was resolved to itself"]]"#
+        );
     }
 }
 
@@ -644,7 +817,10 @@ fn a_value_that_holds_itself_fails() {
     let raw = Raw::new();
     raw.feed(r#"["push",["pipeline",0,["callback_inside"],[["export",-1]]]]"#);
     raw.feed(r#"["resolve",1,[[["pipeline",1,["result"]]]]]"#);
-    raw.check("[\"pull\",1]\n[\"release\",1,1]", expect![[r#"
+    raw.check(
+        "[\"pull\",1]\n[\"release\",1,1]",
+        expect![[r#"
         ["abort",["error","RangeError","the session waits for too many promises"]]
-        close 3000 the session waits for too many promises"#]]);
+        close 3000 the session waits for too many promises"#]],
+    );
 }

@@ -51,27 +51,27 @@
 // What `#[target]` writes names the crate from outside.
 extern crate self as capnweb;
 
-mod target;
-mod stub;
 mod promise;
+mod stub;
+mod target;
 
-mod value;
 mod convert;
 mod describe;
 mod error;
-mod stream;
 mod map;
+mod stream;
+mod value;
 
 mod connection;
 mod context;
+pub mod limits;
 mod relay;
 pub mod transport;
-pub mod limits;
 
 pub mod expression;
+mod hook;
 pub mod message;
 mod session;
-mod hook;
 mod settle;
 mod trampoline;
 
@@ -85,16 +85,16 @@ pub mod __macro;
 
 pub use capnweb_macros::{FromValue, IntoValue, target};
 
-pub use target::{Arguments, Member, Reply, Target};
-pub use stub::{Any, Capability, Client, Interface, Stub};
 pub use promise::{Awaited, Pipelined, Promise};
+pub use stub::{Any, Capability, Client, Interface, Stub};
+pub use target::{Arguments, Member, Reply, Target};
 
-pub use value::{Blob, Body, Date, Object, Request, Response, Value};
 pub use convert::{Argument, Callback, FromArguments, FromValue, IntoArguments, Output};
 pub use describe::{Description, MemberDescription, Parameter, Type};
 pub use error::{Error, ErrorKind, Result};
-pub use stream::{ReadableStream, WritableStream};
 pub use map::record::Mapper;
+pub use stream::{ReadableStream, WritableStream};
+pub use value::{Blob, Body, Date, Object, Request, Response, Value};
 
 pub use connection::{Close, Connection, Options};
 pub use context::Tasks;

@@ -31,17 +31,29 @@ impl MapBudget {
     pub(crate) fn new(context: &Context) -> Self {
         let limits = context.limits();
         let elements = Arc::new(AtomicUsize::new(limits.max_map_elements));
-        Self { elements, depth: limits.max_map_depth, context: context.clone() }
+        Self {
+            elements,
+            depth: limits.max_map_depth,
+            context: context.clone(),
+        }
     }
 
     fn visit(&self, cost: usize) -> Result<()> {
-        let left = self.elements.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(cost));
-        left.map(drop).map_err(|_| self.exceed("map() visits more elements than this session may"))
+        let left = self
+            .elements
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(cost)
+            });
+        left.map(drop)
+            .map_err(|_| self.exceed("map() visits more elements than this session may"))
     }
 
     fn nested(&self) -> Result<Self> {
         match self.depth.checked_sub(1) {
-            Some(depth) => Ok(Self { depth, ..self.clone() }),
+            Some(depth) => Ok(Self {
+                depth,
+                ..self.clone()
+            }),
             None => Err(self.exceed("map() is nested deeper than this session may")),
         }
     }
@@ -62,13 +74,25 @@ pub(crate) fn evaluate(
     budget: &MapBudget,
     context: &Context,
 ) -> Hook {
-    let function = Function { captures, instructions, cost: cost(instructions), budget, context };
-    let input = if let Value::Raw(raw) = input { plain(raw.parse()) } else { input };
+    let function = Function {
+        captures,
+        instructions,
+        cost: cost(instructions),
+        budget,
+        context,
+    };
+    let input = if let Value::Raw(raw) = input {
+        plain(raw.parse())
+    } else {
+        input
+    };
     let result = match input {
         input @ (Value::Null | Value::Undefined) => Ok(input),
-        Value::Array(elements) => {
-            elements.into_iter().map(|element| function.apply(element)).collect::<Result<Vec<_>>>().map(Value::Array)
-        }
+        Value::Array(elements) => elements
+            .into_iter()
+            .map(|element| function.apply(element))
+            .collect::<Result<Vec<_>>>()
+            .map(Value::Array),
         input => function.apply(input),
     };
     Hook::from_result(result, context)
@@ -77,7 +101,11 @@ pub(crate) fn evaluate(
 /// What one visit costs. A function is copied for each element, so a long one counts as several.
 fn cost(instructions: &[Expression]) -> usize {
     const USUAL: usize = 256;
-    1 + instructions.iter().map(|instruction| instruction.print().len()).sum::<usize>() / USUAL
+    1 + instructions
+        .iter()
+        .map(|instruction| instruction.print().len())
+        .sum::<usize>()
+        / USUAL
 }
 
 struct Function<'a> {
@@ -90,11 +118,16 @@ struct Function<'a> {
 
 impl Function<'_> {
     fn apply(&self, input: Value) -> Result<Value> {
-        let (result, steps) =
-            self.instructions.split_last().ok_or_else(|| Error::type_error("a mapped function is empty"))?;
+        let (result, steps) = self
+            .instructions
+            .split_last()
+            .ok_or_else(|| Error::type_error("a mapped function is empty"))?;
         self.budget.visit(self.cost)?;
         let input = Hook::from_value(input, self.context);
-        let mut run = Run { function: self, variables: vec![input] };
+        let mut run = Run {
+            function: self,
+            variables: vec![input],
+        };
         for step in steps {
             let value = evaluate_expression(step.clone(), &mut run)?;
             run.variables.push(Hook::from_value(value, self.context));
@@ -118,18 +151,30 @@ impl Tables for Run<'_> {
     fn export(&mut self, id: i64) -> Result<Hook> {
         let found = match usize::try_from(id) {
             Ok(step) => self.variables.get(step),
-            Err(_) => usize::try_from(-(id + 1)).ok().and_then(|capture| self.function.captures.get(capture)),
+            Err(_) => usize::try_from(-(id + 1))
+                .ok()
+                .and_then(|capture| self.function.captures.get(capture)),
         };
-        found.cloned().ok_or_else(|| Error::type_error(format!("a mapped function has no variable {id}")))
+        found
+            .cloned()
+            .ok_or_else(|| Error::type_error(format!("a mapped function has no variable {id}")))
     }
 
     fn apply(&mut self, hook: &Hook, path: Path, action: Action) -> Result<Hook> {
         let context = self.function.context.clone();
         let permit = context.permit();
         if permit.is_none() {
-            return Err(self.function.budget.exceed("the session has too many calls in flight"));
+            return Err(self
+                .function
+                .budget
+                .exceed("the session has too many calls in flight"));
         }
-        Ok(hook.apply(Operation { path, action, context, permit }))
+        Ok(hook.apply(Operation {
+            path,
+            action,
+            context,
+            permit,
+        }))
     }
 
     fn pipelined(&mut self, hook: Hook) -> Value {
@@ -148,11 +193,15 @@ impl Tables for Run<'_> {
     }
 
     fn import_stub(&mut self, _id: i64) -> Result<Hook> {
-        Err(Error::type_error("a mapped function cannot introduce capabilities"))
+        Err(Error::type_error(
+            "a mapped function cannot introduce capabilities",
+        ))
     }
 
     fn import_promise(&mut self, _id: i64) -> Result<Hook> {
-        Err(Error::type_error("a mapped function cannot introduce promises"))
+        Err(Error::type_error(
+            "a mapped function cannot introduce promises",
+        ))
     }
 
     fn readable(&mut self, _id: i64) -> Result<ReadableStream> {

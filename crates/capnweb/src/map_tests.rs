@@ -120,7 +120,10 @@ fn elements_start_in_order_and_are_answered_together() {
     );
     assert_eq!(raw.sample.notes(), r#""first" 0.0 1.0 2.0"#);
     raw.sample.answer("x", Ok(Value::from("late")));
-    raw.check("[\"release\",1,1]\n[\"release\",2,1]\n[\"release\",3,1]", expect![[r#"["resolve",1,"late"]"#]]);
+    raw.check(
+        "[\"release\",1,1]\n[\"release\",2,1]\n[\"release\",3,1]",
+        expect![[r#"["resolve",1,"late"]"#]],
+    );
 }
 
 #[test]
@@ -190,22 +193,38 @@ fn a_function_without_instructions_or_with_unknown_variables_fails() {
 fn visiting_too_many_elements_aborts() {
     let raw = Raw::limited(|limits| limits.max_map_elements = 100);
     raw.feed(r#"["push",["pipeline",0,["list"],[100]]]"#);
-    raw.check("[\"push\",[\"remap\",1,[],[],[1]]]\n[\"release\",2,1]", expect![[""]]);
+    raw.check(
+        "[\"push\",[\"remap\",1,[],[],[1]]]\n[\"release\",2,1]",
+        expect![[""]],
+    );
     raw.feed(r#"["push",["pipeline",0,["list"],[11]]]"#);
     // 11 elements, and 11 for each of them.
-    raw.check(r#"["push",["remap",3,[],[["import",3]],[["remap",-1,[],[],[1]]]]]"#, expect![[r#"
+    raw.check(
+        r#"["push",["remap",3,[],[["import",3]],[["remap",-1,[],[],[1]]]]]"#,
+        expect![[r#"
         ["abort",["error","RangeError","map() visits more elements than this session may"]]
-        close 3000 map() visits more elements than this session may"#]]);
+        close 3000 map() visits more elements than this session may"#]],
+    );
 }
 
 #[test]
 fn nesting_too_deeply_aborts() {
-    let nested = |depth: usize| (0..depth).fold("1".to_owned(), |inner, _| format!(r#"["remap",0,[],[],[{inner}]]"#));
+    let nested = |depth: usize| {
+        (0..depth).fold("1".to_owned(), |inner, _| {
+            format!(r#"["remap",0,[],[],[{inner}]]"#)
+        })
+    };
     let raw = Raw::limited(|limits| limits.max_map_depth = 2);
-    raw.check(&format!("[\"push\",{}]\n[\"pull\",1]\n[\"release\",1,1]", nested(3)), expect![[r#"["resolve",1,1]"#]]);
-    raw.check(&format!("[\"push\",{}]", nested(4)), expect![[r#"
+    raw.check(
+        &format!("[\"push\",{}]\n[\"pull\",1]\n[\"release\",1,1]", nested(3)),
+        expect![[r#"["resolve",1,1]"#]],
+    );
+    raw.check(
+        &format!("[\"push\",{}]", nested(4)),
+        expect![[r#"
         ["abort",["error","RangeError","map() is nested deeper than this session may"]]
-        close 3000 map() is nested deeper than this session may"#]]);
+        close 3000 map() is nested deeper than this session may"#]],
+    );
 }
 
 #[test]
@@ -213,11 +232,17 @@ fn a_long_function_costs_as_much_as_many_short_ones() {
     let raw = Raw::limited(|limits| limits.max_map_elements = 1000);
     raw.feed(r#"["push",["pipeline",0,["list"],[100]]]"#);
     let text = "x".repeat(2000);
-    raw.check(&format!("[\"push\",[\"remap\",1,[],[],[\"{text}\"]]]\n[\"release\",2,1]"), expect![[""]]);
+    raw.check(
+        &format!("[\"push\",[\"remap\",1,[],[],[\"{text}\"]]]\n[\"release\",2,1]"),
+        expect![[""]],
+    );
     let text = "x".repeat(5000);
-    raw.check(&format!("[\"push\",[\"remap\",1,[],[],[\"{text}\"]]]"), expect![[r#"
+    raw.check(
+        &format!("[\"push\",[\"remap\",1,[],[],[\"{text}\"]]]"),
+        expect![[r#"
         ["abort",["error","RangeError","map() visits more elements than this session may"]]
-        close 3000 map() visits more elements than this session may"#]]);
+        close 3000 map() visits more elements than this session may"#]],
+    );
 }
 
 #[test]
@@ -226,12 +251,18 @@ fn calls_made_by_a_map_count_as_calls_in_flight() {
     raw.feed(r#"["push",["pipeline",0,["list"],[11]]]"#);
     // Calls that are over when they return do not.
     let square = r#"["push",["remap",1,[],[["import",0]],[["pipeline",-1,["square"],[["pipeline",0]]],["pipeline",1]]]]"#;
-    raw.check(&format!("{square}\n[\"pull\",2]\n[\"release\",2,1]"), expect![[r#"["resolve",2,[[0,1,4,9,16,25,36,49,64,81,100]]]"#]]);
+    raw.check(
+        &format!("{square}\n[\"pull\",2]\n[\"release\",2,1]"),
+        expect![[r#"["resolve",2,[[0,1,4,9,16,25,36,49,64,81,100]]]"#]],
+    );
     raw.feed(r#"["push",["pipeline",0,["later"],["x"]]]"#);
     let wait = r#"["push",["remap",1,[],[["import",3]],[["pipeline",-1,["increment"],[["pipeline",0]]],["pipeline",1]]]]"#;
-    raw.check(wait, expect![[r#"
+    raw.check(
+        wait,
+        expect![[r#"
         ["abort",["error","RangeError","the session has too many calls in flight"]]
-        close 3000 the session has too many calls in flight"#]]);
+        close 3000 the session has too many calls in flight"#]],
+    );
 }
 
 // Recording.
@@ -245,7 +276,10 @@ fn a_function_is_recorded_once_and_sent_with_its_captures() {
         let captured = mapper.capture(&stub);
         let again = mapper.capture(&stub);
         let squared = captured.call("square", (&element,));
-        Value::object([("square", Value::from(squared)), ("same", Value::from(again.call("echo", (element,))))])
+        Value::object([
+            ("square", Value::from(squared)),
+            ("same", Value::from(again.call("echo", (element,)))),
+        ])
     });
     let frames: Vec<_> = peers.client.take_outgoing().into();
     expect![[r#"
@@ -276,22 +310,32 @@ fn a_recorded_function_may_call_objects_of_ours() {
 fn maps_nest_when_recorded() {
     let peers = Peers::new();
     let stub = peers.stub();
-    let lists = stub.call("echo", (Value::array([Value::array([1, 2]), Value::array([3])]),));
+    let lists = stub.call(
+        "echo",
+        (Value::array([Value::array([1, 2]), Value::array([3])]),),
+    );
     let squares = lists.map(|mapper, list| {
         let stub = mapper.capture(&stub);
         list.map(move |mapper, element| mapper.capture(&stub).call("square", (element,)))
     });
     assert_eq!(show(peers.result(squares)), "[[1.0, 4.0], [9.0]]");
-    let properties = stub.property("settings").map(|_, settings| settings.property("size"));
+    let properties = stub
+        .property("settings")
+        .map(|_, settings| settings.property("size"));
     assert_eq!(show(peers.result(properties)), "3.0");
 }
 
 #[test]
 fn a_local_value_is_mapped_without_a_peer() {
     let local: Stub<Any> = Stub::new(crate::testing::Counted);
-    let mapped = local.call("list", ()).map(|mapper, element| mapper.capture(&local).call("next", (element,)));
+    let mapped = local
+        .call("list", ())
+        .map(|mapper, element| mapper.capture(&local).call("next", (element,)));
     let mut awaited = Box::pin(std::future::IntoFuture::into_future(mapped));
-    assert_eq!(crate::testing::now(awaited.as_mut()).map(show).as_deref(), Some("[2.0, 3.0]"));
+    assert_eq!(
+        crate::testing::now(awaited.as_mut()).map(show).as_deref(),
+        Some("[2.0, 3.0]")
+    );
 }
 
 #[test]
@@ -299,7 +343,10 @@ fn what_cannot_be_recorded_fails_the_map() {
     let peers = Peers::new();
     let list = peers.stub().call("list", (1,));
     let mapped = list.map(|_, _| Value::Readable(crate::ReadableStream::from_items([1])));
-    assert_eq!(show(peers.result(mapped)), "TypeError: a ReadableStream cannot be used inside a mapped function");
+    assert_eq!(
+        show(peers.result(mapped)),
+        "TypeError: a ReadableStream cannot be used inside a mapped function"
+    );
 }
 
 #[test]
@@ -322,6 +369,11 @@ fn a_map_passes_through_a_session_that_ended_as_its_error() {
     let connection = Connection::new(Capability::nothing(), &Options::default());
     let list = connection.remote::<Any>().call("list", ());
     connection.end(Error::new("the wire was cut"));
-    let mut awaited = Box::pin(std::future::IntoFuture::into_future(list.map(|_, element| element)));
-    assert_eq!(crate::testing::now(awaited.as_mut()).map(show).as_deref(), Some("Error: the wire was cut"));
+    let mut awaited = Box::pin(std::future::IntoFuture::into_future(
+        list.map(|_, element| element),
+    ));
+    assert_eq!(
+        crate::testing::now(awaited.as_mut()).map(show).as_deref(),
+        Some("Error: the wire was cut")
+    );
 }

@@ -41,13 +41,22 @@ impl Pipelined {
 
     /// The hook of what it stands for, its path followed.
     pub(crate) fn into_hook(self, context: &Context) -> Hook {
-        if self.path.is_empty() { self.hook } else { self.hook.get(self.path, context) }
+        if self.path.is_empty() {
+            self.hook
+        } else {
+            self.hook.get(self.path, context)
+        }
     }
 
     fn apply(&self, mut more: Vec<PathPart>, action: Action) -> Self {
         let mut path = self.path.clone();
         path.append(&mut more);
-        let operation = Operation { path, action, context: context_of(&self.hook), permit: None };
+        let operation = Operation {
+            path,
+            action,
+            context: context_of(&self.hook),
+            permit: None,
+        };
         Self::new(self.hook.apply(operation), Vec::new())
     }
 }
@@ -73,12 +82,16 @@ impl<T> Promise<T> {
     /// Calls a method of the object that the result will be.
     pub fn call(&self, method: &str, arguments: impl IntoArguments) -> Promise {
         let path = vec![PathPart::Name(method.to_owned())];
-        self.inner.apply(path, Action::Call(arguments.into_arguments())).into()
+        self.inner
+            .apply(path, Action::Call(arguments.into_arguments()))
+            .into()
     }
 
     /// Calls the result itself, when it will be a function.
     pub fn invoke(&self, arguments: impl IntoArguments) -> Promise {
-        self.inner.apply(Vec::new(), Action::Call(arguments.into_arguments())).into()
+        self.inner
+            .apply(Vec::new(), Action::Call(arguments.into_arguments()))
+            .into()
     }
 
     /// A property of the result. Nothing is sent until it is used.
@@ -99,19 +112,34 @@ impl<T> Promise<T> {
 
     /// The same promise, its result read as another type.
     pub fn cast<U>(self) -> Promise<U> {
-        Promise { inner: self.inner, value: PhantomData }
+        Promise {
+            inner: self.inner,
+            value: PhantomData,
+        }
     }
 
     /// A promise that has failed already.
     pub fn broken(error: Error) -> Self {
-        Self { inner: Hook::Broken(error).into(), value: PhantomData }
+        Self {
+            inner: Hook::Broken(error).into(),
+            value: PhantomData,
+        }
     }
 
     fn map_recorded(&self, function: impl FnOnce(&Mapper, Promise) -> Value) -> Promise {
         match record::record(|mapper, input| function(mapper, Pipelined::from(input).into())) {
             Ok((captures, instructions)) => {
                 let budget = MapBudget::new(&context_of(&self.inner.hook));
-                self.inner.apply(Vec::new(), Action::Map { captures, instructions, budget }).into()
+                self.inner
+                    .apply(
+                        Vec::new(),
+                        Action::Map {
+                            captures,
+                            instructions,
+                            budget,
+                        },
+                    )
+                    .into()
             }
             Err(error) => Promise::broken(error),
         }
@@ -132,8 +160,12 @@ impl Promise {
 impl<T> Promise<Vec<T>> {
     /// Runs a function on each element at the callee's side, in the same round trip. See
     /// [`Promise::map`].
-    pub fn map<U>(&self, function: impl FnOnce(&Mapper, Promise<T>) -> Promise<U>) -> Promise<Vec<U>> {
-        self.map_recorded(|mapper, input| function(mapper, input.cast()).into()).cast()
+    pub fn map<U>(
+        &self,
+        function: impl FnOnce(&Mapper, Promise<T>) -> Promise<U>,
+    ) -> Promise<Vec<U>> {
+        self.map_recorded(|mapper, input| function(mapper, input.cast()).into())
+            .cast()
     }
 }
 
@@ -147,7 +179,10 @@ impl<T: Interface + ?Sized> Promise<Stub<T>> {
 
 impl<T> Clone for Promise<T> {
     fn clone(&self) -> Self {
-        Self { inner: self.inner.clone(), value: PhantomData }
+        Self {
+            inner: self.inner.clone(),
+            value: PhantomData,
+        }
     }
 }
 
@@ -159,7 +194,10 @@ impl<T> fmt::Debug for Promise<T> {
 
 impl<T> From<Pipelined> for Promise<T> {
     fn from(inner: Pipelined) -> Self {
-        Self { inner, value: PhantomData }
+        Self {
+            inner,
+            value: PhantomData,
+        }
     }
 }
 
@@ -189,7 +227,11 @@ impl<T: FromValue> IntoFuture for Promise<T> {
             // Whoever waited may have stopped waiting.
             Box::new(move |result| drop(sender.send(result))),
         );
-        Awaited { _hook: hook, receiver, value: PhantomData }
+        Awaited {
+            _hook: hook,
+            receiver,
+            value: PhantomData,
+        }
     }
 }
 
@@ -208,7 +250,9 @@ impl<T: FromValue> Future for Awaited<T> {
 
     fn poll(mut self: Pin<&mut Self>, polling: &mut Polling<'_>) -> Poll<Result<T>> {
         match Pin::new(&mut self.receiver).poll(polling) {
-            Poll::Ready(Ok(result)) => Poll::Ready(result.and_then(|value| T::from_value(value.without_raw()))),
+            Poll::Ready(Ok(result)) => {
+                Poll::Ready(result.and_then(|value| T::from_value(value.without_raw())))
+            }
             Poll::Ready(Err(_)) => Poll::Ready(Err(Error::new("the call ended without an answer"))),
             Poll::Pending => Poll::Pending,
         }

@@ -57,15 +57,26 @@ pub struct Stats {
 /// Something to do outside the session.
 pub(crate) enum Effect {
     /// Start an operation; its answer resolves the promise.
-    Apply { hook: Hook, operation: Operation, resolver: Resolver },
+    Apply {
+        hook: Hook,
+        operation: Operation,
+        resolver: Resolver,
+    },
     /// Wait for the hook's value and give it to [`Session::answer`].
     Answer { export: ExportId, hook: Hook },
     /// Tell those who wait what became of an import.
     Tell { waiters: Vec<Waiter>, hook: Hook },
     /// Move a stream into the pipe that was made for it.
-    Pump { from: ReadableStream, to: WritableStream },
+    Pump {
+        from: ReadableStream,
+        to: WritableStream,
+    },
     /// Read a Blob to its end; it resolves the promise.
-    Collect { mime: String, content: ReadableStream, resolver: Resolver },
+    Collect {
+        mime: String,
+        content: ReadableStream,
+        resolver: Resolver,
+    },
 }
 
 /// What one message or one call causes: rarely more than one thing.
@@ -170,7 +181,11 @@ impl Session {
     }
 
     pub(crate) fn stats(&self) -> Stats {
-        Stats { imports: self.imports.len(), exports: self.exports.len(), pending: self.unanswered }
+        Stats {
+            imports: self.imports.len(),
+            exports: self.exports.len(),
+            pending: self.unanswered,
+        }
     }
 
     pub(crate) fn ended(&self) -> Option<&Error> {
@@ -229,7 +244,12 @@ impl Session {
         now: Duration,
         effects: &mut Effects,
     ) -> Result<()> {
-        let mut tables = SessionTables { session: self, link, effects, now };
+        let mut tables = SessionTables {
+            session: self,
+            link,
+            effects,
+            now,
+        };
         match message {
             Message::Push(expression) => {
                 let id = tables.session.next_pushed()?;
@@ -240,8 +260,15 @@ impl Session {
                 let id = tables.session.next_pushed()?;
                 let hook = tables.evaluate_hook(expression)?;
                 self.unanswered += 1;
-                effects.push(Effect::Answer { export: id, hook: hook.clone() });
-                let export = Export { answer: Answer::Owed, releases_itself: true, ..Export::new(hook) };
+                effects.push(Effect::Answer {
+                    export: id,
+                    hook: hook.clone(),
+                });
+                let export = Export {
+                    answer: Answer::Owed,
+                    releases_itself: true,
+                    ..Export::new(hook)
+                };
                 self.exports.insert(id, export);
             }
             Message::Pipe => {
@@ -249,11 +276,20 @@ impl Session {
                 self.count_call(now)?;
                 let (writer, reader) = pipe();
                 let readable = Some(ReadableStream::of(Box::pin(reader)));
-                self.exports.insert(id, Export { readable, ..Export::new(Hook::Writer(writer)) });
+                self.exports.insert(
+                    id,
+                    Export {
+                        readable,
+                        ..Export::new(Hook::Writer(writer))
+                    },
+                );
             }
             Message::Pull(id) => {
                 let id = ExportId(id);
-                let export = self.exports.get_mut(&id).ok_or_else(|| no_such_export(id))?;
+                let export = self
+                    .exports
+                    .get_mut(&id)
+                    .ok_or_else(|| no_such_export(id))?;
                 if export.answer == Answer::NotAsked {
                     export.answer = Answer::Owed;
                     self.unanswered += 1;
@@ -290,7 +326,9 @@ impl Session {
     fn next_pushed(&mut self) -> Result<ExportId> {
         self.last_pushed += 1;
         if self.exports.len() >= self.context.limits().max_exports {
-            return Err(Error::range_error("the session holds too many unreleased results"));
+            return Err(Error::range_error(
+                "the session holds too many unreleased results",
+            ));
         }
         Ok(ExportId(self.last_pushed))
     }
@@ -298,7 +336,9 @@ impl Session {
     /// One message may hold many calls; each counts towards the rate.
     fn count_call(&mut self, now: Duration) -> Result<()> {
         if self.bucket.as_mut().is_some_and(|bucket| !bucket.take(now)) {
-            return Err(Error::range_error("calls arrive faster than this session may"));
+            return Err(Error::range_error(
+                "calls arrive faster than this session may",
+            ));
         }
         Ok(())
     }
@@ -306,10 +346,16 @@ impl Session {
     /// An answer to something we asked for, or were promised. When nobody holds it any more, dropping
     /// `hook` releases what came with it.
     fn resolved(&mut self, id: ImportId, hook: Hook, effects: &mut Effects) {
-        if self.imports.get(&id).is_none_or(|entry| entry.kind == ImportKind::Stub) {
+        if self
+            .imports
+            .get(&id)
+            .is_none_or(|entry| entry.kind == ImportKind::Stub)
+        {
             return;
         }
-        let Some(entry) = self.imports.remove(&id) else { return };
+        let Some(entry) = self.imports.remove(&id) else {
+            return;
+        };
         if entry.count > 0 {
             self.send(format!("[\"release\",{},{}]", id.0, entry.count));
         }
@@ -318,16 +364,24 @@ impl Session {
             None => hook,
         };
         if !entry.waiters.is_empty() {
-            effects.push(Effect::Tell { waiters: entry.waiters, hook });
+            effects.push(Effect::Tell {
+                waiters: entry.waiters,
+                hook,
+            });
         }
     }
 
     fn released(&mut self, id: ExportId, count: u64) -> Result<()> {
-        let export = self.exports.get_mut(&id).ok_or_else(|| no_such_export(id))?;
-        export.count = export
-            .count
-            .checked_sub(count)
-            .ok_or_else(|| Error::new(format!("refcount would go negative: {} < {count}", export.count)))?;
+        let export = self
+            .exports
+            .get_mut(&id)
+            .ok_or_else(|| no_such_export(id))?;
+        export.count = export.count.checked_sub(count).ok_or_else(|| {
+            Error::new(format!(
+                "refcount would go negative: {} < {count}",
+                export.count
+            ))
+        })?;
         if export.count == 0 {
             self.forget(id);
         }
@@ -380,7 +434,10 @@ impl Session {
                 bytes
             }
             Err(error) => {
-                effects.push(Effect::Tell { waiters: vec![waiter], hook: Hook::Broken(error) });
+                effects.push(Effect::Tell {
+                    waiters: vec![waiter],
+                    hook: Hook::Broken(error),
+                });
                 0
             }
         }
@@ -398,10 +455,14 @@ impl Session {
             return Err(error.clone());
         }
         if self.calls == Calls::Impossible {
-            return Err(Error::new("the peer of an HTTP batch cannot be called back"));
+            return Err(Error::new(
+                "the peer of an HTTP batch cannot be called back",
+            ));
         }
         if self.imports.len() >= self.context.limits().max_imports {
-            return Err(Error::range_error("the session holds too many unanswered calls and capabilities"));
+            return Err(Error::range_error(
+                "the session holds too many unanswered calls and capabilities",
+            ));
         }
         let mut message = Serializer::new(self, link);
         message.open(verb);
@@ -419,8 +480,14 @@ impl Session {
     /// Asks for an import's value, once; `waiter` is told when it comes.
     pub(crate) fn pull(&mut self, id: ImportId, waiter: Waiter, effects: &mut Effects) {
         let Some(entry) = self.imports.get_mut(&id) else {
-            let error = self.ended.clone().unwrap_or_else(|| Error::internal("an import was lost"));
-            effects.push(Effect::Tell { waiters: vec![waiter], hook: Hook::Broken(error) });
+            let error = self
+                .ended
+                .clone()
+                .unwrap_or_else(|| Error::internal("an import was lost"));
+            effects.push(Effect::Tell {
+                waiters: vec![waiter],
+                hook: Hook::Broken(error),
+            });
             return;
         };
         entry.waiters.push(waiter);
@@ -435,7 +502,9 @@ impl Session {
         let mut ids: Vec<ImportId> = self
             .imports
             .iter()
-            .filter(|(_, entry)| entry.kind == ImportKind::Promise && !entry.pulled && entry.hold.strong_count() > 0)
+            .filter(|(_, entry)| {
+                entry.kind == ImportKind::Promise && !entry.pulled && entry.hold.strong_count() > 0
+            })
             .map(|(id, _)| *id)
             .collect();
         ids.sort_unstable();
@@ -450,37 +519,66 @@ impl Session {
     /// The application let go of an import.
     pub(crate) fn release(&mut self, id: ImportId, generation: u64, effects: &mut Effects) {
         // The main object is not released: that would end its use for good.
-        let current = self.imports.get(&id).is_some_and(|entry| entry.generation == generation);
+        let current = self
+            .imports
+            .get(&id)
+            .is_some_and(|entry| entry.generation == generation);
         if !current || id == ImportId(0) {
             return;
         }
-        let Some(entry) = self.imports.remove(&id) else { return };
+        let Some(entry) = self.imports.remove(&id) else {
+            return;
+        };
         if entry.count > 0 {
             self.send(format!("[\"release\",{},{}]", id.0, entry.count));
         }
         if !entry.waiters.is_empty() {
-            let hook = Hook::Broken(Error::new("the call was cancelled because its promise was dropped"));
-            effects.push(Effect::Tell { waiters: entry.waiters, hook });
+            let hook = Hook::Broken(Error::new(
+                "the call was cancelled because its promise was dropped",
+            ));
+            effects.push(Effect::Tell {
+                waiters: entry.waiters,
+                hook,
+            });
         }
     }
 
     /// Answers at once when the value is here, as it is after a call that did not have to wait.
-    fn answer_or_wait(&mut self, link: &Arc<Link>, id: ExportId, hook: Hook, effects: &mut Effects) {
+    fn answer_or_wait(
+        &mut self,
+        link: &Arc<Link>,
+        id: ExportId,
+        hook: Hook,
+        effects: &mut Effects,
+    ) {
         match hook {
-            Hook::Value(settled) if !settled.holds_promise() => self.answer_with(link, id, Ok(settled.value()), effects),
+            Hook::Value(settled) if !settled.holds_promise() => {
+                self.answer_with(link, id, Ok(settled.value()), effects)
+            }
             Hook::Broken(error) => self.answer_with(link, id, Err(error), effects),
             hook => effects.push(Effect::Answer { export: id, hook }),
         }
     }
 
     /// Sends the value of an export that was pulled, unless the peer has released it meanwhile.
-    pub(crate) fn answer(&mut self, link: &Arc<Link>, id: ExportId, result: Result<&Value>) -> Effects {
+    pub(crate) fn answer(
+        &mut self,
+        link: &Arc<Link>,
+        id: ExportId,
+        result: Result<&Value>,
+    ) -> Effects {
         let mut effects = Effects::new();
         self.answer_with(link, id, result, &mut effects);
         effects
     }
 
-    fn answer_with(&mut self, link: &Arc<Link>, id: ExportId, result: Result<&Value>, effects: &mut Effects) {
+    fn answer_with(
+        &mut self,
+        link: &Arc<Link>,
+        id: ExportId,
+        result: Result<&Value>,
+        effects: &mut Effects,
+    ) {
         match self.exports.get_mut(&id) {
             Some(export) if export.answer == Answer::Owed => export.answer = Answer::Given,
             _ => return,
@@ -491,7 +589,11 @@ impl Session {
             Err(error) => self.reject_message(link, id, &error, effects),
         };
         self.send(text);
-        if self.exports.get(&id).is_some_and(|export| export.releases_itself) {
+        if self
+            .exports
+            .get(&id)
+            .is_some_and(|export| export.releases_itself)
+        {
             self.exports.remove(&id);
         }
         self.check_outbox(effects);
@@ -540,7 +642,9 @@ impl Session {
             .filter(|(_, export)| export.answer == Answer::Owed)
             .map(|(id, _)| *id)
             .collect();
-        owed.into_iter().flat_map(|id| self.answer(link, id, Err(error.clone()))).collect()
+        owed.into_iter()
+            .flat_map(|id| self.answer(link, id, Err(error.clone())))
+            .collect()
     }
 
     // How it ends.
@@ -569,7 +673,10 @@ impl Session {
                 hold.resolve(broken.clone());
             }
             if !entry.waiters.is_empty() {
-                effects.push(Effect::Tell { waiters: entry.waiters, hook: broken.clone() });
+                effects.push(Effect::Tell {
+                    waiters: entry.waiters,
+                    hook: broken.clone(),
+                });
             }
         }
         self.exports.clear();
@@ -633,7 +740,13 @@ impl Session {
 
 impl Export {
     fn new(hook: Hook) -> Self {
-        Self { hook, count: 1, answer: Answer::NotAsked, releases_itself: false, readable: None }
+        Self {
+            hook,
+            count: 1,
+            answer: Answer::NotAsked,
+            releases_itself: false,
+            readable: None,
+        }
     }
 }
 
@@ -661,7 +774,9 @@ impl SessionTables<'_> {
             return Err(Error::type_error(format!("export ID {id} is not negative")));
         }
         if self.session.imports.len() >= self.session.context.limits().max_imports {
-            return Err(Error::range_error("the session holds too many capabilities"));
+            return Err(Error::range_error(
+                "the session holds too many capabilities",
+            ));
         }
         Ok(ImportId(id))
     }
@@ -684,11 +799,22 @@ impl Tables for SessionTables<'_> {
         let context = self.session.context.clone();
         let permit = context.permit();
         if permit.is_none() {
-            return Err(Error::range_error("the session has too many calls in flight"));
+            return Err(Error::range_error(
+                "the session has too many calls in flight",
+            ));
         }
         let (promise, resolver) = deferred();
-        let operation = Operation { path, action, context, permit };
-        self.effects.push(Effect::Apply { hook: hook.clone(), operation, resolver });
+        let operation = Operation {
+            path,
+            action,
+            context,
+            permit,
+        };
+        self.effects.push(Effect::Apply {
+            hook: hook.clone(),
+            operation,
+            resolver,
+        });
         Ok(Hook::Promise(promise))
     }
 
@@ -712,7 +838,9 @@ impl Tables for SessionTables<'_> {
     fn import_promise(&mut self, id: i64) -> Result<Hook> {
         let id = self.check_introduced(id)?;
         if self.session.imports.contains_key(&id) {
-            return Err(Error::new("the peer sent a promise reusing an existing export ID"));
+            return Err(Error::new(
+                "the peer sent a promise reusing an existing export ID",
+            ));
         }
         self.session.insert_import(id, 1, ImportKind::Promise);
         if let Some(entry) = self.session.imports.get_mut(&id) {
@@ -724,14 +852,22 @@ impl Tables for SessionTables<'_> {
 
     fn readable(&mut self, id: i64) -> Result<ReadableStream> {
         let export = self.session.exports.get_mut(&ExportId(id));
-        export.and_then(|export| export.readable.take()).ok_or_else(|| {
-            Error::new(format!("Export {id} is not a pipe or its readable end was already consumed."))
-        })
+        export
+            .and_then(|export| export.readable.take())
+            .ok_or_else(|| {
+                Error::new(format!(
+                    "Export {id} is not a pipe or its readable end was already consumed."
+                ))
+            })
     }
 
     fn blob(&mut self, mime: String, content: ReadableStream) -> Result<Hook> {
         let (promise, resolver) = deferred();
-        self.effects.push(Effect::Collect { mime, content, resolver });
+        self.effects.push(Effect::Collect {
+            mime,
+            content,
+            resolver,
+        });
         Ok(Hook::Promise(promise))
     }
 }

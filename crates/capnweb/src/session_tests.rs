@@ -55,7 +55,10 @@ fn a_second_pull_gives_no_second_answer() {
 #[test]
 fn a_pull_may_come_before_the_result() {
     let raw = Raw::new();
-    raw.check("[\"push\",[\"pipeline\",0,[\"later\"],[\"x\"]]]\n[\"pull\",1]", expect![[""]]);
+    raw.check(
+        "[\"push\",[\"pipeline\",0,[\"later\"],[\"x\"]]]\n[\"pull\",1]",
+        expect![[""]],
+    );
     raw.sample.answer("x", Ok(Value::from("late")));
     raw.check(r#"["release",1,1]"#, expect![[r#"["resolve",1,"late"]"#]]);
 }
@@ -129,17 +132,26 @@ fn one_push_may_hold_many_calls() {
 
 #[test]
 fn pulling_the_main_object_gives_an_export_of_it() {
-    check("[\"pull\",0]\n[\"release\",-1,1]", expect![[r#"["resolve",0,["export",-1]]"#]]);
+    check(
+        "[\"pull\",0]\n[\"release\",-1,1]",
+        expect![[r#"["resolve",0,["export",-1]]"#]],
+    );
 }
 
 #[test]
 fn pulling_what_is_not_there_aborts() {
-    check(r#"["pull",7]"#, expect![[r#"
+    check(
+        r#"["pull",7]"#,
+        expect![[r#"
         ["abort",["error","Error","no such export ID: 7"]]
-        close 3000 no such export ID: 7"#]]);
-    check("[\"push\",1]\n[\"release\",1,1]\n[\"pull\",1]", expect![[r#"
+        close 3000 no such export ID: 7"#]],
+    );
+    check(
+        "[\"push\",1]\n[\"release\",1,1]\n[\"pull\",1]",
+        expect![[r#"
         ["abort",["error","Error","no such export ID: 1"]]
-        close 3000 no such export ID: 1"#]]);
+        close 3000 no such export ID: 1"#]],
+    );
 }
 
 #[test]
@@ -167,22 +179,34 @@ fn ids_are_taken_on_arrival_by_push_stream_and_pipe_alike() {
 
 #[test]
 fn a_release_below_zero_aborts() {
-    check("[\"push\",1]\n[\"release\",1,2]", expect![[r#"
+    check(
+        "[\"push\",1]\n[\"release\",1,2]",
+        expect![[r#"
         ["abort",["error","Error","refcount would go negative: 1 < 2"]]
-        close 3000 refcount would go negative: 1 < 2"#]]);
-    check(r#"["release",0,2]"#, expect![[r#"
+        close 3000 refcount would go negative: 1 < 2"#]],
+    );
+    check(
+        r#"["release",0,2]"#,
+        expect![[r#"
         ["abort",["error","Error","refcount would go negative: 1 < 2"]]
-        close 3000 refcount would go negative: 1 < 2"#]]);
+        close 3000 refcount would go negative: 1 < 2"#]],
+    );
 }
 
 #[test]
 fn a_release_of_what_is_not_there_aborts() {
-    check(r#"["release",-1,1]"#, expect![[r#"
+    check(
+        r#"["release",-1,1]"#,
+        expect![[r#"
         ["abort",["error","Error","no such export ID: -1"]]
-        close 3000 no such export ID: -1"#]]);
-    check(r#"["release",1,0]"#, expect![[r#"
+        close 3000 no such export ID: -1"#]],
+    );
+    check(
+        r#"["release",1,0]"#,
+        expect![[r#"
         ["abort",["error","Error","no such export ID: 1"]]
-        close 3000 no such export ID: 1"#]]);
+        close 3000 no such export ID: 1"#]],
+    );
 }
 
 #[test]
@@ -190,9 +214,12 @@ fn releasing_the_main_object_ends_its_use() {
     let raw = Raw::new();
     raw.check(r#"["release",0,1]"#, expect![[""]]);
     assert_eq!(raw.connection.stats().exports, 0);
-    raw.check(r#"["push",["pipeline",0,["square"],[1]]]"#, expect![[r#"
+    raw.check(
+        r#"["push",["pipeline",0,["square"],[1]]]"#,
+        expect![[r#"
         ["abort",["error","Error","no such entry on exports table: 0"]]
-        close 3000 no such entry on exports table: 0"#]]);
+        close 3000 no such entry on exports table: 0"#]],
+    );
 }
 
 #[test]
@@ -318,10 +345,16 @@ fn a_promise_is_released_as_soon_as_it_is_answered() {
             ["release",1,1]
             ["release",2,1]"#]],
     );
-    assert_eq!(crate::testing::now(awaited.as_mut()).map(show).as_deref(), Some(r#"{"answer": 42.0}"#));
+    assert_eq!(
+        crate::testing::now(awaited.as_mut()).map(show).as_deref(),
+        Some(r#"{"answer": 42.0}"#)
+    );
     // Nobody pulled the second; its failure is kept for whoever asks.
     let mut awaited = Box::pin(std::future::IntoFuture::into_future(other));
-    assert_eq!(crate::testing::now(awaited.as_mut()).map(show).as_deref(), Some("RangeError: no"));
+    assert_eq!(
+        crate::testing::now(awaited.as_mut()).map(show).as_deref(),
+        Some("RangeError: no")
+    );
 }
 
 #[test]
@@ -330,8 +363,13 @@ fn a_reject_may_carry_any_value() {
     let promise = raw.connection.remote::<Any>().call("get", ());
     let mut awaited = Box::pin(std::future::IntoFuture::into_future(promise));
     raw.feed(r#"["reject",1,{"reason":["undefined"]}]"#);
-    let error = crate::testing::now(awaited.as_mut()).expect("it was rejected").expect_err("it was rejected");
-    assert_eq!(format!("{:?}", error.thrown_value()), r#"Some({"reason": undefined})"#);
+    let error = crate::testing::now(awaited.as_mut())
+        .expect("it was rejected")
+        .expect_err("it was rejected");
+    assert_eq!(
+        format!("{:?}", error.thrown_value()),
+        r#"Some({"reason": undefined})"#
+    );
 }
 
 #[test]
@@ -345,34 +383,52 @@ fn a_promised_export_is_not_pulled_and_is_released_once_resolved() {
         expect![[""]],
     );
     assert_eq!(raw.sample.notes(), "");
-    raw.check(r#"["resolve",-1,"here"]"#, expect![[r#"
+    raw.check(
+        r#"["resolve",-1,"here"]"#,
+        expect![[r#"
         ["release",-1,1]
-        ["resolve",1,["undefined"]]"#]]);
+        ["resolve",1,["undefined"]]"#]],
+    );
     assert_eq!(raw.sample.notes(), "\"here\"");
     raw.check(r#"["release",1,1]"#, expect![[""]]);
 }
 
 #[test]
 fn a_promise_that_reuses_an_id_aborts() {
-    check(r#"["push",[[["promise",-1],["promise",-1]]]]"#, expect![[r#"
+    check(
+        r#"["push",[[["promise",-1],["promise",-1]]]]"#,
+        expect![[r#"
         ["abort",["error","Error","the peer sent a promise reusing an existing export ID"]]
-        close 3000 the peer sent a promise reusing an existing export ID"#]]);
-    check(r#"["push",[[["export",-1],["promise",-1]]]]"#, expect![[r#"
+        close 3000 the peer sent a promise reusing an existing export ID"#]],
+    );
+    check(
+        r#"["push",[[["export",-1],["promise",-1]]]]"#,
+        expect![[r#"
         ["abort",["error","Error","the peer sent a promise reusing an existing export ID"]]
-        close 3000 the peer sent a promise reusing an existing export ID"#]]);
+        close 3000 the peer sent a promise reusing an existing export ID"#]],
+    );
 }
 
 #[test]
 fn our_own_ids_cannot_be_introduced_by_the_peer() {
-    check(r#"["push",["export",1]]"#, expect![[r#"
+    check(
+        r#"["push",["export",1]]"#,
+        expect![[r#"
         ["abort",["error","TypeError","export ID 1 is not negative"]]
-        close 3000 export ID 1 is not negative"#]]);
-    check(r#"["push",["promise",0]]"#, expect![[r#"
+        close 3000 export ID 1 is not negative"#]],
+    );
+    check(
+        r#"["push",["promise",0]]"#,
+        expect![[r#"
         ["abort",["error","TypeError","export ID 0 is not negative"]]
-        close 3000 export ID 0 is not negative"#]]);
-    check(r#"["push",["writable",3]]"#, expect![[r#"
+        close 3000 export ID 0 is not negative"#]],
+    );
+    check(
+        r#"["push",["writable",3]]"#,
+        expect![[r#"
         ["abort",["error","TypeError","export ID 3 is not negative"]]
-        close 3000 export ID 3 is not negative"#]]);
+        close 3000 export ID 3 is not negative"#]],
+    );
 }
 
 // Streams' messages.
@@ -395,10 +451,13 @@ fn a_stream_call_is_answered_unasked_and_releases_itself() {
 
 #[test]
 fn releasing_a_stream_call_as_well_aborts() {
-    check("[\"stream\",[\"pipeline\",0,[\"square\"],[3]]]\n[\"release\",1,1]", expect![[r#"
+    check(
+        "[\"stream\",[\"pipeline\",0,[\"square\"],[3]]]\n[\"release\",1,1]",
+        expect![[r#"
         ["resolve",1,9]
         ["abort",["error","Error","no such export ID: 1"]]
-        close 3000 no such export ID: 1"#]]);
+        close 3000 no such export ID: 1"#]],
+    );
 }
 
 #[test]
@@ -413,12 +472,18 @@ fn the_readable_end_of_a_pipe_is_taken_once() {
             ["abort",["error","Error","Export 1 is not a pipe or its readable end was already consumed."]]
             close 3000 Export 1 is not a pipe or its readable end was already consumed."#]],
     );
-    check(r#"["push",["readable",0]]"#, expect![[r#"
+    check(
+        r#"["push",["readable",0]]"#,
+        expect![[r#"
         ["abort",["error","Error","Export 0 is not a pipe or its readable end was already consumed."]]
-        close 3000 Export 0 is not a pipe or its readable end was already consumed."#]]);
-    check(r#"["push",["readable",5]]"#, expect![[r#"
+        close 3000 Export 0 is not a pipe or its readable end was already consumed."#]],
+    );
+    check(
+        r#"["push",["readable",5]]"#,
+        expect![[r#"
         ["abort",["error","Error","Export 5 is not a pipe or its readable end was already consumed."]]
-        close 3000 Export 5 is not a pipe or its readable end was already consumed."#]]);
+        close 3000 Export 5 is not a pipe or its readable end was already consumed."#]],
+    );
 }
 
 // What is no message.
@@ -426,45 +491,84 @@ fn the_readable_end_of_a_pipe_is_taken_once() {
 #[test]
 fn whatever_is_wrong_with_a_message_aborts() {
     for (frame, expected) in [
-        ("nonsense", expect![[r#"
+        (
+            "nonsense",
+            expect![[r#"
             ["abort",["error","SyntaxError","invalid JSON at byte 0: expected a value"]]
-            close 3000 invalid JSON at byte 0: expected a value"#]]),
-        ("[\"pipe\"]\u{1}", expect![[r#"
+            close 3000 invalid JSON at byte 0: expected a value"#]],
+        ),
+        (
+            "[\"pipe\"]\u{1}",
+            expect![[r#"
             ["abort",["error","SyntaxError","invalid JSON at byte 8: unexpected text after the value"]]
-            close 3000 invalid JSON at byte 8: unexpected text after the value"#]]),
-        ("{}", expect![[r#"
+            close 3000 invalid JSON at byte 8: unexpected text after the value"#]],
+        ),
+        (
+            "{}",
+            expect![[r#"
             ["abort",["error","Error","bad RPC message: {}"]]
-            close 3000 bad RPC message: {}"#]]),
-        (r#"["frobnicate",1]"#, expect![[r#"
+            close 3000 bad RPC message: {}"#]],
+        ),
+        (
+            r#"["frobnicate",1]"#,
+            expect![[r#"
             ["abort",["error","Error","bad RPC message: [\"frobnicate\",1]"]]
-            close 3000 bad RPC message: ["frobnicate",1]"#]]),
-        (r#"["push"]"#, expect![[r#"
+            close 3000 bad RPC message: ["frobnicate",1]"#]],
+        ),
+        (
+            r#"["push"]"#,
+            expect![[r#"
             ["abort",["error","Error","bad RPC message: [\"push\"]"]]
-            close 3000 bad RPC message: ["push"]"#]]),
-        (r#"["push",[1,2]]"#, expect![[r#"
+            close 3000 bad RPC message: ["push"]"#]],
+        ),
+        (
+            r#"["push",[1,2]]"#,
+            expect![[r#"
             ["abort",["error","TypeError","unknown special value: [1,2]"]]
-            close 3000 unknown special value: [1,2]"#]]),
-        (r#"["push",["nonsense"]]"#, expect![[r#"
+            close 3000 unknown special value: [1,2]"#]],
+        ),
+        (
+            r#"["push",["nonsense"]]"#,
+            expect![[r#"
             ["abort",["error","TypeError","unknown special value: [\"nonsense\"]"]]
-            close 3000 unknown special value: ["nonsense"]"#]]),
-        (r#"["push",["pipeline",9,["x"],[]]]"#, expect![[r#"
+            close 3000 unknown special value: ["nonsense"]"#]],
+        ),
+        (
+            r#"["push",["pipeline",9,["x"],[]]]"#,
+            expect![[r#"
             ["abort",["error","Error","no such entry on exports table: 9"]]
-            close 3000 no such entry on exports table: 9"#]]),
-        (r#"["push",["import",-1]]"#, expect![[r#"
+            close 3000 no such entry on exports table: 9"#]],
+        ),
+        (
+            r#"["push",["import",-1]]"#,
+            expect![[r#"
             ["abort",["error","Error","no such entry on exports table: -1"]]
-            close 3000 no such entry on exports table: -1"#]]),
-        (r#"["push",["date","today"]]"#, expect![[r#"
+            close 3000 no such entry on exports table: -1"#]],
+        ),
+        (
+            r#"["push",["date","today"]]"#,
+            expect![[r#"
             ["abort",["error","TypeError","unknown special value: [\"date\",\"today\"]"]]
-            close 3000 unknown special value: ["date","today"]"#]]),
-        (r#"["push",["response",null,{"status":7}]]"#, expect![[r#"
+            close 3000 unknown special value: ["date","today"]"#]],
+        ),
+        (
+            r#"["push",["response",null,{"status":7}]]"#,
+            expect![[r#"
             ["abort",["error","RangeError","a response's status must be a number of three digits"]]
-            close 3000 a response's status must be a number of three digits"#]]),
-        (r#"["push",["request","http://a/",{"method":5}]]"#, expect![[r#"
+            close 3000 a response's status must be a number of three digits"#]],
+        ),
+        (
+            r#"["push",["request","http://a/",{"method":5}]]"#,
+            expect![[r#"
             ["abort",["error","TypeError","a request's method must be a string"]]
-            close 3000 a request's method must be a string"#]]),
-        (r#"["push",["remap",0,[],[["import",5]],[1]]]"#, expect![[r#"
+            close 3000 a request's method must be a string"#]],
+        ),
+        (
+            r#"["push",["remap",0,[],[["import",5]],[1]]]"#,
+            expect![[r#"
             ["abort",["error","Error","no such entry on exports table: 5"]]
-            close 3000 no such entry on exports table: 5"#]]),
+            close 3000 no such entry on exports table: 5"#]],
+        ),
     ] {
         let raw = Raw::new();
         raw.connection.receive(frame);
@@ -478,7 +582,8 @@ fn two_messages_in_one_frame_abort() {
     raw.connection.receive("[\"push\",1]\n[\"pull\",1]");
     expect![[r#"
         ["abort",["error","SyntaxError","invalid JSON at byte 11: unexpected text after the value"]]
-        close 3000 invalid JSON at byte 11: unexpected text after the value"#]].assert_eq(&raw.sent());
+        close 3000 invalid JSON at byte 11: unexpected text after the value"#]]
+    .assert_eq(&raw.sent());
 }
 
 #[test]
@@ -496,7 +601,10 @@ fn one_bad_expression_ends_the_session_and_releases_nothing_more() {
             close 3000 unknown special value: [["export",-2],["export",-3],["bogus"]]"#]],
     );
     raw.sample.kept.lock().expect("not poisoned").clear();
-    raw.check("", expect![[r#"close 3000 unknown special value: [["export",-2],["export",-3],["bogus"]]"#]]);
+    raw.check(
+        "",
+        expect![[r#"close 3000 unknown special value: [["export",-2],["export",-3],["bogus"]]"#]],
+    );
 }
 
 // Abort.
@@ -512,8 +620,14 @@ fn the_peers_abort_is_not_answered() {
         "#,
         expect!["close 3000 enough"],
     );
-    check(r#"["abort","just a text"]"#, expect!["close 3000 just a text"]);
-    check(r#"["abort",["pipeline",99]]"#, expect!["close 3000 no such entry on exports table: 99"]);
+    check(
+        r#"["abort","just a text"]"#,
+        expect!["close 3000 just a text"],
+    );
+    check(
+        r#"["abort",["pipeline",99]]"#,
+        expect!["close 3000 no such entry on exports table: 99"],
+    );
 }
 
 #[test]
@@ -527,11 +641,17 @@ fn nothing_is_sent_after_an_abort() {
     raw.sample.answer("x", Ok(Value::Null));
     let late = remote.call("after", (Capability::from_target(raw.sample.clone()),));
     drop(kept);
-    raw.check("[\"push\",1]\n[\"pull\",2]\n[\"nonsense\"]", expect![[r#"
+    raw.check(
+        "[\"push\",1]\n[\"pull\",2]\n[\"nonsense\"]",
+        expect![[r#"
         ["abort",["error","TypeError","enough"]]
-        close 3000 enough"#]]);
+        close 3000 enough"#]],
+    );
     let mut awaited = Box::pin(std::future::IntoFuture::into_future(late));
-    assert_eq!(crate::testing::now(awaited.as_mut()).map(show).as_deref(), Some("TypeError: enough"));
+    assert_eq!(
+        crate::testing::now(awaited.as_mut()).map(show).as_deref(),
+        Some("TypeError: enough")
+    );
 }
 
 #[test]
@@ -540,11 +660,19 @@ fn an_abort_fails_all_that_is_pending_with_the_same_error() {
     let first = peers.stub().call("later", ("x",));
     let second = first.call("increment", ());
     peers.pump();
-    peers.server.abort(Error::range_error("the server had enough"));
+    peers
+        .server
+        .abort(Error::range_error("the server had enough"));
     for promise in [first, second] {
-        assert_eq!(show(peers.result(promise)), "RangeError: the server had enough");
+        assert_eq!(
+            show(peers.result(promise)),
+            "RangeError: the server had enough"
+        );
     }
-    assert_eq!(peers.call("square", vec![]), "RangeError: the server had enough");
+    assert_eq!(
+        peers.call("square", vec![]),
+        "RangeError: the server had enough"
+    );
 }
 
 #[test]
@@ -568,7 +696,12 @@ fn disposers_run_exactly_once_when_a_session_ends() {
 
 #[test]
 fn a_close_reason_is_cut_between_characters() {
-    for (message, length) in [("x".repeat(500), 123), ("ä".repeat(100), 122), ("€".repeat(50), 123), ("😀".repeat(40), 120)] {
+    for (message, length) in [
+        ("x".repeat(500), 123),
+        ("ä".repeat(100), 122),
+        ("€".repeat(50), 123),
+        ("😀".repeat(40), 120),
+    ] {
         let connection = Connection::new(Capability::nothing(), &Options::default());
         assert_eq!(connection.close_frame(), None);
         connection.abort(Error::new(message.clone()));
@@ -583,6 +716,15 @@ fn a_close_reason_shows_no_more_than_the_redacted_error() {
     let options = Options::default().redact(|_| Some(Error::new("redacted")));
     let connection = Connection::new(Capability::nothing(), &options);
     connection.abort(Error::new("the database is at 10.0.0.7"));
-    assert_eq!(connection.take_outgoing(), [r#"["abort",["error","Error","redacted"]]"#]);
-    assert_eq!(connection.close_frame().map(|close| close.reason).as_deref(), Some("redacted"));
+    assert_eq!(
+        connection.take_outgoing(),
+        [r#"["abort",["error","Error","redacted"]]"#]
+    );
+    assert_eq!(
+        connection
+            .close_frame()
+            .map(|close| close.reason)
+            .as_deref(),
+        Some("redacted")
+    );
 }

@@ -1,7 +1,6 @@
 //! Puts values in the place of promises, all through a value, before an application sees it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::context::{Awaiting, Context};
 use crate::error::{Error, Result};
@@ -26,20 +25,24 @@ pub(crate) fn hook(hook: &Hook, context: &Context, waiter: Waiter) {
 fn nested(hook: &Hook, context: &Context, failed: Failed, waiter: Waiter) {
     let context = context.clone();
     hook.settle(Box::new(move |result| match result {
-        Ok(value) => gather(value, &context, failed, waiter),
+        Ok(value) => gather(value, &context, &failed, waiter),
         Err(error) => waiter(Err(error)),
     }));
 }
 
 /// Tells `waiter` the value with every promise inside it replaced; the first that fails decides.
 pub(crate) fn value(value: Value, context: &Context, waiter: Waiter) {
-    if holds_promise(&value) { gather(value, context, Failed::default(), waiter) } else { waiter(Ok(value)) }
+    if holds_promise(&value) {
+        gather(value, context, &Failed::default(), waiter)
+    } else {
+        waiter(Ok(value))
+    }
 }
 
-/// Set once a promise anywhere in the whole value has failed, so that nobody goes on to look for others.
-type Failed = Arc<AtomicBool>;
+/// The first failure anywhere in the whole value, after which nobody goes on to look for others.
+type Failed = Arc<OnceLock<Error>>;
 
-fn gather(value: Value, context: &Context, failed: Failed, waiter: Waiter) {
+fn gather(value: Value, context: &Context, failed: &Failed, waiter: Waiter) {
     if !holds_promise(&value) {
         return waiter(Ok(value));
     }
@@ -67,8 +70,8 @@ fn gather(value: Value, context: &Context, failed: Failed, waiter: Waiter) {
         let failed = failed.clone();
         // Values can nest through promises to any depth, so each level is a job of its own.
         trampoline::run(Job::Run(Box::new(move || {
-            if failed.load(Ordering::Relaxed) {
-                return Gathering::add(&gathering, index, Err(Error::new("another part of the value has failed")));
+            if let Some(error) = failed.get() {
+                return Gathering::add(&gathering, index, Err(error.clone()));
             }
             let add = Box::new(move |result| Gathering::add(&gathering, index, result));
             nested(&promise, &context, failed, add);
@@ -77,7 +80,11 @@ fn gather(value: Value, context: &Context, failed: Failed, waiter: Waiter) {
 }
 
 /// As [`value`], for a list of arguments.
-pub(crate) fn values(values: Vec<Value>, context: &Context, then: Box<dyn FnOnce(Result<Vec<Value>>) + Send>) {
+pub(crate) fn values(
+    values: Vec<Value>,
+    context: &Context,
+    then: Box<dyn FnOnce(Result<Vec<Value>>) + Send>,
+) {
     value(
         Value::Array(values),
         context,
@@ -115,7 +122,7 @@ impl Gathering {
                 gathering.missing == 0
             }
             Err(error) => {
-                gathering.failed.store(true, Ordering::Relaxed);
+                let error = gathering.failed.get_or_init(|| error).clone();
                 let gathering = slot.take();
                 drop(slot);
                 if let Some(gathering) = gathering {
@@ -135,7 +142,10 @@ impl Gathering {
 
     fn finish(mut self) {
         let limits = self.context.limits();
-        let mut budget = Budget { weight: limits.max_message_bytes, depth: limits.max_depth };
+        let mut budget = Budget {
+            weight: limits.max_message_bytes,
+            depth: limits.max_depth,
+        };
         let mut results = self.results.into_iter().flatten();
         let result = substitute(&mut self.value, &mut results, &mut budget, 0);
         (self.waiter)(result.map(|()| self.value));
@@ -160,7 +170,9 @@ fn collect(value: &Value, into: &mut Vec<Hook>, context: &Context) {
     match value {
         Value::Promise(promise) => into.push(promise.clone().into_hook(context)),
         Value::Array(items) => items.iter().for_each(|item| collect(item, into, context)),
-        Value::Object(object) => object.iter().for_each(|(_, value)| collect(value, into, context)),
+        Value::Object(object) => object
+            .iter()
+            .for_each(|(_, value)| collect(value, into, context)),
         _ => {}
     }
 }
@@ -175,12 +187,13 @@ struct Budget {
 impl Budget {
     fn charge(&mut self, weight: usize, depth: usize) -> Result<()> {
         if depth >= self.depth {
-            return Err(Error::range_error("the value nests too deeply once its promises are resolved"));
+            return Err(Error::range_error(
+                "the value nests too deeply once its promises are resolved",
+            ));
         }
-        self.weight = self
-            .weight
-            .checked_sub(weight)
-            .ok_or_else(|| Error::range_error("the value is too large once its promises are resolved"))?;
+        self.weight = self.weight.checked_sub(weight).ok_or_else(|| {
+            Error::range_error("the value is too large once its promises are resolved")
+        })?;
         Ok(())
     }
 }
@@ -193,16 +206,22 @@ fn substitute(
 ) -> Result<()> {
     match value {
         Value::Promise(_) => {
-            *value = results.next().ok_or_else(|| Error::internal("a promise was not gathered"))?;
+            *value = results
+                .next()
+                .ok_or_else(|| Error::internal("a promise was not gathered"))?;
             weigh(value, budget, depth)
         }
         Value::Array(items) => {
             budget.charge(8, depth)?;
-            items.iter_mut().try_for_each(|item| substitute(item, results, budget, depth + 1))
+            items
+                .iter_mut()
+                .try_for_each(|item| substitute(item, results, budget, depth + 1))
         }
         Value::Object(object) => {
             budget.charge(8, depth)?;
-            object.values_mut().try_for_each(|value| substitute(value, results, budget, depth + 1))
+            object
+                .values_mut()
+                .try_for_each(|value| substitute(value, results, budget, depth + 1))
         }
         value => weigh(value, budget, depth),
     }
@@ -212,7 +231,9 @@ fn weigh(value: &Value, budget: &mut Budget, depth: usize) -> Result<()> {
     match value {
         Value::Array(items) => {
             budget.charge(8, depth)?;
-            items.iter().try_for_each(|item| weigh(item, budget, depth + 1))
+            items
+                .iter()
+                .try_for_each(|item| weigh(item, budget, depth + 1))
         }
         Value::Object(object) => {
             budget.charge(8, depth)?;

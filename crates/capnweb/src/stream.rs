@@ -87,11 +87,16 @@ impl ReadableStream {
                 Value::Bytes(bytes, _) => bytes,
                 Value::String(text) => text.into(),
                 other => {
-                    return Err(Error::type_error(format!("expected a stream of bytes, got {}", other.describe_kind())));
+                    return Err(Error::type_error(format!(
+                        "expected a stream of bytes, got {}",
+                        other.describe_kind()
+                    )));
                 }
             };
             if collected.len() + chunk.len() > limit {
-                return Err(Error::range_error(format!("the stream is longer than {limit} bytes")));
+                return Err(Error::range_error(format!(
+                    "the stream is longer than {limit} bytes"
+                )));
             }
             collected.extend_from_slice(&chunk);
         }
@@ -103,7 +108,10 @@ impl ReadableStream {
     }
 
     fn holding(source: Held) -> Self {
-        Self { source: Arc::new(Mutex::new(Some(source))), item: PhantomData }
+        Self {
+            source: Arc::new(Mutex::new(Some(source))),
+            item: PhantomData,
+        }
     }
 }
 
@@ -130,7 +138,10 @@ impl<T> ReadableStream<T> {
 
     /// The same stream, its items read as another type.
     pub fn cast<U>(self) -> ReadableStream<U> {
-        ReadableStream { source: self.source, item: PhantomData }
+        ReadableStream {
+            source: self.source,
+            item: PhantomData,
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Held>> {
@@ -142,14 +153,18 @@ impl<T: FromValue> Stream for ReadableStream<T> {
     type Item = Result<T>;
 
     fn poll_next(self: Pin<&mut Self>, polling: &mut Polling<'_>) -> Poll<Option<Self::Item>> {
-        let convert = |item: Result<Value>| item.and_then(|value| T::from_value(value.without_raw()));
+        let convert =
+            |item: Result<Value>| item.and_then(|value| T::from_value(value.without_raw()));
         self.poll_chunk(polling).map(|item| item.map(convert))
     }
 }
 
 impl<T> Clone for ReadableStream<T> {
     fn clone(&self) -> Self {
-        Self { source: self.source.clone(), item: PhantomData }
+        Self {
+            source: self.source.clone(),
+            item: PhantomData,
+        }
     }
 }
 
@@ -197,7 +212,10 @@ impl WritableStream {
     /// A pipe in this process: what is written here is read there.
     pub fn pipe() -> (Self, ReadableStream) {
         let (writer, reader) = pipe::pipe();
-        (Self::from_hook(Hook::Writer(writer), Context::default()), ReadableStream::of(Box::pin(reader)))
+        (
+            Self::from_hook(Hook::Writer(writer), Context::default()),
+            ReadableStream::of(Box::pin(reader)),
+        )
     }
 
     pub(crate) fn from_hook(hook: Hook, context: Context) -> Self {
@@ -209,7 +227,11 @@ impl WritableStream {
             error: None,
             waiting: Vec::new(),
         };
-        Self(Arc::new(Writing { state: Mutex::new(state), started: Instant::now(), context }))
+        Self(Arc::new(Writing {
+            state: Mutex::new(state),
+            started: Instant::now(),
+            context,
+        }))
     }
 
     /// Writes one chunk, after waiting for room.
@@ -249,7 +271,10 @@ impl WritableStream {
         };
         let write = std::future::poll_fn(|polling| self.0.poll_broken(polling));
         futures_util::pin_mut!(session, write);
-        futures_util::future::select(session, write).await.factor_first().0
+        futures_util::future::select(session, write)
+            .await
+            .factor_first()
+            .0
     }
 }
 
@@ -267,7 +292,10 @@ impl Writing {
             return Poll::Ready(Err(Error::type_error("the stream is closed")));
         }
         // Without a size on the wire (a pipe in this process) there is one write at a time.
-        let local = !matches!(state.hook.as_ref().map(Hook::shortened), Some(Hook::Import(_)));
+        let local = !matches!(
+            state.hook.as_ref().map(Hook::shortened),
+            Some(Hook::Import(_))
+        );
         if state.window.is_full() || (local && state.writes_in_flight > 0) {
             state.wait(polling);
             return Poll::Pending;
@@ -321,7 +349,10 @@ impl Writing {
             if let Some(error) = &state.error {
                 return Err(error.clone());
             }
-            let hook = state.hook.clone().ok_or_else(|| Error::type_error("the stream is closed"))?;
+            let hook = state
+                .hook
+                .clone()
+                .ok_or_else(|| Error::type_error("the stream is closed"))?;
             state.writes_in_flight += 1;
             hook
         };
@@ -384,7 +415,11 @@ impl Writing {
 impl WritingState {
     /// Wakes the task at the next answer; once, however often it was polled meanwhile.
     fn wait(&mut self, polling: &Polling<'_>) {
-        if !self.waiting.iter().any(|waker| waker.will_wake(polling.waker())) {
+        if !self
+            .waiting
+            .iter()
+            .any(|waker| waker.will_wake(polling.waker()))
+        {
             self.waiting.push(polling.waker().clone());
         }
     }
@@ -415,10 +450,17 @@ fn send_write(
 ) -> usize {
     let path = vec![PathPart::Name(method.to_owned())];
     match hook.shortened() {
-        Hook::Import(import) => import.link().clone().stream(&import, path, arguments, waiter),
+        Hook::Import(import) => import
+            .link()
+            .clone()
+            .stream(&import, path, arguments, waiter),
         hook => {
-            let operation =
-                Operation { path, action: Action::Call(arguments), context: context.clone(), permit: None };
+            let operation = Operation {
+                path,
+                action: Action::Call(arguments),
+                context: context.clone(),
+                permit: None,
+            };
             hook.apply(operation).settle(waiter);
             0
         }
@@ -478,7 +520,11 @@ pub(crate) async fn pump(from: ReadableStream, to: WritableStream) {
 }
 
 /// Reads the bytes of a Blob that is arriving.
-pub(crate) async fn collect_blob(mime: String, from: ReadableStream, limit: usize) -> Result<Value> {
+pub(crate) async fn collect_blob(
+    mime: String,
+    from: ReadableStream,
+    limit: usize,
+) -> Result<Value> {
     let bytes = from.collect_bytes(limit).await?;
     Ok(Value::Blob(Blob { mime, bytes }))
 }

@@ -59,7 +59,10 @@ impl Capability {
     /// Calls a method. The call is on its way when this returns; await the promise for the result, or
     /// use it at once in further calls.
     pub fn call(&self, method: &str, arguments: impl IntoArguments) -> Promise {
-        self.apply(vec![PathPart::Name(method.to_owned())], Action::Call(arguments.into_arguments()))
+        self.apply(
+            vec![PathPart::Name(method.to_owned())],
+            Action::Call(arguments.into_arguments()),
+        )
     }
 
     /// Calls the object itself, when it is a function.
@@ -83,7 +86,12 @@ impl Capability {
     }
 
     fn apply(&self, path: Vec<PathPart>, action: Action) -> Promise {
-        let operation = Operation { path, action, context: self.context(), permit: None };
+        let operation = Operation {
+            path,
+            action,
+            context: self.context(),
+            permit: None,
+        };
         Pipelined::new(self.hook.apply(operation), Vec::new()).into()
     }
 
@@ -177,7 +185,9 @@ pub struct Stub<T: Interface + ?Sized = Any> {
 impl<T: Interface + ?Sized> Stub<T> {
     /// Views a capability as a `T`, unchecked.
     pub fn from_capability(capability: Capability) -> Self {
-        Self { client: T::Client::from_capability(capability) }
+        Self {
+            client: T::Client::from_capability(capability),
+        }
     }
 
     /// The capability itself.
@@ -208,7 +218,9 @@ impl<T: Interface + ?Sized> Deref for Stub<T> {
 
 impl<T: Interface + ?Sized> Clone for Stub<T> {
     fn clone(&self) -> Self {
-        Self { client: self.client.clone() }
+        Self {
+            client: self.client.clone(),
+        }
     }
 }
 
@@ -244,7 +256,10 @@ impl FromValue for Capability {
     fn from_value(value: Value) -> Result<Self> {
         match value {
             Value::Stub(capability) => Ok(capability),
-            other => Err(Error::type_error(format!("expected a stub, got {}", other.describe_kind()))),
+            other => Err(Error::type_error(format!(
+                "expected a stub, got {}",
+                other.describe_kind()
+            ))),
         }
     }
 

@@ -75,7 +75,9 @@ impl Reply {
     where
         F: Future<Output: Output> + Send + 'static,
     {
-        Self(ReplyInner::Future(Box::pin(async move { future.await.into_outcome() })))
+        Self(ReplyInner::Future(Box::pin(async move {
+            future.await.into_outcome()
+        })))
     }
 
     /// The call failed before it began, over its arguments for instance.
@@ -112,14 +114,21 @@ pub struct Arguments {
 
 impl Arguments {
     pub(crate) fn new(values: Vec<Value>) -> Self {
-        Self { values: values.into_iter() }
+        Self {
+            values: values.into_iter(),
+        }
     }
 
     /// Takes the next argument as a `T`. A missing one is `undefined`; one of another type is a
     /// `TypeError` that names it.
     pub fn take<T: FromValue>(&mut self, name: &str) -> Result<T> {
         let value = self.values.next().unwrap_or_default();
-        T::from_value(value.without_raw()).map_err(|error| Error::of(error.kind(), format!("argument '{name}': {}", error.message())))
+        T::from_value(value.without_raw()).map_err(|error| {
+            Error::of(
+                error.kind(),
+                format!("argument '{name}': {}", error.message()),
+            )
+        })
     }
 
     /// What has not been taken.

@@ -9,15 +9,19 @@ use std::sync::{Arc, Mutex};
 use expect_test::Expect;
 use tokio::sync::Notify;
 
-use crate::hook::deferred::{Resolver, deferred};
 use crate::hook::Hook;
+use crate::hook::deferred::{Resolver, deferred};
 use crate::{
-    Any, Arguments, Capability, Connection, Error, Limits, Member, Options, Promise, ReadableStream, Reply, Result,
-    Stats, Stub, Target, Value, WritableStream,
+    Any, Arguments, Capability, Connection, Error, Limits, Member, Options, Promise,
+    ReadableStream, Reply, Result, Stats, Stub, Target, Value, WritableStream,
 };
 
 /// Tables at rest.
-pub(crate) const REST: Stats = Stats { imports: 1, exports: 1, pending: 0 };
+pub(crate) const REST: Stats = Stats {
+    imports: 1,
+    exports: 1,
+    pending: 0,
+};
 
 /// Two sessions whose frames are moved by hand. When they go, nothing may be left in their tables.
 pub(crate) struct Peers {
@@ -42,7 +46,11 @@ impl Peers {
         let sample = Sample::new();
         let server = Connection::new(Capability::from_target(sample.clone()), options);
         let client = Connection::new(main, &Options::default());
-        Self { server, client, sample }
+        Self {
+            server,
+            client,
+            sample,
+        }
     }
 
     /// The server's main object, as the client holds it.
@@ -120,7 +128,11 @@ impl Drop for Peers {
 /// Nothing is left in its tables: not even the main objects, when it has ended.
 #[track_caller]
 pub(crate) fn assert_rest(connection: &Connection) {
-    let rest = if connection.close_frame().is_some() { Stats::default() } else { REST };
+    let rest = if connection.close_frame().is_some() {
+        Stats::default()
+    } else {
+        REST
+    };
     assert_eq!(connection.stats(), rest, "the session leaks");
 }
 
@@ -159,12 +171,19 @@ impl Raw {
 
     pub(crate) fn with(options: &Options) -> Self {
         let sample = Sample::new();
-        Self { connection: Connection::new(Capability::from_target(sample.clone()), options), sample }
+        Self {
+            connection: Connection::new(Capability::from_target(sample.clone()), options),
+            sample,
+        }
     }
 
     /// Feeds the frames, one on each line; gives what is sent, and how the session ends if it does.
     pub(crate) fn feed(&self, frames: &str) -> String {
-        for frame in frames.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        for frame in frames
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+        {
             self.connection.receive(frame);
         }
         self.sent()
@@ -180,6 +199,7 @@ impl Raw {
     }
 
     /// Feeds the frames and compares what is sent.
+    #[expect(clippy::needless_pass_by_value, reason = "so that tests read well")]
     pub(crate) fn check(&self, frames: &str, expected: Expect) {
         expected.assert_eq(&self.feed(frames));
     }
@@ -201,7 +221,10 @@ pub(crate) fn check(frames: &str, expected: Expect) {
 /// Runs `work` where deep recursion does not get far.
 pub(crate) fn with_small_stack(work: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(work);
-    thread.expect("a thread can be started").join().expect("the work ends well");
+    thread
+        .expect("a thread can be started")
+        .join()
+        .expect("the work ends well");
 }
 
 /// A target with a bit of everything.
@@ -235,7 +258,9 @@ impl Sample {
     /// Gives the answer that `later(name)` owes.
     pub(crate) fn answer(&self, name: &str, answer: Result<Value>) {
         let resolver = self.owed.lock().expect("no test panics here").remove(name);
-        resolver.expect("it was asked for").resolve(Hook::from_result(answer, &Default::default()));
+        resolver
+            .expect("it was asked for")
+            .resolve(Hook::from_result(answer, &Default::default()));
     }
 
     fn keep(&self, value: Value) {
@@ -296,8 +321,13 @@ impl Target for Sample {
             "later" => {
                 let (promise, resolver) = deferred();
                 let name = next().as_str().unwrap_or_default().to_owned();
-                self.owed.lock().expect("no test panics here").insert(name, resolver);
-                Reply::ready(Promise::<Value>::from(crate::promise::Pipelined::from(Hook::Promise(promise))))
+                self.owed
+                    .lock()
+                    .expect("no test panics here")
+                    .insert(name, resolver);
+                Reply::ready(Promise::<Value>::from(crate::promise::Pipelined::from(
+                    Hook::Promise(promise),
+                )))
             }
             "wait" => {
                 let value = next();
@@ -308,20 +338,30 @@ impl Target for Sample {
             }
             // Calls a function and hands on the promise of its result.
             "callback" => match next() {
-                Value::Stub(function) => Reply::ready(function.invoke(arguments.collect::<Vec<_>>())),
+                Value::Stub(function) => {
+                    Reply::ready(function.invoke(arguments.collect::<Vec<_>>()))
+                }
                 _ => Reply::error(Error::type_error("not a function")),
             },
             "callback_inside" => match next() {
-                Value::Stub(function) => {
-                    Reply::ready(Value::object([("result", function.invoke(arguments.collect::<Vec<_>>()))]))
-                }
+                Value::Stub(function) => Reply::ready(Value::object([(
+                    "result",
+                    function.invoke(arguments.collect::<Vec<_>>()),
+                )])),
                 _ => Reply::error(Error::type_error("not a function")),
             },
             "keep" => {
                 self.keep(next());
                 Reply::ready(())
             }
-            "kept" => Reply::ready(self.kept.lock().expect("no test panics here").last().cloned().unwrap_or_default()),
+            "kept" => Reply::ready(
+                self.kept
+                    .lock()
+                    .expect("no test panics here")
+                    .last()
+                    .cloned()
+                    .unwrap_or_default(),
+            ),
             "forget" => {
                 let kept = std::mem::take(&mut *self.kept.lock().expect("no test panics here"));
                 drop(kept);
@@ -376,7 +416,10 @@ pub(crate) struct Counter {
 
 impl Counter {
     pub(crate) fn stub(start: f64, gone: &Arc<AtomicUsize>) -> Capability {
-        Capability::new(Self { value: Mutex::new(start), gone: gone.clone() })
+        Capability::new(Self {
+            value: Mutex::new(start),
+            gone: gone.clone(),
+        })
     }
 }
 

@@ -43,7 +43,10 @@ fn jobs_run_in_order_and_not_inside_each_other() {
         run(Job::Run(Box::new(last)));
         note("now")();
     });
-    assert_eq!(*log.lock().expect("not poisoned"), ["now", "begin", "last", "inner"]);
+    assert_eq!(
+        *log.lock().expect("not poisoned"),
+        ["now", "begin", "last", "inner"]
+    );
 }
 
 #[test]
@@ -51,13 +54,20 @@ fn a_disposer_that_panics_does_not_stop_the_others() {
     let gone = Arc::<AtomicUsize>::default();
     let connection = Connection::new(Capability::nothing(), &Options::default());
     for _ in 0..3 {
-        drop(connection.remote::<crate::Any>().call("keep", (Capability::new(Fragile(gone.clone())),)));
+        drop(
+            connection
+                .remote::<crate::Any>()
+                .call("keep", (Capability::new(Fragile(gone.clone())),)),
+        );
     }
     connection.end(Error::new("the wire was cut"));
     assert_eq!(gone.load(Ordering::SeqCst), 3);
     // The thread is as good as new.
     let raw = Raw::new();
-    assert_eq!(raw.feed("[\"push\",[\"pipeline\",0,[\"counter\"],[1]]]\n[\"release\",1,1]"), "");
+    assert_eq!(
+        raw.feed("[\"push\",[\"pipeline\",0,[\"counter\"],[1]]]\n[\"release\",1,1]"),
+        ""
+    );
     assert_eq!(raw.sample.gone(), 1);
 }
 
@@ -67,7 +77,9 @@ fn a_panic_in_the_work_runs_what_was_put_off() {
     let counting = ran.clone();
     let work = std::panic::AssertUnwindSafe(|| {
         scope(|| {
-            run(Job::Run(Box::new(move || drop(counting.fetch_add(1, Ordering::SeqCst)))));
+            run(Job::Run(Box::new(move || {
+                counting.fetch_add(1, Ordering::SeqCst);
+            })));
             panic!("half-way");
         })
     });
@@ -89,7 +101,10 @@ fn a_target_that_panics_when_asked_for_its_members_is_an_internal_error() {
     let connection = Connection::new(Capability::new(Rude), &Options::default());
     connection.receive(r#"["push",["pipeline",0,["x"],[]]]"#);
     connection.receive(r#"["pull",1]"#);
-    assert_eq!(connection.take_outgoing(), [r#"["reject",1,["error","Error","internal error"]]"#]);
+    assert_eq!(
+        connection.take_outgoing(),
+        [r#"["reject",1,["error","Error","internal error"]]"#]
+    );
     connection.receive(r#"["release",1,1]"#);
     assert_eq!(connection.stats(), crate::testing::REST);
 }

@@ -143,7 +143,9 @@ impl Value {
     }
 
     /// A plain object.
-    pub fn object<K: Into<String>, V: Into<Value>>(fields: impl IntoIterator<Item = (K, V)>) -> Self {
+    pub fn object<K: Into<String>, V: Into<Value>>(
+        fields: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
         Self::Object(fields.into_iter().collect())
     }
 
@@ -196,18 +198,28 @@ impl Value {
     }
 
     fn is_deeper_than(&self, depth: usize) -> bool {
-        let Some(depth) = depth.checked_sub(1) else { return true };
+        let Some(depth) = depth.checked_sub(1) else {
+            return true;
+        };
         match self {
             Self::Array(items) => items.iter().any(|item| item.is_deeper_than(depth)),
             Self::Object(object) => object.iter().any(|(_, value)| value.is_deeper_than(depth)),
-            Self::Error(error) => error.props().values().any(|value| value.is_deeper_than(depth)),
+            Self::Error(error) => error
+                .props()
+                .values()
+                .any(|value| value.is_deeper_than(depth)),
             _ => false,
         }
     }
 
     /// The same data as an expression; `None` when it holds anything that needs a session.
     pub(crate) fn to_plain_expression(&self) -> Option<Expression> {
-        let list = |items: &[Value]| items.iter().map(Value::to_plain_expression).collect::<Option<Vec<_>>>();
+        let list = |items: &[Value]| {
+            items
+                .iter()
+                .map(Value::to_plain_expression)
+                .collect::<Option<Vec<_>>>()
+        };
         Some(match self {
             Self::Undefined => Expression::Undefined,
             Self::Null => Expression::Null,
@@ -216,21 +228,32 @@ impl Value {
             Self::String(text) => Expression::String(text.clone()),
             Self::BigInt(value) => Expression::BigInt(value.clone()),
             Self::Date(date) => Expression::Date(date.milliseconds),
-            Self::Bytes(bytes, container) if bytes.len().is_multiple_of(container.element_size()) => {
+            Self::Bytes(bytes, container)
+                if bytes.len().is_multiple_of(container.element_size()) =>
+            {
                 Expression::Bytes(bytes.clone(), *container)
             }
             Self::Array(items) => Expression::Array(list(items)?),
             Self::Object(object) => {
-                let fields = object.iter().map(|(name, value)| Some((name.to_owned(), value.to_plain_expression()?)));
+                let fields = object
+                    .iter()
+                    .map(|(name, value)| Some((name.to_owned(), value.to_plain_expression()?)));
                 Expression::Object(Box::new(fields.collect::<Option<_>>()?))
             }
             Self::Error(error) => {
-                let props = error.props().iter().map(|(name, value)| Some((name.clone(), value.to_plain_expression()?)));
+                let props = error
+                    .props()
+                    .iter()
+                    .map(|(name, value)| Some((name.clone(), value.to_plain_expression()?)));
                 Expression::Error(Box::new(crate::expression::ErrorExpression {
                     name: error.kind().name().to_owned(),
                     message: error.message().to_owned(),
                     stack: error.stack().map(str::to_owned),
-                    props: if error.props().is_empty() { None } else { Some(props.collect::<Option<_>>()?) },
+                    props: if error.props().is_empty() {
+                        None
+                    } else {
+                        Some(props.collect::<Option<_>>()?)
+                    },
                 }))
             }
             Self::RegExp(regexp) => Expression::RegExp(regexp.clone()),
@@ -266,7 +289,12 @@ impl Value {
                 Self::Array(items.into_iter().map(Self::without_raw).collect())
             }
             Self::Object(object) if object.iter().any(|(_, value)| holds_raw(value)) => {
-                Self::Object(object.into_iter().map(|(name, value)| (name, value.without_raw())).collect())
+                Self::Object(
+                    object
+                        .into_iter()
+                        .map(|(name, value)| (name, value.without_raw()))
+                        .collect(),
+                )
             }
             value => value,
         }
@@ -275,10 +303,16 @@ impl Value {
     /// Roughly how many bytes it takes, without the elements of an array and the fields of an object.
     pub(crate) fn own_size(&self) -> usize {
         fn pairs(pairs: &[(String, String)]) -> usize {
-            pairs.iter().map(|(name, value)| 48 + name.len() + value.len()).sum()
+            pairs
+                .iter()
+                .map(|(name, value)| 48 + name.len() + value.len())
+                .sum()
         }
         fn extra(fields: &IndexMap<String, Plain>) -> usize {
-            fields.iter().map(|(name, value)| name.len() + plain(value)).sum()
+            fields
+                .iter()
+                .map(|(name, value)| name.len() + plain(value))
+                .sum()
         }
         fn plain(value: &Plain) -> usize {
             64 + match value {
@@ -298,7 +332,10 @@ impl Value {
         fn whole(value: &Value) -> usize {
             64 + match value {
                 Value::Array(items) => items.iter().map(whole).sum(),
-                Value::Object(object) => object.iter().map(|(name, value)| name.len() + whole(value)).sum(),
+                Value::Object(object) => object
+                    .iter()
+                    .map(|(name, value)| name.len() + whole(value))
+                    .sum(),
                 value => value.own_size(),
             }
         }
@@ -314,14 +351,25 @@ impl Value {
             Self::Raw(raw) => raw.as_str().len(),
             Self::Headers(headers) => pairs(headers),
             Self::Error(error) => {
-                let props: usize = error.props().iter().map(|(name, value)| name.len() + whole(value)).sum();
+                let props: usize = error
+                    .props()
+                    .iter()
+                    .map(|(name, value)| name.len() + whole(value))
+                    .sum();
                 error.message().len() + error.stack().map_or(0, str::len) + props
             }
             Self::Request(request) => {
-                request.url.len() + request.method.len() + pairs(&request.headers) + body(&request.body) + extra(&request.extra)
+                request.url.len()
+                    + request.method.len()
+                    + pairs(&request.headers)
+                    + body(&request.body)
+                    + extra(&request.extra)
             }
             Self::Response(response) => {
-                response.status_text.len() + pairs(&response.headers) + body(&response.body) + extra(&response.extra)
+                response.status_text.len()
+                    + pairs(&response.headers)
+                    + body(&response.body)
+                    + extra(&response.extra)
             }
         }
     }
@@ -387,7 +435,9 @@ impl fmt::Debug for Value {
 impl Date {
     /// A point in time.
     pub fn from_milliseconds(milliseconds: f64) -> Self {
-        Self { milliseconds: milliseconds.is_finite().then_some(milliseconds) }
+        Self {
+            milliseconds: milliseconds.is_finite().then_some(milliseconds),
+        }
     }
 }
 
@@ -434,7 +484,12 @@ impl Object {
 
 impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Object {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(fields: I) -> Self {
-        Self(Box::new(fields.into_iter().map(|(name, value)| (name.into(), value.into())).collect()))
+        Self(Box::new(
+            fields
+                .into_iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
+        ))
     }
 }
 
@@ -505,5 +560,9 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 /// Beyond 2^53 a double would lose digits, so such an integer goes as a bigint.
 fn wide_integer(value: i128) -> Value {
     const SAFE: i128 = (1 << 53) - 1;
-    if (-SAFE..=SAFE).contains(&value) { Value::Number(value as f64) } else { Value::BigInt(Box::new(BigInt::from(value))) }
+    if (-SAFE..=SAFE).contains(&value) {
+        Value::Number(value as f64)
+    } else {
+        Value::BigInt(Box::new(BigInt::from(value)))
+    }
 }

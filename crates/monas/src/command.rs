@@ -12,15 +12,30 @@ use crate::listen::Error;
 #[command(name = "monas", version, about)]
 pub struct Command {
     /// Where to listen. Loopback only: there is no access control yet.
-    #[arg(long, env = "MONAS_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
+    #[arg(
+        long,
+        env = "MONAS_LISTEN",
+        default_value = "127.0.0.1:8080",
+        value_name = "ADDRESS"
+    )]
     pub listen: SocketAddr,
 
     /// Pages of these origins may connect too, besides those of this server itself.
-    #[arg(long = "allow-origin", env = "MONAS_ALLOW_ORIGIN", value_delimiter = ',', value_name = "ORIGIN")]
+    #[arg(
+        long = "allow-origin",
+        env = "MONAS_ALLOW_ORIGIN",
+        value_delimiter = ',',
+        value_name = "ORIGIN"
+    )]
     pub allow_origins: Vec<String>,
 
     /// How many connections may be open at once.
-    #[arg(long, env = "MONAS_MAX_CONNECTIONS", default_value_t = 10_000, value_name = "N")]
+    #[arg(
+        long,
+        env = "MONAS_MAX_CONNECTIONS",
+        default_value_t = 10_000,
+        value_name = "N"
+    )]
     pub max_connections: usize,
 }
 
@@ -37,7 +52,10 @@ pub async fn run(command: Command) -> Result<(), Error> {
     Ok(())
 }
 
-#[expect(clippy::print_stdout, reason = "only the program itself talks to its user")]
+#[expect(
+    clippy::print_stdout,
+    reason = "only the program itself talks to its user"
+)]
 fn greet(address: SocketAddr) {
     println!(
         "monas serves Cap'n Web on ws://{address}/rpc and http://{address}/rpc (Ctrl-C stops it)

@@ -22,7 +22,11 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { listen: SocketAddr::from(([127, 0, 0, 1], 8080)), allow_origins: Vec::new(), max_connections: 10_000 }
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            allow_origins: Vec::new(),
+            max_connections: 10_000,
+        }
     }
 }
 
@@ -43,7 +47,11 @@ impl Server {
             .origins(OriginPolicy::Listed(config.allow_origins.clone()));
         let router = Router::new().route("/rpc", demo.route());
         let listener = Listener::bind(config.listen, config.max_connections).await?;
-        Ok(Self { listener, router, tasks })
+        Ok(Self {
+            listener,
+            router,
+            tasks,
+        })
     }
 
     /// Where it listens.

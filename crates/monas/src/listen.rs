@@ -71,7 +71,11 @@ impl Listener {
         let bind = |source| Error::Bind { address, source };
         let inner = TcpListener::bind(address).await.map_err(bind)?;
         let address = inner.local_addr().map_err(bind)?;
-        Ok(Self { inner, address, places: Arc::new(Semaphore::new(max_connections)) })
+        Ok(Self {
+            inner,
+            address,
+            places: Arc::new(Semaphore::new(max_connections)),
+        })
     }
 
     /// Where it listens.
@@ -84,7 +88,9 @@ impl Listener {
     pub async fn serve(self, router: Router, shutdown: impl Future<Output = ()>) {
         let service = TowerToHyperService::new(router.layer(from_fn(check_host)));
         let mut http = auto::Builder::new(TokioExecutor::new());
-        http.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_LIMIT);
+        http.http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_LIMIT);
         let graceful = GracefulShutdown::new();
         let mut connections = JoinSet::new();
         tokio::pin!(shutdown);
@@ -109,7 +115,12 @@ impl Listener {
     /// The next connection, once there is a place for it.
     async fn accept(&self) -> Counted<TcpStream> {
         loop {
-            let place = self.places.clone().acquire_owned().await.expect("the semaphore is never closed");
+            let place = self
+                .places
+                .clone()
+                .acquire_owned()
+                .await
+                .expect("the semaphore is never closed");
             match self.inner.accept().await {
                 Ok((stream, _peer)) => {
                     // A frame is a small write that someone waits for. Without the option it is only slower.
@@ -125,15 +136,25 @@ impl Listener {
 
 /// Refuses requests for a name that is not loopback's (DNS rebinding).
 async fn check_host(request: Request<Body>, next: Next) -> Response {
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    let host = request
+        .headers()
+        .get(HOST)
+        .and_then(|host| host.to_str().ok());
     let authority = host.and_then(|host| host.parse::<Authority>().ok());
     match authority {
         Some(authority) if is_loopback(authority.host()) => next.run(request).await,
-        _ => (StatusCode::MISDIRECTED_REQUEST, "this server answers to loopback names only").into_response(),
+        _ => (
+            StatusCode::MISDIRECTED_REQUEST,
+            "this server answers to loopback names only",
+        )
+            .into_response(),
     }
 }
 
 fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost") || address.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+    host.eq_ignore_ascii_case("localhost")
+        || address
+            .parse()
+            .is_ok_and(|address: IpAddr| address.is_loopback())
 }

@@ -16,7 +16,10 @@ async fn main() -> ExitCode {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "only the program itself talks to its user")]
+#[expect(
+    clippy::print_stderr,
+    reason = "only the program itself talks to its user"
+)]
 fn complain(error: &monas::listen::Error) {
     eprintln!("monas: could not {error}");
 }

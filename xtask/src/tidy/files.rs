@@ -19,7 +19,15 @@ const MACHINE_FOLDERS: [&str; 4] = [
 ];
 
 /// What the session must do without: it takes a message and the time, and returns what follows.
-const IMPURE: [&str; 7] = ["tokio", "Instant", "SystemTime", "std::net", "std::fs", "std::thread", "spawn"];
+const IMPURE: [&str; 7] = [
+    "tokio",
+    "Instant",
+    "SystemTime",
+    "std::net",
+    "std::fs",
+    "std::thread",
+    "spawn",
+];
 
 pub(super) fn check(root: &Path) -> Result<Vec<String>> {
     let mut findings = Vec::new();
@@ -49,9 +57,14 @@ pub(super) fn check_file(name: &str, text: &str) -> Vec<String> {
             findings.push(format!("{name}:{}: a path of one machine", index + 1));
         }
         if is_session(name)
-            && let Some(word) = IMPURE.iter().find(|word| is_code(line) && line.contains(**word))
+            && let Some(word) = IMPURE
+                .iter()
+                .find(|word| is_code(line) && line.contains(**word))
         {
-            findings.push(format!("{name}:{}: the session has no I/O, clock or tasks ({word})", index + 1));
+            findings.push(format!(
+                "{name}:{}: the session has no I/O, clock or tasks ({word})",
+                index + 1
+            ));
         }
         if is_library_source(name) && line.contains("std::env") {
             findings.push(format!(

@@ -11,7 +11,10 @@ pub(crate) fn port() -> Result<u16, Box<dyn std::error::Error>> {
 }
 
 /// Tells whoever started the program where it listens.
-#[expect(clippy::print_stdout, reason = "this line is what the program is asked for")]
+#[expect(
+    clippy::print_stdout,
+    reason = "this line is what the program is asked for"
+)]
 pub(crate) fn announce(line: &str) {
     println!("{line}");
 }

@@ -53,7 +53,13 @@ impl Pairs {
                 return None;
             }
             let (a, b) = relay(&Options::default());
-            pairs.insert(token.to_owned(), Pair { a: Side::Waiting(a), b: Side::Waiting(b) });
+            pairs.insert(
+                token.to_owned(),
+                Pair {
+                    a: Side::Waiting(a),
+                    b: Side::Waiting(b),
+                },
+            );
         }
         let side = pairs.get_mut(token)?.side(name)?;
         match std::mem::take(side) {
@@ -71,8 +77,12 @@ impl Pairs {
     /// Forgets a side that has ended, and the pair when neither is connected.
     fn leave(&self, token: &str, name: &str) {
         let mut pairs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(pair) = pairs.get_mut(token) else { return };
-        let left = pair.side(name).map(|side| std::mem::replace(side, Side::Gone));
+        let Some(pair) = pairs.get_mut(token) else {
+            return;
+        };
+        let left = pair
+            .side(name)
+            .map(|side| std::mem::replace(side, Side::Gone));
         let over = !matches!(pair.a, Side::Connected(_)) && !matches!(pair.b, Side::Connected(_));
         let removed = if over { pairs.remove(token) } else { None };
         drop(pairs);
@@ -95,7 +105,10 @@ impl Side {
         match self {
             Self::Connected(connection) => {
                 let stats = connection.stats();
-                format!(r#"{{"imports":{},"exports":{}}}"#, stats.imports, stats.exports)
+                format!(
+                    r#"{{"imports":{},"exports":{}}}"#,
+                    stats.imports, stats.exports
+                )
             }
             Self::Absent | Self::Waiting(_) | Self::Gone => "null".to_owned(),
         }
@@ -112,13 +125,19 @@ async fn join(
         return StatusCode::FORBIDDEN.into_response();
     }
     let Some(connection) = pairs.connect(&token, &side) else {
-        return (StatusCode::CONFLICT, "this side is taken, unknown, or there are too many pairs").into_response();
+        return (
+            StatusCode::CONFLICT,
+            "this side is taken, unknown, or there are too many pairs",
+        )
+            .into_response();
     };
     let settings = websocket::Settings::default();
-    websocket::server::configure(upgrade, &Options::default().limits, &settings).on_upgrade(move |socket| async move {
-        websocket::serve(socket, connection, settings).await;
-        pairs.leave(&token, &side);
-    })
+    websocket::server::configure(upgrade, &Options::default().limits, &settings).on_upgrade(
+        move |socket| async move {
+            websocket::serve(socket, connection, settings).await;
+            pairs.leave(&token, &side);
+        },
+    )
 }
 
 async fn stats(State(pairs): State<Pairs>, Path(token): Path<String>) -> Response {

@@ -445,8 +445,8 @@ pub(crate) fn is_absolute(url: &str) -> bool {
         return false;
     };
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-    let is_scheme =
-        scheme.starts_with(|first: char| first.is_ascii_alphabetic()) && scheme.bytes().all(is_part);
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(is_part);
     let wants_host = ["http", "https", "ws", "wss", "ftp"]
         .iter()
         .any(|special| scheme.eq_ignore_ascii_case(special));

@@ -319,7 +319,9 @@ fn write_remap(out: &mut String, remap: &Remap) {
     out.push(',');
     write_path(out, &remap.path);
     out.push(',');
-    write_list(out, &remap.captures, |out, capture| write_capture(out, *capture));
+    write_list(out, &remap.captures, |out, capture| {
+        write_capture(out, *capture)
+    });
     out.push(',');
     write_expressions(out, &remap.instructions);
 }

@@ -14,11 +14,19 @@ static RESOLVING: Mutex<()> = Mutex::new(());
 
 /// Lets a promise become `hook`, or a failure when `hook` waits for that very promise. `become_it` makes
 /// it so before anyone else resolves a promise; it runs under a lock and only changes the promise.
-pub(super) fn resolve<T>(hook: Hook, itself: impl Fn(&Hook) -> bool, become_it: impl FnOnce(Hook) -> T) -> T {
+pub(super) fn resolve<T>(
+    hook: Hook,
+    itself: impl Fn(&Hook) -> bool,
+    become_it: impl FnOnce(Hook) -> T,
+) -> T {
     let waits = match &hook {
         Hook::Promise(_) => true,
         Hook::Import(import) => import.is_promise(),
-        Hook::Target(_) | Hook::Value(_) | Hook::Writer(_) | Hook::Broken(_) | Hook::Variable(_) => false,
+        Hook::Target(_)
+        | Hook::Value(_)
+        | Hook::Writer(_)
+        | Hook::Broken(_)
+        | Hook::Variable(_) => false,
     };
     if !waits {
         return become_it(hook);
@@ -27,7 +35,9 @@ pub(super) fn resolve<T>(hook: Hook, itself: impl Fn(&Hook) -> bool, become_it: 
     trampoline::scope(|| {
         let _resolving = RESOLVING.lock().unwrap_or_else(PoisonError::into_inner);
         if itself(&awaited(&hook)) {
-            become_it(Hook::Broken(Error::type_error("a promise was resolved to itself")))
+            become_it(Hook::Broken(Error::type_error(
+                "a promise was resolved to itself",
+            )))
         } else {
             become_it(hook)
         }
@@ -46,7 +56,9 @@ fn awaited(hook: &Hook) -> Hook {
     }
     // The next search goes straight to the end, or a long queue would cost its square.
     if let Hook::Promise(end) = &hook {
-        passed.iter().for_each(|promise| Deferred::stand_behind(promise, end));
+        passed
+            .iter()
+            .for_each(|promise| Deferred::stand_behind(promise, end));
     }
     hook
 }

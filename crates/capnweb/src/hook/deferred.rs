@@ -41,7 +41,9 @@ pub(crate) fn deferred() -> (Arc<Deferred>, Resolver) {
 }
 
 fn deferred_behind(behind: Behind) -> (Arc<Deferred>, Resolver) {
-    let deferred = Arc::new(Deferred { state: Mutex::new(State::Pending(Vec::new(), behind)) });
+    let deferred = Arc::new(Deferred {
+        state: Mutex::new(State::Pending(Vec::new(), behind)),
+    });
     (deferred.clone(), Resolver(Some(deferred)))
 }
 
@@ -119,7 +121,9 @@ impl Deferred {
             };
             for waiting in waiting {
                 match waiting {
-                    Waiting::Operation(operation, resolver) => resolver.resolve(hook.apply(operation)),
+                    Waiting::Operation(operation, resolver) => {
+                        resolver.resolve(hook.apply(operation))
+                    }
                     Waiting::Settle(waiter) => hook.settle(waiter),
                 }
             }
@@ -134,7 +138,9 @@ impl Drop for Deferred {
             return;
         }
         // A peer can chain promises to any length: put off, never recurse.
-        if let State::Resolved(hook) = std::mem::replace(state, State::Pending(Vec::new(), Behind::Nothing)) {
+        if let State::Resolved(hook) =
+            std::mem::replace(state, State::Pending(Vec::new(), Behind::Nothing))
+        {
             trampoline::run(Job::DropHook(hook));
         }
     }
@@ -147,8 +153,11 @@ impl Resolver {
     }
 
     fn finish(&mut self, hook: Hook) {
-        let Some(deferred) = self.0.take() else { return };
-        let itself = |hook: &Hook| matches!(hook, Hook::Promise(promise) if Arc::ptr_eq(promise, &deferred));
+        let Some(deferred) = self.0.take() else {
+            return;
+        };
+        let itself =
+            |hook: &Hook| matches!(hook, Hook::Promise(promise) if Arc::ptr_eq(promise, &deferred));
         let becoming = circle::resolve(hook, itself, |hook| {
             let mut state = deferred.lock();
             match &mut *state {

@@ -23,9 +23,20 @@ pub(crate) struct Import {
 }
 
 impl Import {
-    pub(crate) fn new(link: Arc<Link>, id: ImportId, generation: u64, kind: ImportKind) -> Arc<Self> {
+    pub(crate) fn new(
+        link: Arc<Link>,
+        id: ImportId,
+        generation: u64,
+        kind: ImportKind,
+    ) -> Arc<Self> {
         let promise = kind == ImportKind::Promise;
-        Arc::new(Self { link, id, generation, promise, resolution: OnceLock::new() })
+        Arc::new(Self {
+            link,
+            id,
+            generation,
+            promise,
+            resolution: OnceLock::new(),
+        })
     }
 
     pub(crate) fn id(&self) -> ImportId {
@@ -47,7 +58,8 @@ impl Import {
 
     /// Gives what it has become. For the session alone, under its lock.
     pub(crate) fn resolve(self: &Arc<Self>, hook: Hook) -> Hook {
-        let itself = |hook: &Hook| matches!(hook, Hook::Import(import) if Arc::ptr_eq(import, self));
+        let itself =
+            |hook: &Hook| matches!(hook, Hook::Import(import) if Arc::ptr_eq(import, self));
         circle::resolve(hook, itself, |hook| {
             // A second resolution cannot come: the first one removed the entry.
             let _ = self.resolution.set(hook.clone());
@@ -81,7 +93,11 @@ impl Drop for Import {
             // A peer can chain promises to any length: put off, never recurse.
             Some(hook) => trampoline::run(Job::DropResolution(hook, link)),
             None => {
-                trampoline::run(Job::Release(Release { link, id: self.id, generation: self.generation }));
+                trampoline::run(Job::Release(Release {
+                    link,
+                    id: self.id,
+                    generation: self.generation,
+                }));
             }
         }
     }

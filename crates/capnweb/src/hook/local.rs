@@ -8,12 +8,12 @@ use std::task::{Poll, Waker};
 
 use super::deferred::{Resolver, deferred};
 use super::{Action, Hook, Operation, not_a_function};
+use crate::context::{CallPermit, Context};
 use crate::error::{Error, Result};
 use crate::expression::{PathPart, is_prototype_member};
 use crate::map;
 use crate::settle;
 use crate::target::{Arguments, Member, Reply, Target};
-use crate::context::{CallPermit, Context};
 use crate::trampoline::{self, Job};
 use crate::value::Value;
 
@@ -27,11 +27,16 @@ pub(crate) struct LocalTarget {
 
 impl LocalTarget {
     pub(crate) fn hook(target: Arc<dyn Target>) -> Hook {
-        Hook::Target(Arc::new(Self { target: Some(target), method: None }))
+        Hook::Target(Arc::new(Self {
+            target: Some(target),
+            method: None,
+        }))
     }
 
     fn target(&self) -> Arc<dyn Target> {
-        self.target.clone().expect("a target is only taken out while its hook is dropped")
+        self.target
+            .clone()
+            .expect("a target is only taken out while its hook is dropped")
     }
 }
 
@@ -48,16 +53,36 @@ pub(crate) fn apply(local: &Arc<LocalTarget>, mut operation: Operation) -> Hook 
     let Some(first) = path.next() else {
         return match operation.action {
             Action::Get => Hook::Target(local.clone()),
-            Action::Call(arguments) => call(local, local.method.clone(), arguments, operation.context, operation.permit),
-            Action::Map { captures, instructions, budget } => {
+            Action::Call(arguments) => call(
+                local,
+                local.method.clone(),
+                arguments,
+                operation.context,
+                operation.permit,
+            ),
+            Action::Map {
+                captures,
+                instructions,
+                budget,
+            } => {
                 let itself = Value::Stub(Hook::Target(local.clone()).into());
-                map::evaluate(itself, &captures, &instructions, &budget, &operation.context)
+                map::evaluate(
+                    itself,
+                    &captures,
+                    &instructions,
+                    &budget,
+                    &operation.context,
+                )
             }
         };
     };
     let rest: Vec<PathPart> = path.collect();
     let name = match &first {
-        PathPart::Name(name) if !is_prototype_member(name) && name != "then" && local.method.is_none() => name.as_str(),
+        PathPart::Name(name)
+            if !is_prototype_member(name) && name != "then" && local.method.is_none() =>
+        {
+            name.as_str()
+        }
         // What JavaScript hides reads as undefined, what has a `then` would be a promise there, and a
         // function has no members.
         PathPart::Name(_) | PathPart::Number(_) => return undefined(&first, &rest, operation),
@@ -69,11 +94,22 @@ pub(crate) fn apply(local: &Arc<LocalTarget>, mut operation: Operation) -> Hook 
     match member {
         Member::Absent => undefined(&first, &rest, operation),
         Member::Method if rest.is_empty() => {
-            let PathPart::Name(name) = first else { return undefined(&first, &rest, operation) };
+            let PathPart::Name(name) = first else {
+                return undefined(&first, &rest, operation);
+            };
             match operation.action {
-                Action::Call(arguments) => call(local, Some(name), arguments, operation.context, operation.permit),
+                Action::Call(arguments) => call(
+                    local,
+                    Some(name),
+                    arguments,
+                    operation.context,
+                    operation.permit,
+                ),
                 Action::Get | Action::Map { .. } => {
-                    let bound = Arc::new(LocalTarget { target: Some(target), method: Some(name) });
+                    let bound = Arc::new(LocalTarget {
+                        target: Some(target),
+                        method: Some(name),
+                    });
                     apply(&bound, operation)
                 }
             }
@@ -151,7 +187,9 @@ fn finish(begin: impl FnOnce() -> Reply, context: &Context, permit: Option<CallP
     };
     match reply.0 {
         crate::target::ReplyInner::Ready(result) => Hook::from_result(result, context),
-        crate::target::ReplyInner::NoSuchMethod(name) => Hook::Broken(not_a_function(name.map(PathPart::Name).as_ref())),
+        crate::target::ReplyInner::NoSuchMethod(name) => {
+            Hook::Broken(not_a_function(name.map(PathPart::Name).as_ref()))
+        }
         crate::target::ReplyInner::Future(future) => poll_once(future, context, permit),
     }
 }

@@ -69,7 +69,10 @@ fn follow(root: &Value, path: &[PathPart]) -> Result<Followed> {
     for (index, part) in path.iter().enumerate() {
         value = match value {
             Value::Stub(capability) => {
-                return Ok(Followed::Hook(capability.hook().clone(), path[index..].to_vec()));
+                return Ok(Followed::Hook(
+                    capability.hook().clone(),
+                    path[index..].to_vec(),
+                ));
             }
             Value::Promise(promise) => {
                 let mut rest = promise.path().to_vec();
@@ -85,11 +88,15 @@ fn follow(root: &Value, path: &[PathPart]) -> Result<Followed> {
                 )));
             }
             Value::Object(object) => match part {
-                PathPart::Name(name) if !is_prototype_member(name) => object.get(name).unwrap_or(&UNDEFINED),
+                PathPart::Name(name) if !is_prototype_member(name) => {
+                    object.get(name).unwrap_or(&UNDEFINED)
+                }
                 PathPart::Name(_) => &UNDEFINED,
                 PathPart::Number(_) => object.get(&show(part)).unwrap_or(&UNDEFINED),
             },
-            Value::Array(items) => array_index(part).and_then(|index| items.get(index)).unwrap_or(&UNDEFINED),
+            Value::Array(items) => array_index(part)
+                .and_then(|index| items.get(index))
+                .unwrap_or(&UNDEFINED),
             _ => &UNDEFINED,
         };
     }
@@ -103,12 +110,15 @@ fn follow(root: &Value, path: &[PathPart]) -> Result<Followed> {
 /// An array's index: a whole number, or the text of one as JavaScript's own client sends it.
 fn array_index(part: &PathPart) -> Option<usize> {
     match part {
-        PathPart::Number(number) if number.fract() == 0.0 && (0.0..4_294_967_296.0).contains(number) => {
+        PathPart::Number(number)
+            if number.fract() == 0.0 && (0.0..4_294_967_296.0).contains(number) =>
+        {
             Some(*number as usize)
         }
         PathPart::Number(_) => None,
         PathPart::Name(name) => {
-            let canonical = name == "0" || (!name.starts_with('0') && name.bytes().all(|byte| byte.is_ascii_digit()));
+            let canonical = name == "0"
+                || (!name.starts_with('0') && name.bytes().all(|byte| byte.is_ascii_digit()));
             if canonical { name.parse().ok() } else { None }
         }
     }

@@ -18,12 +18,17 @@ impl Variable {
     /// Records the operation instead of performing it.
     pub(crate) fn apply(&self, operation: Operation) -> Hook {
         match self.recorder.record(self.index, operation) {
-            Ok(index) => Hook::Variable(Self { recorder: self.recorder.clone(), index }),
+            Ok(index) => Hook::Variable(Self {
+                recorder: self.recorder.clone(),
+                index,
+            }),
             Err(error) => Hook::Broken(error),
         }
     }
 }
 
 pub(crate) fn misuse() -> Error {
-    Error::type_error("a placeholder of a mapped function has no value; it can only be used to record calls")
+    Error::type_error(
+        "a placeholder of a mapped function has no value; it can only be used to record calls",
+    )
 }

@@ -20,7 +20,13 @@ impl Mapper {
     /// A stand-in for `stub`, to be called inside the function.
     pub fn capture<T: Interface + ?Sized>(&self, stub: &Stub<T>) -> Stub<T> {
         let index = self.0.capture(stub.capability().hook());
-        Stub::from_capability(Hook::Variable(Variable { recorder: self.0.clone(), index }).into())
+        Stub::from_capability(
+            Hook::Variable(Variable {
+                recorder: self.0.clone(),
+                index,
+            })
+            .into(),
+        )
     }
 }
 
@@ -43,15 +49,23 @@ struct State {
 }
 
 /// Records `function` and gives what a [`Action::Map`] needs: captures and instructions.
-pub(crate) fn record(function: impl FnOnce(&Mapper, Hook) -> Value) -> Result<(Vec<Hook>, Arc<[Expression]>)> {
+pub(crate) fn record(
+    function: impl FnOnce(&Mapper, Hook) -> Value,
+) -> Result<(Vec<Hook>, Arc<[Expression]>)> {
     let mapper = Mapper(Arc::default());
     let recorder = &mapper.0;
-    let input = Hook::Variable(Variable { recorder: recorder.clone(), index: 0 });
+    let input = Hook::Variable(Variable {
+        recorder: recorder.clone(),
+        index: 0,
+    });
     let result = function(&mapper, input);
     let result = recorder.expression(&result)?;
     let mut state = recorder.lock();
     state.instructions.push(result);
-    Ok((std::mem::take(&mut state.captures), std::mem::take(&mut state.instructions).into()))
+    Ok((
+        std::mem::take(&mut state.captures),
+        std::mem::take(&mut state.instructions).into(),
+    ))
 }
 
 impl Recorder {
@@ -64,14 +78,37 @@ impl Recorder {
         let path = operation.path;
         let instruction = match operation.action {
             Action::Get if path.is_empty() => return Ok(id),
-            Action::Get => Expression::Pipeline(Box::new(Reference { id, path: Some(path), args: None })),
+            Action::Get => Expression::Pipeline(Box::new(Reference {
+                id,
+                path: Some(path),
+                args: None,
+            })),
             Action::Call(arguments) => {
-                let args = arguments.iter().map(|argument| self.expression(argument)).collect::<Result<_>>()?;
-                Expression::Pipeline(Box::new(Reference { id, path: Some(path), args: Some(args) }))
+                let args = arguments
+                    .iter()
+                    .map(|argument| self.expression(argument))
+                    .collect::<Result<_>>()?;
+                Expression::Pipeline(Box::new(Reference {
+                    id,
+                    path: Some(path),
+                    args: Some(args),
+                }))
             }
-            Action::Map { captures, instructions, .. } => {
-                let captures = captures.iter().map(|hook| Capture::Import(self.capture(hook))).collect();
-                Expression::Remap(Box::new(Remap { id, path, captures, instructions }))
+            Action::Map {
+                captures,
+                instructions,
+                ..
+            } => {
+                let captures = captures
+                    .iter()
+                    .map(|hook| Capture::Import(self.capture(hook)))
+                    .collect();
+                Expression::Remap(Box::new(Remap {
+                    id,
+                    path,
+                    captures,
+                    instructions,
+                }))
             }
         };
         let mut state = self.lock();
@@ -87,7 +124,10 @@ impl Recorder {
             return variable.index;
         }
         let mut state = self.lock();
-        let known = state.captures.iter().position(|captured| is_same(captured, hook));
+        let known = state
+            .captures
+            .iter()
+            .position(|captured| is_same(captured, hook));
         let place = known.unwrap_or_else(|| {
             state.captures.push(hook.clone());
             state.captures.len() - 1
@@ -100,21 +140,37 @@ impl Recorder {
             Value::Promise(promise) => {
                 let id = self.capture(promise.hook());
                 let path = (!promise.path().is_empty()).then(|| promise.path().to_vec());
-                Ok(Expression::Pipeline(Box::new(Reference { id, path, args: None })))
+                Ok(Expression::Pipeline(Box::new(Reference {
+                    id,
+                    path,
+                    args: None,
+                })))
             }
             Value::Stub(capability) => {
                 let id = self.capture(capability.hook());
-                Ok(Expression::Import(Box::new(Reference { id, path: None, args: None })))
+                Ok(Expression::Import(Box::new(Reference {
+                    id,
+                    path: None,
+                    args: None,
+                })))
             }
-            Value::Array(items) => {
-                Ok(Expression::Array(items.iter().map(|item| self.expression(item)).collect::<Result<_>>()?))
-            }
+            Value::Array(items) => Ok(Expression::Array(
+                items
+                    .iter()
+                    .map(|item| self.expression(item))
+                    .collect::<Result<_>>()?,
+            )),
             Value::Object(object) => {
-                let fields = object.iter().map(|(name, value)| Ok((name.to_owned(), self.expression(value)?)));
+                let fields = object
+                    .iter()
+                    .map(|(name, value)| Ok((name.to_owned(), self.expression(value)?)));
                 Ok(Expression::Object(Box::new(fields.collect::<Result<_>>()?)))
             }
             plain => plain.to_plain_expression().ok_or_else(|| {
-                Error::type_error(format!("{} cannot be used inside a mapped function", plain.describe_kind()))
+                Error::type_error(format!(
+                    "{} cannot be used inside a mapped function",
+                    plain.describe_kind()
+                ))
             }),
         }
     }

@@ -71,8 +71,12 @@ pub(crate) fn evaluate(expression: Expression, tables: &mut impl Tables) -> Resu
             Value::Object(object)
         }
         Expression::Error(error) => Value::Error(evaluate_error(*error, tables)?),
-        Expression::Request(request) => Value::Request(Box::new(evaluate_request(*request, tables)?)),
-        Expression::Response(response) => Value::Response(Box::new(evaluate_response(*response, tables)?)),
+        Expression::Request(request) => {
+            Value::Request(Box::new(evaluate_request(*request, tables)?))
+        }
+        Expression::Response(response) => {
+            Value::Response(Box::new(evaluate_response(*response, tables)?))
+        }
         Expression::Blob(blob) => {
             let content = tables.readable(blob.readable)?;
             Value::Promise(tables.blob(blob.mime, content)?.into())
@@ -100,7 +104,11 @@ pub(crate) fn evaluate(expression: Expression, tables: &mut impl Tables) -> Resu
                 });
             }
             let budget = tables.map_budget()?;
-            let action = Action::Map { captures, instructions: Arc::clone(&remap.instructions), budget };
+            let action = Action::Map {
+                captures,
+                instructions: Arc::clone(&remap.instructions),
+                budget,
+            };
             Value::Promise(tables.apply(&hook, remap.path, action)?.into())
         }
     })
@@ -112,7 +120,10 @@ pub(crate) fn plain(expression: Expression) -> Value {
 }
 
 fn evaluate_all(items: Vec<Expression>, tables: &mut impl Tables) -> Result<Vec<Value>> {
-    items.into_iter().map(|item| evaluate(item, tables)).collect()
+    items
+        .into_iter()
+        .map(|item| evaluate(item, tables))
+        .collect()
 }
 
 fn follow(reference: Reference, tables: &mut impl Tables) -> Result<Hook> {
@@ -135,7 +146,9 @@ fn check_path(path: &Path, tables: &impl Tables) -> Result<()> {
     if path.len() <= longest {
         return Ok(());
     }
-    Err(Error::range_error(format!("a property path is longer than {longest} steps")))
+    Err(Error::range_error(format!(
+        "a property path is longer than {longest} steps"
+    )))
 }
 
 fn evaluate_error(error: ErrorExpression, tables: &mut impl Tables) -> Result<Error> {
@@ -147,7 +160,12 @@ fn evaluate_error(error: ErrorExpression, tables: &mut impl Tables) -> Result<Er
             props.insert(name, value);
         }
     }
-    Ok(Error::from_parts(ErrorKind::from_name(&error.name), error.message, error.stack, props))
+    Ok(Error::from_parts(
+        ErrorKind::from_name(&error.name),
+        error.message,
+        error.stack,
+        props,
+    ))
 }
 
 fn evaluate_request(request: RequestExpression, tables: &mut impl Tables) -> Result<Request> {
@@ -162,7 +180,13 @@ fn evaluate_request(request: RequestExpression, tables: &mut impl Tables) -> Res
         Some(body) => evaluate_body(body, tables)?,
         None => Body::Empty,
     };
-    Ok(Request { url: request.url, method, headers: request.headers, body, extra })
+    Ok(Request {
+        url: request.url,
+        method,
+        headers: request.headers,
+        body,
+        extra,
+    })
 }
 
 fn evaluate_response(response: ResponseExpression, tables: &mut impl Tables) -> Result<Response> {
@@ -170,15 +194,29 @@ fn evaluate_response(response: ResponseExpression, tables: &mut impl Tables) -> 
     let status = match extra.shift_remove("status") {
         Some(Plain::Number(status)) if (100.0..1000.0).contains(&status) => status as u16,
         None => 200,
-        Some(_) => return Err(Error::range_error("a response's status must be a number of three digits")),
+        Some(_) => {
+            return Err(Error::range_error(
+                "a response's status must be a number of three digits",
+            ));
+        }
     };
     let status_text = match extra.shift_remove("statusText") {
         Some(Plain::String(text)) => text,
         None => String::new(),
-        Some(_) => return Err(Error::type_error("a response's statusText must be a string")),
+        Some(_) => {
+            return Err(Error::type_error(
+                "a response's statusText must be a string",
+            ));
+        }
     };
     let body = evaluate_body(response.body, tables)?;
-    Ok(Response { status, status_text, headers: response.headers, body, extra })
+    Ok(Response {
+        status,
+        status_text,
+        headers: response.headers,
+        body,
+        extra,
+    })
 }
 
 fn evaluate_body(body: Expression, tables: &mut impl Tables) -> Result<Body> {

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use num_bigint::BigInt;
+
 use super::{Effect, Effects, ExportId, Session};
 use crate::connection::Link;
 use crate::error::{Error, Result};
@@ -63,7 +65,13 @@ pub(super) fn abort_message(error: &Error) -> String {
 
 impl<'a> Serializer<'a> {
     pub(super) fn new(session: &'a mut Session, link: &'a Arc<Link>) -> Self {
-        Self { session, link, text: String::with_capacity(64), entered: Entered::default(), committed: false }
+        Self {
+            session,
+            link,
+            text: String::with_capacity(64),
+            entered: Entered::default(),
+            committed: false,
+        }
     }
 
     /// Begins the message.
@@ -90,13 +98,19 @@ impl<'a> Serializer<'a> {
             {
                 entry.answer = super::Answer::Owed;
                 self.session.unanswered += 1;
-                effects.push(Effect::Answer { export, hook: entry.hook.clone() });
+                effects.push(Effect::Answer {
+                    export,
+                    hook: entry.hook.clone(),
+                });
             }
         }
         for (id, from) in entered.pipes {
             self.session.send("[\"pipe\"]".to_owned());
             let hook = self.session.hold(self.link, id);
-            effects.push(Effect::Pump { from, to: WritableStream::from_hook(hook, self.session.context.clone()) });
+            effects.push(Effect::Pump {
+                from,
+                to: WritableStream::from_hook(hook, self.session.context.clone()),
+            });
         }
         std::mem::take(&mut self.text)
     }
@@ -141,7 +155,11 @@ impl<'a> Serializer<'a> {
                 self.text.push_str("]]");
                 Ok(())
             }
-            Action::Map { captures, instructions, .. } => {
+            Action::Map {
+                captures,
+                instructions,
+                ..
+            } => {
                 self.reference("remap", import, &operation.path);
                 self.text.push_str(",[");
                 for (index, hook) in captures.into_iter().enumerate() {
@@ -201,7 +219,8 @@ impl<'a> Serializer<'a> {
         };
         if result.and_then(|()| self.check_size()).is_err() {
             self.back_to(mark);
-            self.text.push_str("[\"error\",\"Error\",\"the error could not be sent\"]");
+            self.text
+                .push_str("[\"error\",\"Error\",\"the error could not be sent\"]");
         }
     }
 
@@ -209,7 +228,7 @@ impl<'a> Serializer<'a> {
         self.check_depth(depth)?;
         self.check_size()?;
         if let Value::BigInt(integer) = value
-            && integer.bits() as f64 * std::f64::consts::LOG10_2 >= self.session.context.limits().max_bigint_digits as f64
+            && is_longer(integer, self.session.context.limits().max_bigint_digits)
         {
             return Err(Error::range_error("the bigint is too long to be sent"));
         }
@@ -235,7 +254,11 @@ impl<'a> Serializer<'a> {
             }
             Value::Bytes(bytes, container) => {
                 if !bytes.len().is_multiple_of(container.element_size()) {
-                    return Err(Error::range_error(format!("{} bytes fill no {}", bytes.len(), container.name())));
+                    return Err(Error::range_error(format!(
+                        "{} bytes fill no {}",
+                        bytes.len(),
+                        container.name()
+                    )));
                 }
                 print::write_bytes(&mut self.text, bytes, *container);
             }
@@ -275,7 +298,9 @@ impl<'a> Serializer<'a> {
             }
             Value::Readable(stream) => self.readable(stream)?,
             Value::Writable(stream) => {
-                let hook = stream.hook().ok_or_else(|| Error::type_error("the WritableStream is already closed"))?;
+                let hook = stream
+                    .hook()
+                    .ok_or_else(|| Error::type_error("the WritableStream is already closed"))?;
                 let id = self.enter(hook, Expects::Nothing);
                 self.tagged("writable", id.0);
             }
@@ -296,7 +321,11 @@ impl<'a> Serializer<'a> {
             Hook::Value(settled) if path.is_empty() => return self.value(settled.value(), depth),
             Hook::Target(_) | Hook::Writer(_) if path.is_empty() => self.stub(&hook),
             hook => {
-                let hook = if path.is_empty() { hook } else { self.follow_later(hook, path.to_vec()) };
+                let hook = if path.is_empty() {
+                    hook
+                } else {
+                    self.follow_later(hook, path.to_vec())
+                };
                 let id = self.enter(hook, Expects::Value);
                 self.tagged("promise", id.0);
             }
@@ -309,8 +338,17 @@ impl<'a> Serializer<'a> {
     fn follow_later(&mut self, hook: Hook, path: Vec<PathPart>) -> Hook {
         let (promise, resolver) = deferred();
         let context = self.session.context.clone();
-        let operation = Operation { path, action: Action::Get, context, permit: None };
-        self.entered.operations.push(Effect::Apply { hook, operation, resolver });
+        let operation = Operation {
+            path,
+            action: Action::Get,
+            context,
+            permit: None,
+        };
+        self.entered.operations.push(Effect::Apply {
+            hook,
+            operation,
+            resolver,
+        });
         Hook::Promise(promise)
     }
 
@@ -334,9 +372,13 @@ impl<'a> Serializer<'a> {
     }
 
     fn readable(&mut self, stream: &ReadableStream) -> Result<()> {
-        let source = stream.take().ok_or_else(|| Error::type_error("the ReadableStream was already read or sent"))?;
+        let source = stream
+            .take()
+            .ok_or_else(|| Error::type_error("the ReadableStream was already read or sent"))?;
         if self.session.calls == super::Calls::Impossible {
-            return Err(Error::type_error("a stream cannot be sent in the answer of an HTTP batch"));
+            return Err(Error::type_error(
+                "a stream cannot be sent in the answer of an HTTP batch",
+            ));
         }
         let id = self.session.next_asked(1, ImportKind::Stub);
         self.entered.pipes.push((id, source));
@@ -436,7 +478,10 @@ impl<'a> Serializer<'a> {
                 print::write_string(&mut self.text, text);
                 Ok(())
             }
-            Body::Bytes(bytes) => self.value(&Value::Bytes(bytes.clone(), ByteContainer::Uint8Array), depth),
+            Body::Bytes(bytes) => self.value(
+                &Value::Bytes(bytes.clone(), ByteContainer::Uint8Array),
+                depth,
+            ),
             Body::Stream(stream) => self.readable(stream),
         }
     }
@@ -466,8 +511,12 @@ impl<'a> Serializer<'a> {
         self.check_depth(depth)?;
         match value {
             Plain::Null | Plain::Bool(_) | Plain::Number(_) | Plain::String(_) => Ok(()),
-            Plain::Array(items) => items.iter().try_for_each(|item| self.check_plain_depth(item, depth + 1)),
-            Plain::Object(fields) => fields.values().try_for_each(|value| self.check_plain_depth(value, depth + 1)),
+            Plain::Array(items) => items
+                .iter()
+                .try_for_each(|item| self.check_plain_depth(item, depth + 1)),
+            Plain::Object(fields) => fields
+                .values()
+                .try_for_each(|value| self.check_plain_depth(value, depth + 1)),
         }
     }
 
@@ -521,9 +570,22 @@ impl<'a> Serializer<'a> {
 impl Drop for Serializer<'_> {
     fn drop(&mut self) {
         if !self.committed {
-            self.back_to(Mark { text: 0, exports: 0, pipes: 0, operations: 0 });
+            self.back_to(Mark {
+                text: 0,
+                exports: 0,
+                pipes: 0,
+                operations: 0,
+            });
         }
     }
+}
+
+/// Whether the text of an integer has more than so many characters, its sign included.
+fn is_longer(integer: &BigInt, characters: usize) -> bool {
+    // The bits tell the number of digits but for one or two, and are there already.
+    let digits = integer.bits() as f64 * std::f64::consts::LOG10_2;
+    let limit = characters as f64;
+    digits > limit - 2.0 && (digits > limit + 1.0 || integer.to_string().len() > characters)
 }
 
 /// Commas between the fields of an object.

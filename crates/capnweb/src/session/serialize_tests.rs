@@ -4,7 +4,9 @@ use expect_test::expect;
 
 use crate::testing::{Counter, Peers, REST, Raw, check, show};
 use crate::value::{Blob, Body, Request};
-use crate::{Any, Capability, Connection, Error, Limits, Options, ReadableStream, Value, WritableStream};
+use crate::{
+    Any, Capability, Connection, Error, Limits, Options, ReadableStream, Value, WritableStream,
+};
 
 /// Each expression comes back from `echo` as it was sent.
 #[track_caller]
@@ -41,14 +43,36 @@ fn check_echo_as(sent: &str, received: &str) {
 
 #[test]
 fn literals_come_back() {
-    check_echo(&["null", "true", "false", "0", "-1.5", "1e+21", "1e-7", "9007199254740991", r#""""#, r#""ä\n€😀""#]);
-    check_echo(&[r#"["undefined"]"#, r#"["inf"]"#, r#"["-inf"]"#, r#"["nan"]"#]);
+    check_echo(&[
+        "null",
+        "true",
+        "false",
+        "0",
+        "-1.5",
+        "1e+21",
+        "1e-7",
+        "9007199254740991",
+        r#""""#,
+        r#""ä\n€😀""#,
+    ]);
+    check_echo(&[
+        r#"["undefined"]"#,
+        r#"["inf"]"#,
+        r#"["-inf"]"#,
+        r#"["nan"]"#,
+    ]);
     check_echo(&["[[]]", "[[1,[[2]]]]", "{}", r#"{"z":1,"a":2,"":3,"0":4}"#]);
 }
 
 #[test]
 fn numbers_are_written_as_javascript_writes_them() {
-    for (sent, received) in [("5.0", "5"), ("-0", "0"), ("1E2", "100"), ("100000000000000000000000", "1e+23"), ("0.1e1", "1")] {
+    for (sent, received) in [
+        ("5.0", "5"),
+        ("-0", "0"),
+        ("1E2", "100"),
+        ("100000000000000000000000", "1e+23"),
+        ("0.1e1", "1"),
+    ] {
         check_echo_as(sent, received);
     }
 }
@@ -83,12 +107,18 @@ fn other_spellings_come_back_in_ours() {
         (r#"["bytes","_-8"]"#, r#"["bytes","/+8"]"#),
         (r#"["bytes","AQID","Uint8Array"]"#, r#"["bytes","AQID"]"#),
         (r#"["error","CustomError","x"]"#, r#"["error","Error","x"]"#),
-        (r#"["error","Error","x",null,{}]"#, r#"["error","Error","x"]"#),
+        (
+            r#"["error","Error","x",null,{}]"#,
+            r#"["error","Error","x"]"#,
+        ),
         (r#"["regexp","a",""]"#, r#"["regexp","a"]"#),
         (r#""\ud800""#, "\"\u{fffd}\""),
         (r#"{"a":1,"a":2}"#, r#"{"a":2}"#),
         (r#"{"b":1,"a":2,"b":3}"#, r#"{"b":3,"a":2}"#),
-        (r#"{"a":1,"__proto__":2,"toString":3,"toJSON":4}"#, r#"{"a":1}"#),
+        (
+            r#"{"a":1,"__proto__":2,"toString":3,"toJSON":4}"#,
+            r#"{"a":1}"#,
+        ),
     ] {
         check_echo_as(sent, received);
     }
@@ -96,8 +126,14 @@ fn other_spellings_come_back_in_ours() {
 
 #[test]
 fn a_stack_goes_out_only_when_the_redaction_gives_one() {
-    check_echo_as(r#"["error","Error","x","at line 1",{"a":1}]"#, r#"["error","Error","x",null,{"a":1}]"#);
-    check_echo_as(r#"["error","Error","x","at line 1"]"#, r#"["error","Error","x"]"#);
+    check_echo_as(
+        r#"["error","Error","x","at line 1",{"a":1}]"#,
+        r#"["error","Error","x",null,{"a":1}]"#,
+    );
+    check_echo_as(
+        r#"["error","Error","x","at line 1"]"#,
+        r#"["error","Error","x"]"#,
+    );
 }
 
 #[test]
@@ -134,7 +170,10 @@ fn a_value_that_cannot_be_sent_leaves_the_tables_as_they_were() {
         ]
     };
     let before = peers.client.stats();
-    assert_eq!(peers.call("echo", arguments()), "TypeError: the ReadableStream was already read or sent");
+    assert_eq!(
+        peers.call("echo", arguments()),
+        "TypeError: the ReadableStream was already read or sent"
+    );
     assert_eq!(peers.client.stats(), before);
     assert_eq!(gone.load(std::sync::atomic::Ordering::SeqCst), 1);
     // The ids are free again, and the next message is understood.
@@ -152,7 +191,10 @@ fn a_result_that_cannot_be_sent_is_a_rejection() {
     let raw = Raw::new();
     let (writable, _readable) = WritableStream::pipe();
     assert!(crate::testing::now(Box::pin(writable.close()).as_mut()).is_some());
-    let result = Value::array([Value::from(Counter::stub(1.0, &raw.sample.gone)), Value::Writable(writable)]);
+    let result = Value::array([
+        Value::from(Counter::stub(1.0, &raw.sample.gone)),
+        Value::Writable(writable),
+    ]);
     raw.sample.kept.lock().expect("not poisoned").push(result);
     raw.check(
         r#"
@@ -175,7 +217,11 @@ fn a_property_of_an_error_that_cannot_be_sent_is_left_out() {
     let late = Capability::from_target(raw.sample.clone()).call("later", ("x",));
     let bad = Value::array([Value::from(late.property("a")), Value::Readable(stream)]);
     let error = Error::new("x").with_prop("bad", bad).with_prop("good", 1);
-    raw.sample.kept.lock().expect("not poisoned").push(Value::Error(error));
+    raw.sample
+        .kept
+        .lock()
+        .expect("not poisoned")
+        .push(Value::Error(error));
     raw.check(
         r#"
         ["push",["pipeline",0,["kept"],[]]]
@@ -200,7 +246,10 @@ fn a_session_that_has_ended_drops_what_is_sent_through_it() {
     peers.client.end(Error::new("the wire was cut"));
     peers.server.end(Error::new("the wire was cut"));
     let gone = std::sync::Arc::default();
-    assert_eq!(peers.call("echo", vec![Counter::stub(1.0, &gone).into()]), "Error: the wire was cut");
+    assert_eq!(
+        peers.call("echo", vec![Counter::stub(1.0, &gone).into()]),
+        "Error: the wire was cut"
+    );
     assert_eq!(gone.load(std::sync::atomic::Ordering::SeqCst), 1);
 }
 
@@ -222,28 +271,51 @@ fn a_stream_that_cannot_be_sent_is_dropped_where_it_may_use_the_session() {
     let taken = ReadableStream::from_items([1]);
     assert!(taken.take().is_some());
     let arguments = vec![Value::Readable(stream), Value::Readable(taken)];
-    assert_eq!(peers.call("echo", arguments), "TypeError: the ReadableStream was already read or sent");
+    assert_eq!(
+        peers.call("echo", arguments),
+        "TypeError: the ReadableStream was already read or sent"
+    );
 }
 
 #[test]
 fn what_nests_too_deeply_is_not_sent() {
-    let limits = Limits { max_depth: 8, ..Limits::default() };
-    let nest = |value: Value, levels: usize| (0..levels).fold(value, |value, _| Value::array([value]));
+    let limits = Limits {
+        max_depth: 8,
+        ..Limits::default()
+    };
+    let nest =
+        |value: Value, levels: usize| (0..levels).fold(value, |value, _| Value::array([value]));
     let request = |depth: usize| {
-        let plain = (0..depth).fold(crate::expression::Plain::Null, |plain, _| crate::expression::Plain::Array(vec![plain]));
+        let plain = (0..depth).fold(crate::expression::Plain::Null, |plain, _| {
+            crate::expression::Plain::Array(vec![plain])
+        });
         let body = Body::Text("text".to_owned());
         let extra = [("cf".to_owned(), plain)].into_iter().collect();
-        Value::from(Request { url: "http://a/".to_owned(), method: "PUT".to_owned(), headers: Vec::new(), body, extra })
+        Value::from(Request {
+            url: "http://a/".to_owned(),
+            method: "PUT".to_owned(),
+            headers: Vec::new(),
+            body,
+            extra,
+        })
     };
     let deep = |value: Value| {
-        let client = Connection::new(Capability::nothing(), &Options::default().limits(limits.clone()));
+        let client = Connection::new(
+            Capability::nothing(),
+            &Options::default().limits(limits.clone()),
+        );
         let sent = client.remote::<Any>().call("echo", (value,));
         let frames = client.take_outgoing();
         drop(sent);
         assert_eq!(client.stats(), REST);
         // Whatever is sent is read by a peer with the same limits.
         let fits = !frames.is_empty();
-        assert!(frames.iter().all(|frame| crate::message::Message::parse(frame, &limits).is_ok()), "{frames:?}");
+        assert!(
+            frames
+                .iter()
+                .all(|frame| crate::message::Message::parse(frame, &limits).is_ok()),
+            "{frames:?}"
+        );
         fits
     };
     // Arguments stand at depth 1.
@@ -255,12 +327,17 @@ fn what_nests_too_deeply_is_not_sent() {
     assert!(!deep(nest(request(6), 0)));
     assert!(!deep(nest(Value::from(Blob::default()), 6)));
     // An error goes without the property that nests too deeply.
-    assert!(deep(Value::from(Error::new("x").with_prop("deep", nest(Value::Null, 20)))));
+    assert!(deep(Value::from(
+        Error::new("x").with_prop("deep", nest(Value::Null, 20))
+    )));
 }
 
 #[test]
 fn what_is_too_large_is_not_sent() {
-    let limits = Limits { max_message_bytes: 1000, ..Limits::default() };
+    let limits = Limits {
+        max_message_bytes: 1000,
+        ..Limits::default()
+    };
     let client = Connection::new(Capability::nothing(), &Options::default().limits(limits));
     let echo = |value: Value| {
         let promise = client.remote::<Any>().call("echo", (value,));
@@ -269,7 +346,10 @@ fn what_is_too_large_is_not_sent() {
     };
     let too_large = Some("RangeError: the value is too large to be sent".to_owned());
     assert_eq!(echo(Value::from("x".repeat(2000))), too_large);
-    assert_eq!(echo(Value::array(["x".repeat(600), "x".repeat(600)])), too_large);
+    assert_eq!(
+        echo(Value::array(["x".repeat(600), "x".repeat(600)])),
+        too_large
+    );
     assert_eq!(echo(Value::from(vec![1e20; 60])), too_large);
     assert_eq!(client.take_outgoing().len(), 0);
     // What stands around it takes 37 bytes.
@@ -282,9 +362,21 @@ fn what_is_too_large_is_not_sent() {
 fn what_no_peer_would_take_is_not_sent() {
     let peers = Peers::new();
     for (value, complaint) in [
-        (Value::Url("nonsense".to_owned()), "TypeError: the URL is not absolute"),
-        (Value::Bytes(vec![1, 2, 3].into(), crate::expression::ByteContainer::Int16Array), "RangeError: 3 bytes fill no Int16Array"),
-        (Value::from(num_bigint::BigInt::from(10).pow(16_384)), "RangeError: the bigint is too long to be sent"),
+        (
+            Value::Url("nonsense".to_owned()),
+            "TypeError: the URL is not absolute",
+        ),
+        (
+            Value::Bytes(
+                vec![1, 2, 3].into(),
+                crate::expression::ByteContainer::Int16Array,
+            ),
+            "RangeError: 3 bytes fill no Int16Array",
+        ),
+        (
+            Value::from(num_bigint::BigInt::from(10).pow(16_384)),
+            "RangeError: the bigint is too long to be sent",
+        ),
     ] {
         assert!(matches!(value, Value::BigInt(_)) || value.to_raw().is_none());
         assert_eq!(peers.call("echo", vec![value]), complaint);
@@ -297,13 +389,23 @@ fn what_no_peer_would_take_is_not_sent() {
 
 #[test]
 fn data_printed_once_is_sent_to_many_as_it_is() {
-    let event = Value::object([("id", Value::from(1)), ("at", crate::Date::from_milliseconds(5.0).into())]);
+    let event = Value::object([
+        ("id", Value::from(1)),
+        ("at", crate::Date::from_milliseconds(5.0).into()),
+    ]);
     let raw = event.to_raw().expect("it is plain");
     for _ in 0..3 {
         let client = Connection::new(Capability::nothing(), &Options::default());
-        drop(client.remote::<Any>().call("on", (raw.clone(), Value::array([raw.clone()]))));
+        drop(
+            client
+                .remote::<Any>()
+                .call("on", (raw.clone(), Value::array([raw.clone()]))),
+        );
         let frames = client.take_outgoing();
-        assert_eq!(frames[0], r#"["push",["pipeline",0,["on"],[{"id":1,"at":["date",5]},[[{"id":1,"at":["date",5]}]]]]]"#);
+        assert_eq!(
+            frames[0],
+            r#"["push",["pipeline",0,["on"],[{"id":1,"at":["date",5]},[[{"id":1,"at":["date",5]}]]]]]"#
+        );
         assert_eq!(client.stats(), REST);
     }
     assert!(Value::array([Capability::nothing()]).to_raw().is_none());
@@ -312,8 +414,14 @@ fn data_printed_once_is_sent_to_many_as_it_is() {
 #[test]
 fn data_printed_before_can_be_looked_into() {
     let raw = Raw::new();
-    let printed = Value::object([("list", Value::array([1, 2]))]).to_raw().expect("it is plain");
-    raw.sample.kept.lock().expect("not poisoned").push(Value::object([("printed", printed)]));
+    let printed = Value::object([("list", Value::array([1, 2]))])
+        .to_raw()
+        .expect("it is plain");
+    raw.sample
+        .kept
+        .lock()
+        .expect("not poisoned")
+        .push(Value::object([("printed", printed)]));
     raw.check(
         r#"
         ["push",["pipeline",0,["kept"],[]]]

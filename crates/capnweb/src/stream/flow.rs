@@ -110,11 +110,17 @@ impl Window {
         self.delivered_at = Some(now);
         self.shortest_round_trip = self.shortest_round_trip.min(now.saturating_sub(sent.at));
         let Some(first) = self.first_ack else {
-            self.first_ack = Some(Ack { at: now, delivered: self.delivered });
+            self.first_ack = Some(Ack {
+                at: now,
+                delivered: self.delivered,
+            });
             return;
         };
         let since = match sent.delivered_at {
-            Some(at) => Ack { at, delivered: sent.delivered },
+            Some(at) => Ack {
+                at,
+                delivered: sent.delivered,
+            },
             None => first,
         };
         self.resize(sent, since, now);
@@ -122,7 +128,11 @@ impl Window {
     }
 
     fn resize(&mut self, sent: Sent, since: Ack, now: Duration) {
-        let growth = if self.starting { STARTUP_GROWTH } else { STEADY_GROWTH };
+        let growth = if self.starting {
+            STARTUP_GROWTH
+        } else {
+            STEADY_GROWTH
+        };
         let elapsed = now.saturating_sub(since.at).as_secs_f64();
         let carried = if elapsed > 0.0 {
             (self.delivered - since.delivered) / elapsed * self.shortest_round_trip.as_secs_f64()
@@ -132,7 +142,11 @@ impl Window {
         };
         let wanted = (carried * growth).min(sent.window * growth);
         // A window that was not full says nothing about the path, so it is no reason to shrink.
-        let floor = if sent.filled_the_window { sent.window * DECAY } else { self.size };
+        let floor = if sent.filled_the_window {
+            sent.window * DECAY
+        } else {
+            self.size
+        };
         self.size = wanted.max(floor).clamp(SMALLEST_WINDOW, LARGEST_WINDOW);
     }
 
@@ -146,6 +160,9 @@ impl Window {
             self.rounds_without_growth += 1;
             self.starting = self.rounds_without_growth < STARTUP_ROUNDS;
         }
-        self.round = Round { began: now, window_before: self.size };
+        self.round = Round {
+            began: now,
+            window_before: self.size,
+        };
     }
 }

@@ -46,7 +46,11 @@ fn grows_to_twice_what_a_round_trip_carries() {
     // 200,000 bytes in 120 ms since the first acknowledgement, 100 ms the shortest round trip:
     // 166,666.7 bytes; twice that is 333,333.3, less than twice the window.
     window.acknowledge(second, ms(220));
-    assert!((window.size() - 333_333.333).abs() < 0.001, "{}", window.size());
+    assert!(
+        (window.size() - 333_333.333).abs() < 0.001,
+        "{}",
+        window.size()
+    );
 }
 
 #[test]
@@ -107,9 +111,14 @@ fn never_grows_beyond_1_gib() {
     let mut window = Window::new();
     let mut now = 0;
     full_round(&mut window, &mut now, 100);
-    let sizes: Vec<_> = (0..14).map(|_| full_round(&mut window, &mut now, 100)).collect();
+    let sizes: Vec<_> = (0..14)
+        .map(|_| full_round(&mut window, &mut now, 100))
+        .collect();
     assert_eq!(sizes[..3], [524_288.0, 1_048_576.0, 2_097_152.0]);
-    assert_eq!(sizes[11..], [1_073_741_824.0, 1_073_741_824.0, 1_073_741_824.0]);
+    assert_eq!(
+        sizes[11..],
+        [1_073_741_824.0, 1_073_741_824.0, 1_073_741_824.0]
+    );
 }
 
 #[test]

@@ -53,7 +53,9 @@ struct Chunk {
 
 /// A new pipe.
 pub(crate) fn pipe() -> (Arc<Writer>, Reader) {
-    let pipe = Arc::new(Pipe { state: Mutex::default() });
+    let pipe = Arc::new(Pipe {
+        state: Mutex::default(),
+    });
     (Arc::new(Writer { pipe: pipe.clone() }), Reader { pipe })
 }
 
@@ -61,7 +63,11 @@ impl Writer {
     pub(crate) fn apply(&self, operation: Operation) -> Hook {
         let method = match operation.path.as_slice() {
             [PathPart::Name(name)] => name.as_str(),
-            _ => return Hook::Broken(Error::type_error("a WritableStream only has the methods write, close and abort")),
+            _ => {
+                return Hook::Broken(Error::type_error(
+                    "a WritableStream only has the methods write, close and abort",
+                ));
+            }
         };
         let Action::Call(arguments) = operation.action else {
             return Hook::Broken(Error::type_error("a WritableStream has no properties"));
@@ -82,7 +88,9 @@ impl Writer {
                 self.pipe.end(Err(reason));
                 undefined()
             }
-            _ => Hook::Broken(Error::type_error(format!("'{method}' is not a method of a WritableStream."))),
+            _ => Hook::Broken(Error::type_error(format!(
+                "'{method}' is not a method of a WritableStream."
+            ))),
         }
     }
 
@@ -93,7 +101,11 @@ impl Writer {
             return Hook::Broken(error);
         };
         let (promise, taken) = deferred();
-        let (content, waiting) = if settle::holds_promise(&chunk) { (None, Some(chunk)) } else { (Some(Ok(chunk)), None) };
+        let (content, waiting) = if settle::holds_promise(&chunk) {
+            (None, Some(chunk))
+        } else {
+            (Some(Ok(chunk)), None)
+        };
         let place = {
             let mut state = self.pipe.lock();
             if let Some(refusal) = state.refusal() {
@@ -101,13 +113,21 @@ impl Writer {
                 return Hook::Broken(refusal);
             }
             let place = state.taken + state.chunks.len() as u64;
-            state.chunks.push_back(Chunk { content, taken, _unread: unread });
+            state.chunks.push_back(Chunk {
+                content,
+                taken,
+                _unread: unread,
+            });
             state.wake_reader();
             place
         };
         if let Some(chunk) = waiting {
             let pipe = self.pipe.clone();
-            settle::value(chunk, context, Box::new(move |content| pipe.fill(place, content)));
+            settle::value(
+                chunk,
+                context,
+                Box::new(move |content| pipe.fill(place, content)),
+            );
         }
         Hook::Promise(promise)
     }
@@ -115,7 +135,9 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.pipe.end(Err(Error::new("the stream was dropped before it was closed")));
+        self.pipe.end(Err(Error::new(
+            "the stream was dropped before it was closed",
+        )));
     }
 }
 
@@ -126,7 +148,9 @@ impl Pipe {
 
     fn fill(&self, place: u64, content: Result<Value>) {
         let mut state = self.lock();
-        let Some(index) = place.checked_sub(state.taken) else { return };
+        let Some(index) = place.checked_sub(state.taken) else {
+            return;
+        };
         if let Some(chunk) = state.chunks.get_mut(index as usize) {
             chunk.content = Some(content);
             state.wake_reader();
@@ -139,7 +163,11 @@ impl Pipe {
         if state.end.is_some() {
             return;
         }
-        let dropped = if end.is_err() { std::mem::take(&mut state.chunks) } else { VecDeque::new() };
+        let dropped = if end.is_err() {
+            std::mem::take(&mut state.chunks)
+        } else {
+            VecDeque::new()
+        };
         let refusal = end.clone().err();
         state.end = Some(end);
         state.wake_reader();
@@ -175,8 +203,14 @@ impl Stream for Reader {
 
     fn poll_next(self: Pin<&mut Self>, polling: &mut Polling<'_>) -> Poll<Option<Self::Item>> {
         let mut state = self.pipe.lock();
-        if state.chunks.front().is_some_and(|chunk| chunk.content.is_some()) {
-            let Some(chunk) = state.chunks.pop_front() else { return Poll::Pending };
+        if state
+            .chunks
+            .front()
+            .is_some_and(|chunk| chunk.content.is_some())
+        {
+            let Some(chunk) = state.chunks.pop_front() else {
+                return Poll::Pending;
+            };
             state.taken += 1;
             drop(state);
             chunk.taken.resolve(undefined());
@@ -231,7 +265,10 @@ fn weight(chunk: &Value) -> usize {
     OVERHEAD
         + match chunk {
             Value::Array(items) => items.iter().map(weight).sum(),
-            Value::Object(object) => object.iter().map(|(name, value)| name.len() + weight(value)).sum(),
+            Value::Object(object) => object
+                .iter()
+                .map(|(name, value)| name.len() + weight(value))
+                .sum(),
             chunk => chunk.own_size(),
         }
 }

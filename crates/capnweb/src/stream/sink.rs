@@ -19,7 +19,10 @@ pub(crate) struct GuardedSink {
 
 impl GuardedSink {
     pub(crate) fn new(sink: Capability) -> Self {
-        Self { sink, failure: Mutex::new(None) }
+        Self {
+            sink,
+            failure: Mutex::new(None),
+        }
     }
 
     async fn in_turn(&self, method: &str, arguments: Vec<Value>) -> Result<Value> {

@@ -19,13 +19,20 @@ pub enum OriginPolicy {
 impl OriginPolicy {
     /// Whether a request with these headers may go on.
     pub fn allows(&self, headers: &HeaderMap) -> bool {
-        let Some(origin) = headers.get(ORIGIN) else { return true };
-        let Ok(origin) = origin.to_str() else { return false };
+        let Some(origin) = headers.get(ORIGIN) else {
+            return true;
+        };
+        let Ok(origin) = origin.to_str() else {
+            return false;
+        };
         match self {
             Self::Any => true,
             Self::Same => is_same(origin, headers),
             Self::Listed(origins) => {
-                is_same(origin, headers) || origins.iter().any(|listed| listed.eq_ignore_ascii_case(origin))
+                is_same(origin, headers)
+                    || origins
+                        .iter()
+                        .any(|listed| listed.eq_ignore_ascii_case(origin))
             }
         }
     }

@@ -10,11 +10,19 @@ use crate::stub::Capability;
 ///
 /// Frames move in tasks owned by `options.tasks`, so this needs a tokio runtime. Each end is a whole
 /// session with tables of its own, as if there were a network between them.
-pub fn pair(one: impl Into<Capability>, other: impl Into<Capability>, options: &Options) -> (Connection, Connection) {
+pub fn pair(
+    one: impl Into<Capability>,
+    other: impl Into<Capability>,
+    options: &Options,
+) -> (Connection, Connection) {
     let one = Connection::new(one, options);
     let other = Connection::new(other, options);
-    options.tasks.spawn(forward(one.shared().clone(), other.shared().clone()));
-    options.tasks.spawn(forward(other.shared().clone(), one.shared().clone()));
+    options
+        .tasks
+        .spawn(forward(one.shared().clone(), other.shared().clone()));
+    options
+        .tasks
+        .spawn(forward(other.shared().clone(), one.shared().clone()));
     (one, other)
 }
 

@@ -31,7 +31,9 @@ pub struct Server {
 
 impl Server {
     /// Serves what `main` makes, afresh for each session; it may look at the request's headers.
-    pub fn new<M: Into<Capability>>(main: impl Fn(&HeaderMap) -> M + Send + Sync + 'static) -> Self {
+    pub fn new<M: Into<Capability>>(
+        main: impl Fn(&HeaderMap) -> M + Send + Sync + 'static,
+    ) -> Self {
         Self {
             main: Arc::new(move |headers| main(headers).into()),
             options: Options::default(),
@@ -69,10 +71,15 @@ impl Server {
     pub fn route<S: Clone + Send + Sync + 'static>(self) -> MethodRouter<S> {
         let server = Arc::new(self);
         let for_post = server.clone();
-        get(move |headers: HeaderMap, upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>| async move {
-            server.upgrade(&headers, upgrade)
+        get(
+            move |headers: HeaderMap,
+                  upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>| async move {
+                server.upgrade(&headers, upgrade)
+            },
+        )
+        .post(move |headers: HeaderMap, body: Body| async move {
+            for_post.answer(&headers, body).await
         })
-            .post(move |headers: HeaderMap, body: Body| async move { for_post.answer(&headers, body).await })
     }
 
     fn upgrade(
@@ -107,7 +114,10 @@ impl Server {
 
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server").field("options", &self.options).field("origins", &self.origins).finish_non_exhaustive()
+        f.debug_struct("Server")
+            .field("options", &self.options)
+            .field("origins", &self.origins)
+            .finish_non_exhaustive()
     }
 }
 

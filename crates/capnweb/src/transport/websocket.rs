@@ -107,7 +107,11 @@ pub(crate) async fn drive<S: Socket>(mut socket: Box<S>, session: Arc<Shared>, s
     loop {
         let frames = session.take_outgoing();
         // Boxed, like all that an idle session is not doing: its future stays small.
-        if !frames.is_empty() && Box::pin(send(&mut *socket, frames, &settings)).await.is_err() {
+        if !frames.is_empty()
+            && Box::pin(send(&mut *socket, frames, &settings))
+                .await
+                .is_err()
+        {
             return session.end(lost());
         }
         if let Some(close) = session.close_frame() {
@@ -169,7 +173,9 @@ fn take<T: Deref<Target = str>>(incoming: Option<Incoming<T>>, session: &Arc<Sha
         }
         Some(Incoming::Closed(reason)) => {
             let reason = reason.filter(|reason| !reason.is_empty());
-            session.end(Error::new(reason.unwrap_or_else(|| "the peer closed the connection".to_owned())));
+            session.end(Error::new(
+                reason.unwrap_or_else(|| "the peer closed the connection".to_owned()),
+            ));
             Reading::Over
         }
         None => {
@@ -180,7 +186,11 @@ fn take<T: Deref<Target = str>>(incoming: Option<Incoming<T>>, session: &Arc<Sha
 }
 
 /// Sends what waits. While the peer takes nothing, nothing is read from it either.
-async fn send(socket: &mut impl Socket, frames: VecDeque<String>, settings: &Settings) -> Result<(), Gone> {
+async fn send(
+    socket: &mut impl Socket,
+    frames: VecDeque<String>,
+    settings: &Settings,
+) -> Result<(), Gone> {
     let write = async {
         for frame in frames {
             socket.feed(Outgoing::Text(frame)).await?;
@@ -216,12 +226,17 @@ async fn finish(socket: &mut impl Socket, close: Close, reading: Reading) {
 }
 
 /// Runs a write, with a timer only when it does not finish at once.
-async fn within(limit: Duration, write: impl Future<Output = Result<(), Gone>>) -> Result<(), Gone> {
+async fn within(
+    limit: Duration,
+    write: impl Future<Output = Result<(), Gone>>,
+) -> Result<(), Gone> {
     futures_util::pin_mut!(write);
     if let Some(result) = write.as_mut().now_or_never() {
         return result;
     }
-    tokio::time::timeout(limit, write).await.unwrap_or(Err(Gone))
+    tokio::time::timeout(limit, write)
+        .await
+        .unwrap_or(Err(Gone))
 }
 
 fn lost() -> Error {
@@ -231,12 +246,15 @@ fn lost() -> Error {
 /// What a failed read means: the frame was wrong, or (`None`) the connection is gone.
 fn failed<T>(error: &tungstenite::Error) -> Option<Incoming<T>> {
     match error {
-        tungstenite::Error::Capacity(tungstenite::error::CapacityError::MessageTooLong { max_size, .. }) => {
-            Some(Incoming::Unreadable(Error::range_error(format!(
-                "Incoming message exceeds maximum size of {max_size} bytes."
-            ))))
-        }
-        tungstenite::Error::Utf8(_) => Some(Incoming::Unreadable(Error::type_error("a text frame is not UTF-8"))),
+        tungstenite::Error::Capacity(tungstenite::error::CapacityError::MessageTooLong {
+            max_size,
+            ..
+        }) => Some(Incoming::Unreadable(Error::range_error(format!(
+            "Incoming message exceeds maximum size of {max_size} bytes."
+        )))),
+        tungstenite::Error::Utf8(_) => Some(Incoming::Unreadable(Error::type_error(
+            "a text frame is not UTF-8",
+        ))),
         _ => None,
     }
 }

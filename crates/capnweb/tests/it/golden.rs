@@ -16,8 +16,17 @@ mod server;
 #[tokio::test]
 async fn the_recordings_are_what_npm_says_today() {
     let mut check = tokio::process::Command::from(node::script("record.mjs"));
-    let output = check.arg("--check").kill_on_drop(true).output().await.unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = check
+        .arg("--check")
+        .kill_on_drop(true)
+        .output()
+        .await
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 /// Who speaks.
@@ -44,21 +53,32 @@ enum Differs {
     /// A mapped array is answered in one frame, with values in the place of promises.
     OneFrameMap,
     /// This frame of npm's is another one of ours.
-    Frame { npm: &'static str, ours: &'static str },
+    Frame {
+        npm: &'static str,
+        ours: &'static str,
+    },
 }
 
 /// The turns of a recording.
 fn transcript(name: &str) -> Vec<Turn> {
     let path = node::folder().join(format!("golden/{name}.jsonl"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("read {}: {error}", path.display()));
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("read {}: {error}", path.display()));
     let mut turns: Vec<Turn> = Vec::new();
     for line in text.lines() {
         let line: Json = serde_json::from_str(line).unwrap();
-        let side = if line["dir"] == ">" { Side::Client } else { Side::Server };
+        let side = if line["dir"] == ">" {
+            Side::Client
+        } else {
+            Side::Server
+        };
         let frame = line["frame"].as_str().unwrap().to_owned();
         match turns.last_mut() {
             Some(turn) if turn.side == side => turn.frames.push(frame),
-            _ => turns.push(Turn { side, frames: vec![frame] }),
+            _ => turns.push(Turn {
+                side,
+                frames: vec![frame],
+            }),
         }
     }
     turns
@@ -67,7 +87,9 @@ fn transcript(name: &str) -> Vec<Turn> {
 /// Asserts that every recording is listed, and nothing else.
 fn assert_complete<'a>(listed: impl Iterator<Item = &'a str>) {
     let folder = std::fs::read_dir(node::folder().join("golden")).unwrap();
-    let mut recorded: Vec<_> = folder.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let mut recorded: Vec<_> = folder
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
     let mut listed: Vec<_> = listed.map(|name| format!("{name}.jsonl")).collect();
     recorded.sort();
     listed.sort();
@@ -86,22 +108,49 @@ async fn fall_silent(session: &Connection) -> Vec<String> {
 }
 
 /// Compares what we said in our turns with what npm said; tells what is not as listed.
-fn compare(name: &str, ours: &[Vec<String>], npm: &[Vec<String>], differs: Differs) -> Result<(), String> {
+fn compare(
+    name: &str,
+    ours: &[Vec<String>],
+    npm: &[Vec<String>],
+    differs: Differs,
+) -> Result<(), String> {
     let as_expected = match differs {
         Differs::No => ours == npm,
         Differs::Order => ours != npm && unordered(ours) == unordered(npm),
         Differs::OneFrameMap => ours != npm && ours == in_one_frame(npm),
-        Differs::Frame { npm: theirs, ours: instead } => {
-            let replaced = |frame: &String| if frame == theirs { instead.to_owned() } else { frame.clone() };
-            let npm: Vec<Vec<_>> = npm.iter().map(|turn| turn.iter().map(replaced).collect()).collect();
+        Differs::Frame {
+            npm: theirs,
+            ours: instead,
+        } => {
+            let replaced = |frame: &String| {
+                if frame == theirs {
+                    instead.to_owned()
+                } else {
+                    frame.clone()
+                }
+            };
+            let npm: Vec<Vec<_>> = npm
+                .iter()
+                .map(|turn| turn.iter().map(replaced).collect())
+                .collect();
             theirs != instead && unordered(ours) == unordered(&npm)
         }
     };
     if as_expected {
         return Ok(());
     }
-    let show = |turns: &[Vec<String>]| turns.iter().map(|turn| turn.join("\n")).collect::<Vec<_>>().join("\n\n");
-    Err(format!("{name}, listed as {differs:?}\n-- npm\n{}\n-- ours\n{}\n", show(npm), show(ours)))
+    let show = |turns: &[Vec<String>]| {
+        turns
+            .iter()
+            .map(|turn| turn.join("\n"))
+            .collect::<Vec<_>>()
+            .join("\n\n")
+    };
+    Err(format!(
+        "{name}, listed as {differs:?}\n-- npm\n{}\n-- ours\n{}\n",
+        show(npm),
+        show(ours)
+    ))
 }
 
 /// The frames of each turn, those of one kind together. Pushes, streams and pipes are numbered by their
@@ -125,12 +174,18 @@ fn in_one_frame(turns: &[Vec<String>]) -> Vec<Vec<String>> {
 }
 
 fn promises_replaced(turn: &[String]) -> Vec<String> {
-    let mut frames: Vec<Json> = turn.iter().map(|frame| serde_json::from_str(frame).unwrap()).collect();
-    let resolves_promise = |frame: &Json| frame[0] == "resolve" && frame[1].as_i64().is_some_and(|id| id < 0);
+    let mut frames: Vec<Json> = turn
+        .iter()
+        .map(|frame| serde_json::from_str(frame).unwrap())
+        .collect();
+    let resolves_promise =
+        |frame: &Json| frame[0] == "resolve" && frame[1].as_i64().is_some_and(|id| id < 0);
     while let Some(place) = frames.iter().position(resolves_promise) {
         let resolution = frames.remove(place);
         let promise = serde_json::json!(["promise", resolution[1]]);
-        frames.iter_mut().for_each(|frame| replace(frame, &promise, &resolution[2]));
+        frames
+            .iter_mut()
+            .for_each(|frame| replace(frame, &promise, &resolution[2]));
     }
     frames.iter().map(Json::to_string).collect()
 }
@@ -142,7 +197,9 @@ fn replace(json: &mut Json, what: &Json, with: &Json) {
     }
     match json {
         Json::Array(items) => items.iter_mut().for_each(|item| replace(item, what, with)),
-        Json::Object(fields) => fields.values_mut().for_each(|field| replace(field, what, with)),
+        Json::Object(fields) => fields
+            .values_mut()
+            .for_each(|field| replace(field, what, with)),
         _ => {}
     }
 }

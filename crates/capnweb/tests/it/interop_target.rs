@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use capnweb::{
-    Any, Blob, Callback, Capability, Error, Promise, ReadableStream, Request, Response, Result, Stub, Value,
-    WritableStream, target,
+    Any, Blob, Callback, Capability, Error, Promise, ReadableStream, Request, Response, Result,
+    Stub, Value, WritableStream, target,
 };
 
 pub(crate) mod objects;
@@ -38,7 +38,12 @@ pub(crate) struct InteropTarget {
 
 impl InteropTarget {
     pub(crate) fn new(world: Arc<World>) -> Self {
-        Self { world, log: Mutex::default(), stream: Mutex::default(), sink: Mutex::default() }
+        Self {
+            world,
+            log: Mutex::default(),
+            stream: Mutex::default(),
+            sink: Mutex::default(),
+        }
     }
 
     fn follow<T>(&self, source: Source<T>) -> ReadableStream
@@ -139,7 +144,10 @@ impl InteropTarget {
     pub fn info(&self) -> Value {
         let nested = Value::object([
             ("list", Value::array([1, 2, 3])),
-            ("counters", Value::array([Counter::new(1.0), Counter::new(2.0)])),
+            (
+                "counters",
+                Value::array([Counter::new(1.0), Counter::new(2.0)]),
+            ),
         ]);
         Value::object([
             ("name", "interop".into()),
@@ -208,7 +216,10 @@ impl InteropTarget {
     }
 
     pub fn serve(&self, request: Request) -> Result<Response> {
-        let headers = [("x-method", request.method), ("x-path", path_of(&request.url)?)];
+        let headers = [
+            ("x-method", request.method),
+            ("x-path", path_of(&request.url)?),
+        ];
         Ok(Response {
             status: 200,
             status_text: String::new(),
@@ -223,7 +234,10 @@ impl InteropTarget {
     pub fn count_to(&self, n: u32, wrap: Option<bool>) -> ReadableStream {
         let wrap = wrap.unwrap_or(false);
         let chunk = move |i| match wrap {
-            true => Value::object([("value", Value::from(i)), ("counter", Counter::new(f64::from(i)).into())]),
+            true => Value::object([
+                ("value", Value::from(i)),
+                ("counter", Counter::new(f64::from(i)).into()),
+            ]),
             false => Value::from(i),
         };
         self.follow(Source::new((1..=n).map(move |i| Ok((1, chunk(i))))))
@@ -231,13 +245,19 @@ impl InteropTarget {
 
     pub fn byte_stream(&self, size: usize, chunk: Option<usize>) -> ReadableStream {
         let chunk = chunk.unwrap_or(65536);
-        let pieces = (0..size).step_by(chunk).map(move |at| samples::pattern(at, chunk.min(size - at)));
-        self.follow(Source::new(pieces.map(|bytes| Ok((bytes.len(), bytes.into())))))
+        let pieces = (0..size)
+            .step_by(chunk)
+            .map(move |at| samples::pattern(at, chunk.min(size - at)));
+        self.follow(Source::new(
+            pieces.map(|bytes| Ok((bytes.len(), bytes.into()))),
+        ))
     }
 
     pub fn failing_stream(&self, n: u32) -> ReadableStream {
         let failure = std::iter::once_with(|| Err(Error::range_error("stream failed")));
-        self.follow(Source::new((1..=n).map(|i| Ok((1, i.into()))).chain(failure)))
+        self.follow(Source::new(
+            (1..=n).map(|i| Ok((1, i.into()))).chain(failure),
+        ))
     }
 
     pub fn stream_state(&self) -> Value {
@@ -248,7 +268,11 @@ impl InteropTarget {
         streams::sum(readable).await
     }
 
-    pub async fn hash_bytes(&self, readable: ReadableStream<Bytes>, delay: Option<f64>) -> Result<Value> {
+    pub async fn hash_bytes(
+        &self,
+        readable: ReadableStream<Bytes>,
+        delay: Option<f64>,
+    ) -> Result<Value> {
         tokio::time::sleep(Duration::from_secs_f64(delay.unwrap_or(0.0) / 1000.0)).await;
         streams::hash(readable).await
     }
@@ -274,7 +298,9 @@ impl InteropTarget {
 
 /// The path of an absolute URL, without its query.
 fn path_of(url: &str) -> Result<String> {
-    let url: http::Uri = url.parse().map_err(|_| Error::type_error("the request has no valid URL"))?;
+    let url: http::Uri = url
+        .parse()
+        .map_err(|_| Error::type_error("the request has no valid URL"))?;
     Ok(url.path().to_owned())
 }
 

@@ -1,7 +1,10 @@
 //! Sessions with the outside: the unmodified npm package on the other end, in both directions, and real
 //! sockets that behave badly.
 
-#![expect(clippy::unwrap_used, reason = "a test that unwraps fails with the line that was wrong")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that unwraps fails with the line that was wrong"
+)]
 
 mod golden;
 mod interop_target;

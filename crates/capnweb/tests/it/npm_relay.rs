@@ -8,5 +8,9 @@ use crate::support::serving::Serving;
 async fn npm_peers_reach_each_other_through_our_relay() {
     let relay = Serving::start(relay_server::router()).await;
     let url = format!("http://{}", relay.address);
-    run_suite("relay.test.mjs", &[("RELAY_URL", &url), ("CAPNWEB_STRICT", "1")]).await;
+    run_suite(
+        "relay.test.mjs",
+        &[("RELAY_URL", &url), ("CAPNWEB_STRICT", "1")],
+    )
+    .await;
 }

@@ -84,9 +84,16 @@ impl<'a> Peer<'a> {
         static NAMES: AtomicU32 = AtomicU32::new(0);
         let name = NAMES.fetch_add(1, Ordering::Relaxed).to_string();
         let url = format!("{}?session={name}", host.url());
-        let connection = websocket::connect(&url, Capability::nothing(), options).await.unwrap();
+        let connection = websocket::connect(&url, Capability::nothing(), options)
+            .await
+            .unwrap();
         let api = connection.remote();
-        Self { host, name, connection, api }
+        Self {
+            host,
+            name,
+            connection,
+            api,
+        }
     }
 
     /// Another session with the same host, to be ended with [`Peer::finish`].

@@ -1,6 +1,9 @@
 //! What the macros say of an object.
 
-use capnweb::{Callback, Description, Interface, ReadableStream, Result, Stub, Target, Value, WritableStream, target};
+use capnweb::{
+    Callback, Description, Interface, ReadableStream, Result, Stub, Target, Value, WritableStream,
+    target,
+};
 use expect_test::expect;
 
 use crate::values::{Person, PersonId};
@@ -13,10 +16,18 @@ trait Library {
     /// Finds a book.
     ///
     /// By its title.
-    async fn find_book(&self, book_title: String, max_count: Option<u32>) -> Result<Vec<Stub<dyn Book>>>;
+    async fn find_book(
+        &self,
+        book_title: String,
+        max_count: Option<u32>,
+    ) -> Result<Vec<Stub<dyn Book>>>;
     fn close(&self);
     /// All that happens.
-    fn watch(&self, on_event: Callback<(String,), ()>, log: WritableStream) -> ReadableStream<Value>;
+    fn watch(
+        &self,
+        on_event: Callback<(String,), ()>,
+        log: WritableStream,
+    ) -> ReadableStream<Value>;
     fn reader(&self, id: PersonId) -> Option<Person>;
     /// How many books there are.
     #[getter(name = "size")]
@@ -41,12 +52,28 @@ impl Shelf {
 
 fn show(description: &Description) -> String {
     let members = description.members.iter().map(|member| {
-        let parameters = member.parameters.iter().flatten().map(|p| format!("\n  {}: {:?}", p.name, p.takes));
-        let kind = if member.parameters.is_some() { "method" } else { "getter" };
+        let parameters = member
+            .parameters
+            .iter()
+            .flatten()
+            .map(|p| format!("\n  {}: {:?}", p.name, p.takes));
+        let kind = if member.parameters.is_some() {
+            "method"
+        } else {
+            "getter"
+        };
         let parameters: String = parameters.collect();
-        format!("\n{kind} {} {:?}{parameters}\n  gives {:?}", member.name, member.docs, member.gives)
+        format!(
+            "\n{kind} {} {:?}{parameters}\n  gives {:?}",
+            member.name, member.docs, member.gives
+        )
     });
-    format!("{} {:?}{}\n", description.name, description.docs, members.collect::<String>())
+    format!(
+        "{} {:?}{}\n",
+        description.name,
+        description.docs,
+        members.collect::<String>()
+    )
 }
 
 #[test]

@@ -79,7 +79,19 @@ async fn works_inside_a_function_and_without_a_prelude() {
     assert_eq!(bare::Result.into_stub().echo(1.0, 2.0).await.unwrap(), 3.0);
     let named = bare::T.into_stub();
     assert_eq!(named.echo(1.0, 2.0, 3.0, 4.0).await.unwrap(), 10.0);
-    let point = bare::Point { name: 1.0, value: 2.0, object: 3.0, from: bare::Kind::None };
+    let point = bare::Point {
+        name: 1.0,
+        value: 2.0,
+        object: 3.0,
+        from: bare::Kind::None,
+    };
     assert_eq!(named.later(point).await.unwrap().object, 3.0);
-    let _ = (bare::Option, bare::Value, bare::Stub, bare::Target, bare::Output, bare::Kind::Some);
+    let _ = (
+        bare::Option,
+        bare::Value,
+        bare::Stub,
+        bare::Target,
+        bare::Output,
+        bare::Kind::Some,
+    );
 }

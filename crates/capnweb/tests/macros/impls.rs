@@ -19,7 +19,10 @@ impl Room {
 
     /// Not for peers: it makes an object.
     pub(crate) fn new(topic: &str) -> Self {
-        Self { topic: topic.to_owned(), visits: AtomicU32::new(0) }
+        Self {
+            topic: topic.to_owned(),
+            visits: AtomicU32::new(0),
+        }
     }
 
     /// Not for peers: it consumes the object.
@@ -44,12 +47,18 @@ impl Room {
     pub async fn enter(self: Arc<Self>, nick_name: String) -> Result<Visitor> {
         tokio::task::yield_now().await;
         self.visit();
-        Ok(Visitor { room: self, nick_name })
+        Ok(Visitor {
+            room: self,
+            nick_name,
+        })
     }
 
     pub fn enter_now(self: Arc<Self>, mut nick_name: String) -> Visitor {
         nick_name.push('!');
-        Visitor { room: self, nick_name }
+        Visitor {
+            room: self,
+            nick_name,
+        }
     }
 
     #[getter]
@@ -124,8 +133,22 @@ async fn exposes_public_methods_with_an_object() {
     assert_eq!(room.kind().await.unwrap(), "room");
     assert_eq!(room.r#move("in").await.unwrap().as_deref(), Some("in"));
     assert!(room.there().await.unwrap());
-    for name in ["new", "withTopic", "secret", "internal", "doors", "kind", "DOORS", "visits", "intoStub", "notThere"] {
-        assert!(matches!(room.property(name).await.unwrap(), Value::Undefined), "{name}");
+    for name in [
+        "new",
+        "withTopic",
+        "secret",
+        "internal",
+        "doors",
+        "kind",
+        "DOORS",
+        "visits",
+        "intoStub",
+        "notThere",
+    ] {
+        assert!(
+            matches!(room.property(name).await.unwrap(), Value::Undefined),
+            "{name}"
+        );
     }
 }
 
@@ -138,7 +161,10 @@ async fn gives_a_stub_where_a_method_gives_an_object() {
     assert_eq!(joined.wait(visitor.leave()).await.unwrap(), "tea");
     let hasty = joined.wait(room.enter_now("Ada")).await.unwrap();
     assert_eq!(joined.wait(hasty.name()).await.unwrap(), "Ada!");
-    assert_eq!(joined.wait(room.beside().pipeline().topic()).await.unwrap(), "beside");
+    assert_eq!(
+        joined.wait(room.beside().pipeline().topic()).await.unwrap(),
+        "beside"
+    );
     let rooms = joined.wait(room.all_beside()).await.unwrap();
     assert_eq!(joined.wait(rooms[1].topic()).await.unwrap(), "two");
     drop((room, visitor, hasty, rooms));
@@ -149,9 +175,15 @@ async fn gives_a_stub_where_a_method_gives_an_object() {
 async fn takes_an_object_where_a_stub_is_expected() {
     let joined = Joined::new(Room::new("tea"));
     let room = joined.stub::<Room>();
-    assert_eq!(joined.wait(room.join(Room::new("coffee"))).await.unwrap(), "tea and coffee");
+    assert_eq!(
+        joined.wait(room.join(Room::new("coffee"))).await.unwrap(),
+        "tea and coffee"
+    );
     assert_eq!(joined.wait(room.join(&room)).await.unwrap(), "tea and tea");
-    assert_eq!(joined.wait(room.join(room.beside())).await.unwrap(), "tea and beside");
+    assert_eq!(
+        joined.wait(room.join(room.beside())).await.unwrap(),
+        "tea and beside"
+    );
     drop(room);
     joined.end().await;
 }
@@ -172,11 +204,17 @@ async fn names_the_argument_that_is_wrong() {
     let room = Room::new("tea").into_stub();
     let error = room.call("enter", (1.0,)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TypeError);
-    assert_eq!(error.message(), "argument 'nickName': expected a string, got a number");
+    assert_eq!(
+        error.message(),
+        "argument 'nickName': expected a string, got a number"
+    );
 }
 
 #[tokio::test]
 async fn an_object_may_have_no_members() {
     let empty = Empty.into_stub();
-    assert_eq!(empty.call("anything", ()).await.unwrap_err().kind(), ErrorKind::TypeError);
+    assert_eq!(
+        empty.call("anything", ()).await.unwrap_err().kind(),
+        ErrorKind::TypeError
+    );
 }

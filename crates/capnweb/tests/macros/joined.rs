@@ -15,7 +15,10 @@ impl Joined {
     /// A server that offers `main`, and a client that has called nothing yet.
     pub(crate) fn new(main: impl Into<Capability>) -> Self {
         let options = Options::default();
-        Self { server: Connection::new(main, &options), client: Connection::new(Capability::nothing(), &options) }
+        Self {
+            server: Connection::new(main, &options),
+            client: Connection::new(Capability::nothing(), &options),
+        }
     }
 
     /// The server's main object, as the client holds it.
@@ -56,7 +59,11 @@ impl Joined {
         }
         for side in [&self.server, &self.client] {
             let stats = side.stats();
-            assert_eq!((stats.imports, stats.exports, stats.pending), (1, 1, 0), "something leaked");
+            assert_eq!(
+                (stats.imports, stats.exports, stats.pending),
+                (1, 1, 0),
+                "something leaked"
+            );
         }
     }
 

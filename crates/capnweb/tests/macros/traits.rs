@@ -2,7 +2,9 @@
 
 use std::sync::Mutex;
 
-use capnweb::{Callback, Error, ErrorKind, ReadableStream, Result, Stub, Value, WritableStream, target};
+use capnweb::{
+    Callback, Error, ErrorKind, ReadableStream, Result, Stub, Value, WritableStream, target,
+};
 use expect_test::expect;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
@@ -133,7 +135,9 @@ impl Lab for Bench {
     }
 
     async fn sum(&self, numbers: ReadableStream<f64>) -> Result<f64> {
-        numbers.try_fold(0.0, |sum, number| async move { Ok(sum + number) }).await
+        numbers
+            .try_fold(0.0, |sum, number| async move { Ok(sum + number) })
+            .await
     }
 
     fn count_to(&self, last: u32) -> ReadableStream<u32> {
@@ -146,7 +150,9 @@ impl Lab for Bench {
     }
 
     fn counters(&self, count: usize) -> Vec<Stub<dyn Counter>> {
-        (0..count).map(|start| Memory(Mutex::new(start as f64)).into_stub()).collect()
+        (0..count)
+            .map(|start| Memory(Mutex::new(start as f64)).into_stub())
+            .collect()
     }
 
     fn add(&self, one: f64, other: f64) -> f64 {
@@ -186,7 +192,11 @@ async fn calls_an_object_of_a_peer() {
 async fn writes_camel_case_and_given_names() {
     let joined = Joined::new(Memory::default().into_stub());
     let counter = joined.stub::<dyn Counter>();
-    let _calls = (counter.set_to(7.0, "label"), counter.this(), counter.value_later().into_future());
+    let _calls = (
+        counter.set_to(7.0, "label"),
+        counter.this(),
+        counter.value_later().into_future(),
+    );
     expect![[r#"
         ["push",["pipeline",0,["setTo"],[7,"label"]]]
         ["push",["pipeline",0,["self"],[]]]
@@ -223,7 +233,9 @@ async fn pipelines_a_result_into_calls_and_arguments() {
 async fn maps_over_typed_elements() {
     let joined = Joined::new(Bench.into_stub());
     let lab = joined.stub::<dyn Lab>();
-    let values = lab.counters(3_usize).map(|_mapper, counter| counter.pipeline().peek());
+    let values = lab
+        .counters(3_usize)
+        .map(|_mapper, counter| counter.pipeline().peek());
     assert_eq!(joined.wait(values).await.unwrap(), [0.0, 1.0, 2.0]);
     drop(lab);
     joined.end().await;
@@ -235,12 +247,25 @@ async fn passes_stubs_callbacks_and_streams_both_ways() {
     let lab = joined.stub::<dyn Lab>();
     let counter = Memory::default().into_stub();
 
-    assert_eq!(joined.wait(lab.increment(&counter, 4.0)).await.unwrap(), 4.0);
-    assert_eq!(joined.wait(lab.increment(counter.clone(), lab.add(1.0, 1.0))).await.unwrap(), 6.0);
+    assert_eq!(
+        joined.wait(lab.increment(&counter, 4.0)).await.unwrap(),
+        4.0
+    );
+    assert_eq!(
+        joined
+            .wait(lab.increment(counter.clone(), lab.add(1.0, 1.0)))
+            .await
+            .unwrap(),
+        6.0
+    );
     assert_eq!(joined.wait(lab.maybe_increment(None)).await.unwrap(), None);
-    assert_eq!(joined.wait(lab.maybe_increment(&counter)).await.unwrap(), Some(7.0));
+    assert_eq!(
+        joined.wait(lab.maybe_increment(&counter)).await.unwrap(),
+        Some(7.0)
+    );
 
-    let function = Callback::new(|(number, text): (f64, String)| async move { number + text.len() as f64 });
+    let function =
+        Callback::new(|(number, text): (f64, String)| async move { number + text.len() as f64 });
     assert_eq!(joined.wait(lab.call_back(function)).await.unwrap(), 5.0);
     let doubler = joined.wait(lab.doubler()).await.unwrap();
     assert_eq!(joined.wait(doubler.call((21.0,))).await.unwrap(), 42.0);
@@ -248,12 +273,16 @@ async fn passes_stubs_callbacks_and_streams_both_ways() {
     let numbers = ReadableStream::from_items([1.0, 2.0, 3.0]).cast();
     assert_eq!(joined.wait(lab.sum(numbers)).await.unwrap(), 6.0);
     let count = joined.wait(lab.count_to(3_u32)).await.unwrap();
-    let count: Vec<_> = joined.wait(count.map(Result::unwrap).collect::<Vec<_>>()).await;
+    let count: Vec<_> = joined
+        .wait(count.map(Result::unwrap).collect::<Vec<_>>())
+        .await;
     assert_eq!(count, [1, 2, 3]);
 
     let (out, written) = WritableStream::pipe();
     let write = lab.write_to(out).into_future();
-    let written = joined.wait(written.map(Result::unwrap).collect::<Vec<_>>()).await;
+    let written = joined
+        .wait(written.map(Result::unwrap).collect::<Vec<_>>())
+        .await;
     assert_eq!(written[0].as_str(), Some("hello"));
     joined.wait(write).await.unwrap();
 
@@ -264,10 +293,34 @@ async fn passes_stubs_callbacks_and_streams_both_ways() {
 #[tokio::test]
 async fn reads_missing_undefined_and_null_as_none() {
     let counter = Memory::default().into_stub();
-    assert_eq!(counter.call("increment", ()).await.unwrap().as_f64(), Some(1.0));
-    assert_eq!(counter.call("increment", (Value::Undefined,)).await.unwrap().as_f64(), Some(2.0));
-    assert_eq!(counter.call("increment", (Value::Null,)).await.unwrap().as_f64(), Some(3.0));
-    assert_eq!(counter.call("increment", (1.0, "too", "many")).await.unwrap().as_f64(), Some(4.0));
+    assert_eq!(
+        counter.call("increment", ()).await.unwrap().as_f64(),
+        Some(1.0)
+    );
+    assert_eq!(
+        counter
+            .call("increment", (Value::Undefined,))
+            .await
+            .unwrap()
+            .as_f64(),
+        Some(2.0)
+    );
+    assert_eq!(
+        counter
+            .call("increment", (Value::Null,))
+            .await
+            .unwrap()
+            .as_f64(),
+        Some(3.0)
+    );
+    assert_eq!(
+        counter
+            .call("increment", (1.0, "too", "many"))
+            .await
+            .unwrap()
+            .as_f64(),
+        Some(4.0)
+    );
 }
 
 #[tokio::test]
@@ -306,15 +359,31 @@ async fn names_the_argument_that_is_wrong() {
 async fn turns_errors_of_its_own_into_javascripts() {
     let counter = Memory::default().into_stub();
     let error = counter.or_fail("E42").await.unwrap_err();
-    assert_eq!((error.kind(), error.code()), (ErrorKind::RangeError, Some("E42")));
+    assert_eq!(
+        (error.kind(), error.code()),
+        (ErrorKind::RangeError, Some("E42"))
+    );
 }
 
 #[tokio::test]
 async fn has_no_other_members() {
     let counter = Memory::default().into_stub();
-    for name in ["set_to", "twoTimes", "into_stub", "intoStub", "toString", "constructor", "value_later", "this"] {
+    for name in [
+        "set_to",
+        "twoTimes",
+        "into_stub",
+        "intoStub",
+        "toString",
+        "constructor",
+        "value_later",
+        "this",
+    ] {
         let value = counter.property(name).await.unwrap();
         assert!(matches!(value, Value::Undefined), "{name}");
-        assert_eq!(counter.call(name, ()).await.unwrap_err().kind(), ErrorKind::TypeError, "{name}");
+        assert_eq!(
+            counter.call(name, ()).await.unwrap_err().kind(),
+            ErrorKind::TypeError,
+            "{name}"
+        );
     }
 }

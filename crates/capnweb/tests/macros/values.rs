@@ -37,43 +37,81 @@ pub(crate) struct Directory;
 #[target(pub(crate))]
 impl Directory {
     pub fn befriend(&self, person: Person, id: PersonId) -> Result<Person> {
-        let friend = Person { full_name: id.0, kind: Kind::Artificial, lucky_number: None, friends: Vec::new() };
-        Ok(Person { friends: vec![friend], ..person })
+        let friend = Person {
+            full_name: id.0,
+            kind: Kind::Artificial,
+            lucky_number: None,
+            friends: Vec::new(),
+        };
+        Ok(Person {
+            friends: vec![friend],
+            ..person
+        })
     }
 
     pub fn account(&self) -> Account {
-        Account { id: PersonId("ada".to_owned()), directory: self.clone().into_stub() }
+        Account {
+            id: PersonId("ada".to_owned()),
+            directory: self.clone().into_stub(),
+        }
     }
 }
 
 fn ada() -> Person {
-    Person { full_name: "Ada".to_owned(), kind: Kind::Human, lucky_number: None, friends: Vec::new() }
+    Person {
+        full_name: "Ada".to_owned(),
+        kind: Kind::Human,
+        lucky_number: None,
+        friends: Vec::new(),
+    }
 }
 
 #[tokio::test]
 async fn travels_as_objects_and_strings() {
     let joined = Joined::new(Directory);
     let directory = joined.stub::<Directory>();
-    let friends = directory.befriend(ada(), PersonId("Eve".to_owned())).into_future();
+    let friends = directory
+        .befriend(ada(), PersonId("Eve".to_owned()))
+        .into_future();
     expect![[r#"
         ["push",["pipeline",0,["befriend"],[{"fullName":"Ada","type":"human","friends":[[]]},"Eve"]]]
         ["pull",1]
     "#]]
     .assert_eq(&joined.sent());
-    let eve = Person { full_name: "Eve".to_owned(), kind: Kind::Artificial, ..ada() };
-    assert_eq!(joined.wait(friends).await.unwrap(), Person { friends: vec![eve], ..ada() });
+    let eve = Person {
+        full_name: "Eve".to_owned(),
+        kind: Kind::Artificial,
+        ..ada()
+    };
+    assert_eq!(
+        joined.wait(friends).await.unwrap(),
+        Person {
+            friends: vec![eve],
+            ..ada()
+        }
+    );
 
     let account = joined.wait(directory.account()).await.unwrap();
     assert_eq!(account.id, PersonId("ada".to_owned()));
-    joined.wait(account.directory.befriend(ada(), account.id)).await.unwrap();
+    joined
+        .wait(account.directory.befriend(ada(), account.id))
+        .await
+        .unwrap();
     drop((directory, account.directory));
     joined.end().await;
 }
 
 #[test]
 fn comes_back_as_it_was() {
-    let eve = Person { kind: Kind::WaterSpirit, lucky_number: Some(7), ..ada() };
-    let person = Person { friends: vec![eve], ..ada() };
+    let eve = Person {
+        kind: Kind::WaterSpirit,
+        lucky_number: Some(7),
+        ..ada()
+    };
+    let person = Person {
+        friends: vec![eve],
+        ..ada()
+    };
     assert_eq!(Person::from_value(person.clone().into()).unwrap(), person);
 }
 
@@ -106,7 +144,11 @@ fn says_which_field_is_wrong() {
         &expect!["field 'type': expected 'human' or 'waterSpirit' or 'AI'"],
     );
     let inner = Value::object([("fullName", 1.0)]);
-    let outer = [("fullName", Value::from("Ada")), ("type", "human".into()), ("friends", Value::Array(vec![inner]))];
+    let outer = [
+        ("fullName", Value::from("Ada")),
+        ("type", "human".into()),
+        ("friends", Value::Array(vec![inner])),
+    ];
     check_error::<Person>(
         Value::object(outer),
         &expect!["field 'friends': element 0: field 'fullName': expected a string, got a number"],
@@ -117,7 +159,9 @@ fn says_which_field_is_wrong() {
 
 #[test]
 fn describes_itself_even_when_recursive() {
-    let Type::Object(fields) = Person::describe() else { panic!("a struct is an object") };
+    let Type::Object(fields) = Person::describe() else {
+        panic!("a struct is an object")
+    };
     expect![[r#"
         [("fullName", String), ("type", Choice(["human", "waterSpirit", "AI"])), ("luckyNumber", Optional(Number)), ("friends", Array(Any))]"#]]
     .assert_eq(&format!("{fields:?}"));

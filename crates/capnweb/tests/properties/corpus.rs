@@ -8,7 +8,9 @@ mod targets;
 
 /// Runs every file of a corpus. A failure names the file.
 fn run(corpus: &str, target: impl Fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(corpus);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fuzz/corpus")
+        .join(corpus);
     let mut paths: Vec<_> = fs::read_dir(&folder)
         .expect("the corpus is there")
         .map(|entry| entry.expect("it can be listed").path())

@@ -4,4 +4,5 @@ mod corpus;
 mod operations;
 mod sequences;
 mod streams;
+mod threads;
 mod world;

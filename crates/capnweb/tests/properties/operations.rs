@@ -72,7 +72,13 @@ pub(crate) struct Caller {
 
 impl Caller {
     pub(crate) fn new(main: Stub, world: &Arc<World>) -> Self {
-        Self { main, world: world.clone(), promises: Vec::new(), awaited: Vec::new(), words: vec![0] }
+        Self {
+            main,
+            world: world.clone(),
+            promises: Vec::new(),
+            awaited: Vec::new(),
+            words: vec![0],
+        }
     }
 
     /// Does what an application can do.
@@ -92,7 +98,9 @@ impl Caller {
                 self.main.call("note", (0, word))
             }
             Operation::Note(Some(which)) => match self.promise(*which) {
-                Some((index, promise)) => promise.call("note", (index as u32 + 1, self.next_word(index + 1))),
+                Some((index, promise)) => {
+                    promise.call("note", (index as u32 + 1, self.next_word(index + 1)))
+                }
                 None => return,
             },
             Operation::Map(which) => match self.promise(*which) {
@@ -113,7 +121,10 @@ impl Caller {
             }
             Operation::StopAwaiting(which) => {
                 if !self.awaited.is_empty() {
-                    self.awaited.remove(usize::from(*which) % self.awaited.len());
+                    drop(
+                        self.awaited
+                            .remove(usize::from(*which) % self.awaited.len()),
+                    );
                 }
                 return;
             }
@@ -158,7 +169,12 @@ impl Caller {
     }
 
     fn promise(&self, which: u8) -> Option<(usize, Promise)> {
-        let held: Vec<_> = self.promises.iter().enumerate().filter_map(|(index, held)| Some((index, held.as_ref()?))).collect();
+        let held: Vec<_> = self
+            .promises
+            .iter()
+            .enumerate()
+            .filter_map(|(index, held)| Some((index, held.as_ref()?)))
+            .collect();
         let (index, promise) = held.get(usize::from(which) % held.len().max(1))?;
         Some((*index, (*promise).clone()))
     }
@@ -169,7 +185,10 @@ impl Caller {
     }
 
     fn values(&self, arguments: &[Argument]) -> Vec<Value> {
-        arguments.iter().map(|argument| self.value(argument)).collect()
+        arguments
+            .iter()
+            .map(|argument| self.value(argument))
+            .collect()
     }
 
     fn value(&self, argument: &Argument) -> Value {
@@ -178,7 +197,9 @@ impl Caller {
             Argument::Number(number) => (*number).into(),
             Argument::Text => "text".into(),
             Argument::Promise(which) => promised(*which).map_or(Value::Null, Value::from),
-            Argument::Property(which, name) => promised(*which).map_or(Value::Null, |promise| promise.property(name).into()),
+            Argument::Property(which, name) => {
+                promised(*which).map_or(Value::Null, |promise| promise.property(name).into())
+            }
             Argument::Object(value) => self.world.object((*value).into()).into(),
             Argument::Function => self.world.function().into(),
             Argument::Main => self.main.clone().into(),
@@ -189,7 +210,11 @@ impl Caller {
 
 /// Operations of an application.
 pub(crate) fn operation() -> impl Strategy<Value = Operation> {
-    let method = || prop::sample::select(vec!["echo", "add", "make", "list", "fail", "call", "wrap", "absent"]);
+    let method = || {
+        prop::sample::select(vec![
+            "echo", "add", "make", "list", "fail", "call", "wrap", "absent",
+        ])
+    };
     let of_object = || prop::sample::select(vec!["plus", "value", "make", "call", "nonsense"]);
     let property = || prop::sample::select(vec!["value", "itself", "result", "0", "nonsense"]);
     prop_oneof![
@@ -233,10 +258,15 @@ fn argument() -> impl Strategy<Value = Argument> {
         1 => Just(Argument::Function),
         1 => Just(Argument::Main),
     ];
-    leaf.prop_recursive(2, 6, 3, |inner| prop::collection::vec(inner, 0..3).prop_map(Argument::List))
+    leaf.prop_recursive(2, 6, 3, |inner| {
+        prop::collection::vec(inner, 0..3).prop_map(Argument::List)
+    })
 }
 
 fn kept() -> impl Strategy<Value = Argument> {
     // Not the main object, which would keep itself for ever.
-    prop_oneof![any::<i8>().prop_map(Argument::Number), any::<i8>().prop_map(Argument::Object)]
+    prop_oneof![
+        any::<i8>().prop_map(Argument::Number),
+        any::<i8>().prop_map(Argument::Object)
+    ]
 }

@@ -26,7 +26,12 @@ struct Joint {
 
 impl Joint {
     fn new(near: Connection, far: Connection) -> Self {
-        Self { near, far, to_far: VecDeque::new(), to_near: VecDeque::new() }
+        Self {
+            near,
+            far,
+            to_far: VecDeque::new(),
+            to_near: VecDeque::new(),
+        }
     }
 
     /// Delivers a frame that came from the client's or the server's side; false when there is none.
@@ -44,26 +49,44 @@ impl Joint {
 impl Wire {
     fn direct(world: &Arc<World>) -> Self {
         let options = Options::default();
-        let (client, server) = (Connection::new(world.main(), &options), Connection::new(world.main(), &options));
-        Self { client: client.clone(), joints: vec![Joint::new(client, server)] }
+        let (client, server) = (
+            Connection::new(world.main(), &options),
+            Connection::new(world.main(), &options),
+        );
+        Self {
+            client: client.clone(),
+            joints: vec![Joint::new(client, server)],
+        }
     }
 
     fn relayed(world: &Arc<World>) -> Self {
         let options = Options::default();
-        let (client, server) = (Connection::new(world.main(), &options), Connection::new(world.main(), &options));
+        let (client, server) = (
+            Connection::new(world.main(), &options),
+            Connection::new(world.main(), &options),
+        );
         let (for_client, for_server) = capnweb::relay(&options);
-        let joints = vec![Joint::new(client.clone(), for_client), Joint::new(for_server, server)];
+        let joints = vec![
+            Joint::new(client.clone(), for_client),
+            Joint::new(for_server, server),
+        ];
         Self { client, joints }
     }
 
     fn deliver(&mut self, from: Side, frames: u8) {
         for joint in &mut self.joints {
-            (0..frames).for_each(|_| drop(joint.deliver(from)));
+            for _ in 0..frames {
+                joint.deliver(from);
+            }
         }
     }
 
     fn deliver_all(&mut self) {
-        while self.joints.iter_mut().any(|joint| joint.deliver(Side::Client) || joint.deliver(Side::Server)) {}
+        while self
+            .joints
+            .iter_mut()
+            .any(|joint| joint.deliver(Side::Client) || joint.deliver(Side::Server))
+        {}
     }
 
     /// Ends every session: by the server's word, or because no wire is left.
@@ -79,7 +102,10 @@ impl Wire {
     }
 
     fn stats(&self) -> Vec<Stats> {
-        self.joints.iter().flat_map(|joint| [joint.near.stats(), joint.far.stats()]).collect()
+        self.joints
+            .iter()
+            .flat_map(|joint| [joint.near.stats(), joint.far.stats()])
+            .collect()
     }
 }
 
@@ -87,12 +113,17 @@ impl Wire {
 fn locally(operations: &[Operation]) -> HashMap<usize, String> {
     let world = Arc::<World>::default();
     let mut caller = Caller::new(Stub::from_capability(world.main()), &world);
-    operations.iter().for_each(|operation| caller.perform(operation));
+    operations
+        .iter()
+        .for_each(|operation| caller.perform(operation));
     caller.await_all();
     caller.results().into_iter().collect()
 }
 
-fn check_results(wire: impl Fn(&Arc<World>) -> Wire, operations: &[Operation]) -> Result<(), TestCaseError> {
+fn check_results(
+    wire: impl Fn(&Arc<World>) -> Wire,
+    operations: &[Operation],
+) -> Result<(), TestCaseError> {
     let world = Arc::<World>::default();
     let mut wire = wire(&world);
     let mut caller = Caller::new(wire.client.remote::<Any>(), &world);
@@ -113,14 +144,28 @@ fn check_results(wire: impl Fn(&Arc<World>) -> Wire, operations: &[Operation]) -
     let mut words = HashMap::new();
     for (who, word) in world.notes() {
         let last = words.insert(who, word).unwrap_or(0);
-        prop_assert!(last < word, "{} said word {} after word {}", who, word, last);
+        prop_assert!(
+            last < word,
+            "{} said word {} after word {}",
+            who,
+            word,
+            last
+        );
     }
 
     // Only what was kept on purpose is left, and then not even that.
     drop(wire.client.remote::<Any>().call("forget", ()));
     wire.deliver_all();
-    let rest = Stats { imports: 1, exports: 1, pending: 0 };
-    prop_assert!(wire.stats().iter().all(|stats| *stats == rest), "{:?}", wire.stats());
+    let rest = Stats {
+        imports: 1,
+        exports: 1,
+        pending: 0,
+    };
+    prop_assert!(
+        wire.stats().iter().all(|stats| *stats == rest),
+        "{:?}",
+        wire.stats()
+    );
     prop_assert_eq!(world.alive(), 2, "the two main objects are alive");
     wire.end(false);
     prop_assert_eq!(world.alive(), 0);
@@ -150,7 +195,11 @@ fn check_end(
     for (index, result) in caller.results() {
         prop_assert!(result != "pending", "promise {} never settles", index);
     }
-    prop_assert!(wire.stats().iter().all(|stats| *stats == Stats::default()), "{:?}", wire.stats());
+    prop_assert!(
+        wire.stats().iter().all(|stats| *stats == Stats::default()),
+        "{:?}",
+        wire.stats()
+    );
     drop(wire);
     prop_assert_eq!(world.alive(), 0);
     Ok(())
@@ -190,6 +239,12 @@ proptest! {
 
 /// So many cases, unless `PROPTEST_CASES` says otherwise.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
-    let chosen = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
-    ProptestConfig { cases: chosen.unwrap_or(cases), failure_persistence: None, ..ProptestConfig::default() }
+    let chosen = std::env::var("PROPTEST_CASES")
+        .ok()
+        .and_then(|cases| cases.parse().ok());
+    ProptestConfig {
+        cases: chosen.unwrap_or(cases),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }

@@ -3,7 +3,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use capnweb::{Any, Arguments, Capability, Connection, Error, Member, Options, ReadableStream, Reply, Stats, Target, Value};
+use capnweb::{
+    Any, Arguments, Capability, Connection, Error, Member, Options, ReadableStream, Reply, Stats,
+    Target, Value,
+};
 use futures_util::{FutureExt, StreamExt};
 use proptest::prelude::*;
 
@@ -89,9 +92,9 @@ proptest! {
             let mut read = Vec::new();
             for step in steps {
                 match step {
-                    Step::Deliver => drop(deliver(&client, &server)),
+                    Step::Deliver => _ = deliver(&client, &server),
                     Step::Rest => tokio::task::yield_now().await,
-                    Step::Read => drop(take(&mut stream, &mut read)),
+                    Step::Read => _ = take(&mut stream, &mut read),
                 }
             }
             // As often as it takes, each time until nothing moves.

@@ -40,7 +40,10 @@ impl World {
 
     /// A main object.
     pub(crate) fn main(self: &Arc<Self>) -> Capability {
-        Capability::new(Main { object: Object::new(self, 1.0), kept: Mutex::default() })
+        Capability::new(Main {
+            object: Object::new(self, 1.0),
+            kept: Mutex::default(),
+        })
     }
 }
 
@@ -52,7 +55,10 @@ struct Object {
 impl Object {
     fn new(world: &Arc<World>, value: f64) -> Self {
         world.alive.fetch_add(1, Ordering::SeqCst);
-        Self { world: world.clone(), value }
+        Self {
+            world: world.clone(),
+            value,
+        }
     }
 }
 
@@ -80,7 +86,9 @@ impl Target for Object {
 
     fn call(self: Arc<Self>, method: &str, arguments: Arguments) -> Reply {
         match method {
-            "plus" => Reply::ready(plus(arguments, self.value).map(|value| self.world.object(value))),
+            "plus" => {
+                Reply::ready(plus(arguments, self.value).map(|value| self.world.object(value)))
+            }
             _ => Reply::ready(note(&self.world, arguments)),
         }
     }
@@ -96,7 +104,11 @@ fn plus(mut arguments: Arguments, value: f64) -> Result<f64> {
 
 fn note(world: &World, mut arguments: Arguments) -> Result<u32> {
     let (who, word) = (arguments.take("who")?, arguments.take("word")?);
-    world.notes.lock().expect("nothing panics here").push((who, word));
+    world
+        .notes
+        .lock()
+        .expect("nothing panics here")
+        .push((who, word));
     Ok(word)
 }
 
@@ -122,23 +134,46 @@ impl Target for Main {
         let world = &self.object.world;
         match method {
             "note" => Reply::ready(note(world, arguments)),
-            "add" => Reply::ready(arguments.take("first").and_then(|first| plus(arguments, first))),
+            "add" => Reply::ready(
+                arguments
+                    .take("first")
+                    .and_then(|first| plus(arguments, first)),
+            ),
             "make" => Reply::ready(arguments.take("value").map(|value| world.object(value))),
-            "list" => Reply::ready(arguments.take("length").map(|length: u8| (0..length % 8).collect::<Vec<_>>())),
+            "list" => Reply::ready(
+                arguments
+                    .take("length")
+                    .map(|length: u8| (0..length % 8).collect::<Vec<_>>()),
+            ),
             "fail" => Reply::error(Error::range_error("it failed")),
             // Hands on the promise of what the function gives.
-            "call" => Reply::ready(arguments.take("function").map(|function: Capability| {
-                Value::from(function.invoke(arguments.rest()))
-            })),
+            "call" => Reply::ready(
+                arguments
+                    .take("function")
+                    .map(|function: Capability| Value::from(function.invoke(arguments.rest()))),
+            ),
             "wrap" => Reply::ready(arguments.take("function").map(|function: Capability| {
                 let result = function.invoke(arguments.rest());
-                Value::object([("result", Value::from(&result)), ("again", Value::array([Value::from(&result)]))])
+                Value::object([
+                    ("result", Value::from(&result)),
+                    ("again", Value::array([Value::from(&result)])),
+                ])
             })),
             "keep" => {
-                self.kept.lock().expect("nothing panics here").extend(arguments.rest());
+                self.kept
+                    .lock()
+                    .expect("nothing panics here")
+                    .extend(arguments.rest());
                 Reply::ready(())
             }
-            "kept" => Reply::ready(self.kept.lock().expect("nothing panics here").last().cloned().unwrap_or_default()),
+            "kept" => Reply::ready(
+                self.kept
+                    .lock()
+                    .expect("nothing panics here")
+                    .last()
+                    .cloned()
+                    .unwrap_or_default(),
+            ),
             "forget" => {
                 let kept = std::mem::take(&mut *self.kept.lock().expect("nothing panics here"));
                 drop(kept);

@@ -1,4 +1,9 @@
 //! The real program: started, called, stopped.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that unwraps fails with the line that was wrong"
+)]
+
 mod program;
 mod server;

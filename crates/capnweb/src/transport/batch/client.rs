@@ -33,32 +33,52 @@ pub struct Batch {
 impl BatchClient {
     /// A client for an `http://` address.
     pub fn new(url: &str, options: &Options) -> Result<Self> {
-        let url: Uri = url.parse().map_err(|error| Error::type_error(format!("{url} is no address: {error}")))?;
+        let url: Uri = url
+            .parse()
+            .map_err(|error| Error::type_error(format!("{url} is no address: {error}")))?;
         if url.scheme_str() != Some("http") {
-            return Err(Error::type_error(format!("{url}: expected an address that begins with http://")));
+            return Err(Error::type_error(format!(
+                "{url}: expected an address that begins with http://"
+            )));
         }
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
         let http = Client::builder(TokioExecutor::new()).build(connector);
-        Ok(Self { http, url, options: options.clone() })
+        Ok(Self {
+            http,
+            url,
+            options: options.clone(),
+        })
     }
 
     /// A new, empty batch.
     pub fn batch(&self) -> Batch {
-        Batch { client: self.clone(), connection: Connection::new(Capability::nothing(), &self.options) }
+        Batch {
+            client: self.clone(),
+            connection: Connection::new(Capability::nothing(), &self.options),
+        }
     }
 
     async fn post(&self, body: String) -> Result<String> {
-        let failed = |problem: String| Error::new(format!("send a batch to {}: {problem}", self.url));
+        let failed =
+            |problem: String| Error::new(format!("send a batch to {}: {problem}", self.url));
         let request = Request::builder()
             .method(Method::POST)
             .uri(self.url.clone())
             .body(Full::new(Bytes::from(body)))
             .map_err(|error| failed(error.to_string()))?;
-        let response = self.http.request(request).await.map_err(|error| failed(error.to_string()))?;
+        let response = self
+            .http
+            .request(request)
+            .await
+            .map_err(|error| failed(error.to_string()))?;
         let status = response.status();
         let body = Limited::new(response.into_body(), self.options.limits.max_message_bytes);
-        let body = body.collect().await.map_err(|error| failed(error.to_string()))?.to_bytes();
+        let body = body
+            .collect()
+            .await
+            .map_err(|error| failed(error.to_string()))?
+            .to_bytes();
         let text = String::from_utf8_lossy(&body).into_owned();
         if !status.is_success() {
             return Err(failed(format!("{status}: {text}")));
@@ -88,7 +108,9 @@ impl Batch {
         for line in answer.lines().filter(|line| !line.is_empty()) {
             self.connection.receive(line);
         }
-        self.connection.end(Error::new("the batch is over, and its answer did not hold this"));
+        self.connection.end(Error::new(
+            "the batch is over, and its answer did not hold this",
+        ));
         Ok(())
     }
 }

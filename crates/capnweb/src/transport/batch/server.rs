@@ -29,22 +29,40 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { read_limit: Duration::from_secs(30), answer_limit: Duration::from_secs(60) }
+        Self {
+            read_limit: Duration::from_secs(30),
+            answer_limit: Duration::from_secs(60),
+        }
     }
 }
 
 /// Answers one batch. Whatever is in the body, this gives a response: 400 for a line that is not a
 /// message, 413 for a body that is too large, 408 for one that does not come.
-pub async fn answer(mut body: Body, main: impl Into<Capability>, options: &Options, settings: &Settings) -> Response {
+pub async fn answer(
+    mut body: Body,
+    main: impl Into<Capability>,
+    options: &Options,
+    settings: &Settings,
+) -> Response {
     let limit = options.limits.max_message_bytes;
     let body = match tokio::time::timeout(settings.read_limit, read(&mut body, limit)).await {
         Ok(Ok(body)) => body,
         Ok(Err(Unread::TooLong)) => {
             pass_by(body).await;
-            return refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("the batch exceeds {limit} bytes"));
+            return refuse(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                &format!("the batch exceeds {limit} bytes"),
+            );
         }
-        Ok(Err(Unread::Broken)) => return refuse(StatusCode::BAD_REQUEST, "the batch could not be read"),
-        Err(_) => return refuse(StatusCode::REQUEST_TIMEOUT, "the batch did not arrive in time"),
+        Ok(Err(Unread::Broken)) => {
+            return refuse(StatusCode::BAD_REQUEST, "the batch could not be read");
+        }
+        Err(_) => {
+            return refuse(
+                StatusCode::REQUEST_TIMEOUT,
+                "the batch did not arrive in time",
+            );
+        }
     };
     let Ok(text) = std::str::from_utf8(&body) else {
         return refuse(StatusCode::BAD_REQUEST, "the batch is not UTF-8");
@@ -57,12 +75,21 @@ pub async fn answer(mut body: Body, main: impl Into<Capability>, options: &Optio
             return refuse(StatusCode::BAD_REQUEST, error.message());
         }
     }
-    if tokio::time::timeout(settings.answer_limit, answered(&connection)).await.is_err() {
-        connection.shared().reject_pending(&Error::new("the call did not finish in time").with_code("timeout"));
+    if tokio::time::timeout(settings.answer_limit, answered(&connection))
+        .await
+        .is_err()
+    {
+        connection
+            .shared()
+            .reject_pending(&Error::new("the call did not finish in time").with_code("timeout"));
     }
     let frames: Vec<String> = connection.take_outgoing().into();
     connection.end(Error::new("the batch is over"));
-    ([(CONTENT_TYPE, "text/plain;charset=UTF-8")], frames.join("\n")).into_response()
+    (
+        [(CONTENT_TYPE, "text/plain;charset=UTF-8")],
+        frames.join("\n"),
+    )
+        .into_response()
 }
 
 /// Why there is no body.
@@ -78,7 +105,9 @@ async fn read(body: &mut Body, limit: usize) -> Result<Vec<u8>, Unread> {
     }
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else { continue };
+        let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else {
+            continue;
+        };
         if bytes.len() + data.len() > limit {
             return Err(Unread::TooLong);
         }
@@ -90,7 +119,9 @@ async fn read(body: &mut Body, limit: usize) -> Result<Vec<u8>, Unread> {
 /// Lets pass what is still on its way, for a while. To answer with something unread is to reset the
 /// connection, which can overtake the answer.
 async fn pass_by(mut body: Body) {
-    let passing = async { while let Ok(Some(Ok(_))) = tokio::time::timeout(PAUSE_LIMIT, body.frame()).await {} };
+    let passing = async {
+        while let Ok(Some(Ok(_))) = tokio::time::timeout(PAUSE_LIMIT, body.frame()).await {}
+    };
     // Who still sends after that may miss the answer.
     let _ = tokio::time::timeout(PASS_BY_LIMIT, passing).await;
 }

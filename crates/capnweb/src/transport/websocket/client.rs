@@ -18,13 +18,19 @@ use crate::stub::Capability;
 ///
 /// The session lives until the last stub and connection handle is dropped. For `wss://` open the TLS
 /// stream with the library of your choice and use [`over`].
-pub async fn connect(url: &str, main: impl Into<Capability>, options: &Options) -> Result<Connection> {
+pub async fn connect(
+    url: &str,
+    main: impl Into<Capability>,
+    options: &Options,
+) -> Result<Connection> {
     let authority = authority(url)?;
     let stream = TcpStream::connect(&authority)
         .await
         .map_err(|error| Error::new(format!("connect to {authority}: {error}")))?;
     // A call is a small write that someone waits for.
-    stream.set_nodelay(true).map_err(|error| Error::new(format!("connect to {authority}: {error}")))?;
+    stream
+        .set_nodelay(true)
+        .map_err(|error| Error::new(format!("connect to {authority}: {error}")))?;
     over(stream, url, main, options, Settings::default()).await
 }
 
@@ -44,25 +50,40 @@ where
         .max_frame_size(Some(options.limits.max_message_bytes))
         .read_buffer_size(settings.read_buffer.max(8 << 10))
         .write_buffer_size(16 << 10);
-    let (socket, _response) = tokio_tungstenite::client_async_with_config(url, stream, Some(config))
-        .await
-        .map_err(|error| Error::new(format!("open a WebSocket to {url}: {error}")))?;
+    let (socket, _response) =
+        tokio_tungstenite::client_async_with_config(url, stream, Some(config))
+            .await
+            .map_err(|error| Error::new(format!("open a WebSocket to {url}: {error}")))?;
     let connection = Connection::new(main, options);
-    options.tasks.spawn_tracked(drive(Box::new(socket), connection.shared().clone(), settings));
+    options.tasks.spawn_tracked(drive(
+        Box::new(socket),
+        connection.shared().clone(),
+        settings,
+    ));
     Ok(connection)
 }
 
 /// Host and port of a `ws://` address.
 fn authority(url: &str) -> Result<String> {
-    let rest = url
-        .strip_prefix("ws://")
-        .ok_or_else(|| Error::type_error(format!("connect to {url}: expected an address that begins with ws://")))?;
+    let rest = url.strip_prefix("ws://").ok_or_else(|| {
+        Error::type_error(format!(
+            "connect to {url}: expected an address that begins with ws://"
+        ))
+    })?;
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     if authority.is_empty() {
-        return Err(Error::type_error(format!("connect to {url}: it names no host")));
+        return Err(Error::type_error(format!(
+            "connect to {url}: it names no host"
+        )));
     }
-    let has_port = authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    Ok(if has_port { authority.to_owned() } else { format!("{authority}:80") })
+    let has_port = authority
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    Ok(if has_port {
+        authority.to_owned()
+    } else {
+        format!("{authority}:80")
+    })
 }
 
 impl<S> Socket for WebSocketStream<S>
@@ -75,8 +96,12 @@ where
         Some(match StreamExt::next(self).await? {
             Ok(Message::Text(text)) => Incoming::Text(ClientText(text)),
             Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_)) => Incoming::Alive,
-            Ok(Message::Binary(_)) => Incoming::Wrong(Error::type_error("binary frames are not part of the protocol")),
-            Ok(Message::Close(frame)) => Incoming::Closed(frame.map(|frame| frame.reason.as_str().to_owned())),
+            Ok(Message::Binary(_)) => Incoming::Wrong(Error::type_error(
+                "binary frames are not part of the protocol",
+            )),
+            Ok(Message::Close(frame)) => {
+                Incoming::Closed(frame.map(|frame| frame.reason.as_str().to_owned()))
+            }
             Err(error) => super::failed(&error)?,
         })
     }
@@ -85,9 +110,10 @@ where
         let message = match frame {
             Outgoing::Text(text) => Message::Text(text.into()),
             Outgoing::Ping => Message::Ping(Bytes::new()),
-            Outgoing::Close(close) => {
-                Message::Close(Some(CloseFrame { code: close.code.into(), reason: close.reason.into() }))
-            }
+            Outgoing::Close(close) => Message::Close(Some(CloseFrame {
+                code: close.code.into(),
+                reason: close.reason.into(),
+            })),
         };
         SinkExt::feed(self, message).await.map_err(|_| Gone)
     }

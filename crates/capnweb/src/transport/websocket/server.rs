@@ -13,7 +13,11 @@ use crate::error::Error;
 use crate::limits::Limits;
 
 /// Bounds what is read before a message is whole.
-pub fn configure(upgrade: WebSocketUpgrade, limits: &Limits, settings: &Settings) -> WebSocketUpgrade {
+pub fn configure(
+    upgrade: WebSocketUpgrade,
+    limits: &Limits,
+    settings: &Settings,
+) -> WebSocketUpgrade {
     upgrade
         .max_message_size(limits.max_message_bytes)
         .max_frame_size(limits.max_message_bytes)
@@ -45,8 +49,12 @@ impl Socket for WebSocket {
         Some(match StreamExt::next(self).await? {
             Ok(Message::Text(text)) => Incoming::Text(AxumText(text)),
             Ok(Message::Ping(_) | Message::Pong(_)) => Incoming::Alive,
-            Ok(Message::Binary(_)) => Incoming::Wrong(Error::type_error("binary frames are not part of the protocol")),
-            Ok(Message::Close(frame)) => Incoming::Closed(frame.map(|frame| frame.reason.as_str().to_owned())),
+            Ok(Message::Binary(_)) => Incoming::Wrong(Error::type_error(
+                "binary frames are not part of the protocol",
+            )),
+            Ok(Message::Close(frame)) => {
+                Incoming::Closed(frame.map(|frame| frame.reason.as_str().to_owned()))
+            }
             Err(error) => match error.into_inner().downcast::<tungstenite::Error>() {
                 Ok(error) => super::failed(&error)?,
                 Err(_) => return None,
@@ -58,9 +66,10 @@ impl Socket for WebSocket {
         let message = match frame {
             Outgoing::Text(text) => Message::Text(text.into()),
             Outgoing::Ping => Message::Ping(Bytes::new()),
-            Outgoing::Close(close) => {
-                Message::Close(Some(CloseFrame { code: close.code, reason: close.reason.into() }))
-            }
+            Outgoing::Close(close) => Message::Close(Some(CloseFrame {
+                code: close.code,
+                reason: close.reason.into(),
+            })),
         };
         SinkExt::feed(self, message).await.map_err(|_| Gone)
     }

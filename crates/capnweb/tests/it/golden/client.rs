@@ -2,8 +2,8 @@
 //! server's frames.
 
 use capnweb::{
-    Blob, Body, Callback, Capability, Connection, Error, Options, ReadableStream, Request, Result, Stub, Value,
-    WritableStream,
+    Blob, Body, Callback, Capability, Connection, Error, Options, ReadableStream, Request, Result,
+    Stub, Value, WritableStream,
 };
 use futures_util::StreamExt;
 use futures_util::future::{join, join3};
@@ -74,7 +74,10 @@ async fn replay(name: &'static str, differs: Differs) -> Result<(), String> {
     npm.resize(ours.len(), Vec::new());
     compare(name, &ours, &npm, differs)?;
     assert!(calls.is_finished(), "{name} waits for something");
-    calls.await.unwrap().map_err(|error| format!("{name}: {error}\n"))?;
+    calls
+        .await
+        .unwrap()
+        .map_err(|error| format!("{name}: {error}\n"))?;
     assert_eq!(session.stats(), AT_REST, "{name}");
     Ok(())
 }
@@ -83,7 +86,10 @@ async fn replay(name: &'static str, differs: Differs) -> Result<(), String> {
 async fn make_calls(name: &str, api: Stub) -> Result<()> {
     match name {
         "blob" => {
-            let blob = Blob { mime: "text/plain".to_owned(), bytes: "0123456789".into() };
+            let blob = Blob {
+                mime: "text/plain".to_owned(),
+                bytes: "0123456789".into(),
+            };
             api.call("echoBlob", (blob,)).await?;
         }
         "call" => {
@@ -113,7 +119,8 @@ async fn make_calls(name: &str, api: Stub) -> Result<()> {
             square.invoke((5,)).await?;
             api.call("callMe", (square.clone(), 2)).await?;
             drop(square);
-            api.call("callFunction", (api.property("square"), 3)).await?;
+            api.call("callFunction", (api.property("square"), 3))
+                .await?;
         }
         "object-result" => {
             let info = api.property("info").await?;
@@ -121,11 +128,21 @@ async fn make_calls(name: &str, api: Stub) -> Result<()> {
             stub(&info, "double").invoke((4,)).await?;
             drop(info);
             let list = Value::Array(vec![successor().into()]);
-            api.call("echo", (Value::object([("mine", Counter::new(1.0).into()), ("list", list)]),)).await?;
+            api.call(
+                "echo",
+                (Value::object([
+                    ("mine", Counter::new(1.0).into()),
+                    ("list", list),
+                ]),),
+            )
+            .await?;
         }
         "pipelined-chain" => {
             let counter = api.call("makeCounter", (3,));
-            let calls = [counter.call("increment", (4,)), counter.call("increment", ())];
+            let calls = [
+                counter.call("increment", (4,)),
+                counter.call("increment", ()),
+            ];
             let [first, second] = calls.map(|call| call.into_future());
             let _results = join(first, second).await;
         }
@@ -134,7 +151,12 @@ async fn make_calls(name: &str, api: Stub) -> Result<()> {
             let square = api.call("square", (&inner,));
             let echo = api.call("echo", (Value::object([("a", Value::array([&inner]))]),));
             let increment = api.call("incrementCounter", (&counter, 5));
-            let _results = join3(square.into_future(), echo.into_future(), increment.into_future()).await;
+            let _results = join3(
+                square.into_future(),
+                echo.into_future(),
+                increment.into_future(),
+            )
+            .await;
             drop(inner);
             drop(counter);
         }
@@ -146,7 +168,8 @@ async fn make_calls(name: &str, api: Stub) -> Result<()> {
             api.property("nosuch").await?;
         }
         "readable-argument" => {
-            api.call("sum", (ReadableStream::from_items([1, 2, 3]),)).await?;
+            api.call("sum", (ReadableStream::from_items([1, 2, 3]),))
+                .await?;
         }
         "readable-result" => readable_result(&api).await?,
         "release" => {
@@ -160,8 +183,25 @@ async fn make_calls(name: &str, api: Stub) -> Result<()> {
         }
         "typed-values" => {
             for kind in [
-                "undefined", "inf", "-inf", "nan", "bigint", "date", "dateInvalid", "bytes", "arrayBuffer", "dataView",
-                "int16Array", "bigUint64Array", "float64Array", "array", "object", "sparse", "string", "url", "headers",
+                "undefined",
+                "inf",
+                "-inf",
+                "nan",
+                "bigint",
+                "date",
+                "dateInvalid",
+                "bytes",
+                "arrayBuffer",
+                "dataView",
+                "int16Array",
+                "bigUint64Array",
+                "float64Array",
+                "array",
+                "object",
+                "sparse",
+                "string",
+                "url",
+                "headers",
             ] {
                 api.call("echo", (samples::make(kind)?,)).await?;
             }
@@ -176,7 +216,8 @@ async fn callback(api: &Stub) -> Result<()> {
     let tenfold = Callback::new(|(i,): (f64,)| async move { Result::<f64>::Ok(10.0 * i) });
     api.call("callMe", (tenfold, 3)).await?;
     api.call("incrementCounter", (Counter::new(5.0), 2)).await?;
-    let failing = Capability::from_fn(|_| async { Result::<()>::Err(Error::type_error("not today")) });
+    let failing =
+        Capability::from_fn(|_| async { Result::<()>::Err(Error::type_error("not today")) });
     api.call("callMe", (failing, 1)).await.unwrap_err();
     Ok(())
 }
@@ -187,11 +228,16 @@ async fn fetch_types(api: &Stub) -> Result<()> {
     let request = Request {
         url: "https://example.com/up?q=1".to_owned(),
         method: "POST".to_owned(),
-        headers: vec![("content-type".to_owned(), "text/plain;charset=UTF-8".to_owned())],
+        headers: vec![(
+            "content-type".to_owned(),
+            "text/plain;charset=UTF-8".to_owned(),
+        )],
         body: Body::Stream(ReadableStream::from_bytes("hello".into())),
         extra: Default::default(),
     };
-    let Value::Response(response) = api.call("serve", (request,)).await? else { panic!("no response") };
+    let Value::Response(response) = api.call("serve", (request,)).await? else {
+        panic!("no response")
+    };
     assert_eq!(text_of(response.body).await?, "hello");
     Ok(())
 }
@@ -219,10 +265,13 @@ async fn map(name: &str, api: &Stub) -> Result<()> {
         rows.await?;
         return Ok(());
     }
-    list.map(|mapper, x| mapper.capture(api).call("square", (x,))).await?;
+    list.map(|mapper, x| mapper.capture(api).call("square", (x,)))
+        .await?;
     drop(list);
     let nothing = api.call("returnNull", ());
-    nothing.map(|mapper, x| mapper.capture(api).call("square", (x,))).await?;
+    nothing
+        .map(|mapper, x| mapper.capture(api).call("square", (x,)))
+        .await?;
     Ok(())
 }
 
@@ -230,7 +279,10 @@ async fn readable_result(api: &Stub) -> Result<()> {
     let mut numbers = api.call("countTo", (3,)).cast::<ReadableStream>().await?;
     while numbers.next().await.transpose()?.is_some() {}
     drop(numbers);
-    let mut chunks = api.call("countTo", (1, true)).cast::<ReadableStream>().await?;
+    let mut chunks = api
+        .call("countTo", (1, true))
+        .cast::<ReadableStream>()
+        .await?;
     while let Some(chunk) = chunks.next().await.transpose()? {
         stub(&chunk, "counter").call("increment", ()).await?;
     }
@@ -243,13 +295,19 @@ async fn writable(api: &Stub) -> Result<()> {
     sink.write(Value::object([("two", 2)])).await?;
     sink.close().await?;
     api.call("sinkContents", ()).await?;
-    api.call("writeTo", (WritableStream::new(Sink::new(f64::INFINITY)), 2)).await?;
+    api.call(
+        "writeTo",
+        (WritableStream::new(Sink::new(f64::INFINITY)), 2),
+    )
+    .await?;
     Ok(())
 }
 
 /// The function n -> n + 1.
 fn successor() -> Capability {
-    Capability::from_fn(|mut arguments| std::future::ready(arguments.take::<f64>("n").map(|n| n + 1.0)))
+    Capability::from_fn(|mut arguments| {
+        std::future::ready(arguments.take::<f64>("n").map(|n| n + 1.0))
+    })
 }
 
 /// A capability in a result.

@@ -50,8 +50,12 @@ async fn replay(name: &str, differs: Differs) -> Result<(), String> {
         match turn.side {
             Side::Client => {
                 let releases_promise = |frame: &&String| frame.starts_with(r#"["release",-"#);
-                let unsaid = |frame: &&String| differs == Differs::OneFrameMap && releases_promise(frame);
-                turn.frames.iter().filter(|frame| !unsaid(frame)).for_each(|frame| session.receive(frame));
+                let unsaid =
+                    |frame: &&String| differs == Differs::OneFrameMap && releases_promise(frame);
+                turn.frames
+                    .iter()
+                    .filter(|frame| !unsaid(frame))
+                    .for_each(|frame| session.receive(frame));
                 ours.push(fall_silent(&session).await);
             }
             Side::Server => npm.push(turn.frames),

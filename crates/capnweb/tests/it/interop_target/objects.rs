@@ -14,7 +14,9 @@ pub(crate) struct Counter {
 #[target(pub(crate))]
 impl Counter {
     pub(crate) fn new(start: f64) -> Self {
-        Self { value: Mutex::new(start) }
+        Self {
+            value: Mutex::new(start),
+        }
     }
 
     pub fn increment(&self, by: Option<f64>) -> f64 {
@@ -59,7 +61,5 @@ impl Drop for Tracked {
 
 /// The function n -> 2 * n.
 pub(crate) fn double() -> Capability {
-    Capability::from_fn(|mut arguments| async move {
-        arguments.take("n").map(|n: f64| 2.0 * n)
-    })
+    Capability::from_fn(|mut arguments| async move { arguments.take("n").map(|n: f64| 2.0 * n) })
 }

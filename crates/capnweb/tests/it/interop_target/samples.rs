@@ -2,7 +2,10 @@
 
 use bytes::Bytes;
 use capnweb::expression::{ByteContainer, RegExp};
-use capnweb::{Blob, Body, Capability, Date, Error, ErrorKind, ReadableStream, Request, Response, Result, Stub, Value};
+use capnweb::{
+    Blob, Body, Capability, Date, Error, ErrorKind, ReadableStream, Request, Response, Result,
+    Stub, Value,
+};
 use num_bigint::BigInt;
 
 use super::objects::{Counter, double};
@@ -119,12 +122,23 @@ pub(crate) fn make(kind: &str) -> Result<Value> {
         "dateNegative" => Date::from_milliseconds(-1.0).into(),
         "dateInvalid" => Date::from_milliseconds(f64::NAN).into(),
         "url" => Value::Url("https://example.com/a/b?q=1#frag".to_owned()),
-        "headers" => Value::Headers(pairs([("content-type", "text/plain"), ("x-sample", "one, two")])),
+        "headers" => Value::Headers(pairs([
+            ("content-type", "text/plain"),
+            ("x-sample", "one, two"),
+        ])),
         "function" => double().into(),
         "counter" => Counter::new(10.0).into(),
         "nested" => nested(),
-        "regexp" => RegExp { source: "a+b".to_owned(), flags: "gi".to_owned() }.into(),
-        _ => match bytes(kind).or_else(|| error(kind)).or_else(|| fetch(kind)).or_else(|| blob(kind)) {
+        "regexp" => RegExp {
+            source: "a+b".to_owned(),
+            flags: "gi".to_owned(),
+        }
+        .into(),
+        _ => match bytes(kind)
+            .or_else(|| error(kind))
+            .or_else(|| fetch(kind))
+            .or_else(|| blob(kind))
+        {
             Some(value) => value,
             None => return Err(Error::range_error(format!("unknown kind: {kind}"))),
         },
@@ -158,7 +172,9 @@ fn nested() -> Value {
 }
 
 fn bigint(text: &str) -> Value {
-    text.parse::<BigInt>().expect("the samples are integers").into()
+    text.parse::<BigInt>()
+        .expect("the samples are integers")
+        .into()
 }
 
 fn bytes(kind: &str) -> Option<Value> {
@@ -168,16 +184,43 @@ fn bytes(kind: &str) -> Option<Value> {
         "bytesEmpty" => (Is::Uint8Array, Vec::new()),
         "arrayBuffer" => (Is::ArrayBuffer, vec![1, 2, 3, 4, 5]),
         "dataView" => (Is::DataView, vec![9, 8, 7]),
-        "int8Array" => (Is::Int8Array, [-128_i8, 0, 127].map(i8::to_le_bytes).concat()),
+        "int8Array" => (
+            Is::Int8Array,
+            [-128_i8, 0, 127].map(i8::to_le_bytes).concat(),
+        ),
         "uint8ClampedArray" => (Is::Uint8ClampedArray, vec![0, 128, 255]),
-        "int16Array" => (Is::Int16Array, [-32768_i16, 1, 32767].map(i16::to_le_bytes).concat()),
-        "uint16Array" => (Is::Uint16Array, [0_u16, 258, 65535].map(u16::to_le_bytes).concat()),
-        "int32Array" => (Is::Int32Array, [i32::MIN, 1, i32::MAX].map(i32::to_le_bytes).concat()),
-        "uint32Array" => (Is::Uint32Array, [0, 16_909_060, u32::MAX].map(u32::to_le_bytes).concat()),
-        "bigInt64Array" => (Is::BigInt64Array, [i64::MIN, 1].map(i64::to_le_bytes).concat()),
-        "bigUint64Array" => (Is::BigUint64Array, [0, u64::MAX].map(u64::to_le_bytes).concat()),
-        "float32Array" => (Is::Float32Array, [0.5, -1.25, f32::INFINITY].map(f32::to_le_bytes).concat()),
-        "float64Array" => (Is::Float64Array, [0.1, -1e300, 5e-324].map(f64::to_le_bytes).concat()),
+        "int16Array" => (
+            Is::Int16Array,
+            [-32768_i16, 1, 32767].map(i16::to_le_bytes).concat(),
+        ),
+        "uint16Array" => (
+            Is::Uint16Array,
+            [0_u16, 258, 65535].map(u16::to_le_bytes).concat(),
+        ),
+        "int32Array" => (
+            Is::Int32Array,
+            [i32::MIN, 1, i32::MAX].map(i32::to_le_bytes).concat(),
+        ),
+        "uint32Array" => (
+            Is::Uint32Array,
+            [0, 16_909_060, u32::MAX].map(u32::to_le_bytes).concat(),
+        ),
+        "bigInt64Array" => (
+            Is::BigInt64Array,
+            [i64::MIN, 1].map(i64::to_le_bytes).concat(),
+        ),
+        "bigUint64Array" => (
+            Is::BigUint64Array,
+            [0, u64::MAX].map(u64::to_le_bytes).concat(),
+        ),
+        "float32Array" => (
+            Is::Float32Array,
+            [0.5, -1.25, f32::INFINITY].map(f32::to_le_bytes).concat(),
+        ),
+        "float64Array" => (
+            Is::Float64Array,
+            [0.1, -1e300, 5e-324].map(f64::to_le_bytes).concat(),
+        ),
         _ => return None,
     };
     Some(Value::Bytes(content.into(), container))
@@ -185,13 +228,15 @@ fn bytes(kind: &str) -> Option<Value> {
 
 fn error(kind: &str) -> Option<Value> {
     let error = match kind {
-        "Error" | "EvalError" | "RangeError" | "ReferenceError" | "SyntaxError" | "TypeError" | "URIError" => {
-            Error::of(ErrorKind::from_name(kind), format!("sample {kind}"))
-        }
+        "Error" | "EvalError" | "RangeError" | "ReferenceError" | "SyntaxError" | "TypeError"
+        | "URIError" => Error::of(ErrorKind::from_name(kind), format!("sample {kind}")),
         "errorProps" => {
             let when = Value::from(Date::from_milliseconds(0.0));
             let detail = Value::object([("list", Value::array([1, 2])), ("when", when)]);
-            Error::new("with props").with_code("E_SAMPLE").with_prop("detail", detail).with_prop("big", BigInt::from(5))
+            Error::new("with props")
+                .with_code("E_SAMPLE")
+                .with_prop("detail", detail)
+                .with_prop("big", BigInt::from(5))
         }
         "errorCause" => Error::new("outer").with_cause(Error::type_error("inner")),
         "errorAggregate" => Error::of(ErrorKind::AggregateError, "several")
@@ -218,9 +263,21 @@ fn fetch(kind: &str) -> Option<Value> {
     };
     let header = || pairs([("x-sample", "1")]);
     Some(match kind {
-        "request" => request("submit", "POST", header(), Body::Text("hello request".to_owned())).into(),
+        "request" => request(
+            "submit",
+            "POST",
+            header(),
+            Body::Text("hello request".to_owned()),
+        )
+        .into(),
         "requestPlain" => request("plain", "GET", Vec::new(), Body::Empty).into(),
-        "response" => response(201, "Made", header(), Body::Text("hello response".to_owned())).into(),
+        "response" => response(
+            201,
+            "Made",
+            header(),
+            Body::Text("hello response".to_owned()),
+        )
+        .into(),
         "responseEmpty" => response(204, "", Vec::new(), Body::Empty).into(),
         _ => return None,
     })
@@ -233,11 +290,19 @@ fn blob(kind: &str) -> Option<Value> {
         "blob1m" => 1 << 20,
         _ => return None,
     };
-    Some(Blob { mime: BLOB_TYPE.to_owned(), bytes: pattern(0, size) }.into())
+    Some(
+        Blob {
+            mime: BLOB_TYPE.to_owned(),
+            bytes: pattern(0, size),
+        }
+        .into(),
+    )
 }
 
 fn pairs<const N: usize>(pairs: [(&str, &str); N]) -> Vec<(String, String)> {
-    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+    pairs
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into()
 }
 
 /// The pattern bytes from offset `from` on.
@@ -247,7 +312,9 @@ pub(crate) fn pattern(from: usize, length: usize) -> Bytes {
 
 /// The hash of the contract; `hash` is the value so far.
 pub(crate) fn hash_of(bytes: &[u8], hash: u32) -> u32 {
-    bytes.iter().fold(hash, |hash, byte| hash.wrapping_mul(31).wrapping_add(u32::from(*byte)))
+    bytes.iter().fold(hash, |hash, byte| {
+        hash.wrapping_mul(31).wrapping_add(u32::from(*byte))
+    })
 }
 
 /// Whether a value that was received is the sample of that kind.
@@ -272,11 +339,19 @@ async fn increments(counter: &Capability, by: f64, to: f64) -> Result<bool> {
 }
 
 async fn is_nested(value: &Value) -> Result<bool> {
-    let Value::Object(fields) = value else { return Ok(false) };
+    let Value::Object(fields) = value else {
+        return Ok(false);
+    };
     let fields: Vec<_> = fields.iter().collect();
     match fields.as_slice() {
-        [("counter", Value::Stub(counter)), ("double", Value::Stub(double)), ("list", Value::Array(list))] => {
-            let [Value::Stub(second), Value::Stub(again)] = list.as_slice() else { return Ok(false) };
+        [
+            ("counter", Value::Stub(counter)),
+            ("double", Value::Stub(double)),
+            ("list", Value::Array(list)),
+        ] => {
+            let [Value::Stub(second), Value::Stub(again)] = list.as_slice() else {
+                return Ok(false);
+            };
             Ok(increments(counter, 1.0, 6.0).await?
                 && is_double(double, 2.0).await?
                 && increments(second, 1.0, 2.0).await?
@@ -287,20 +362,30 @@ async fn is_nested(value: &Value) -> Result<bool> {
 }
 
 async fn is_request(value: Request, kind: &str) -> Result<bool> {
-    let Value::Request(sample) = make(kind)? else { return Ok(false) };
+    let Value::Request(sample) = make(kind)? else {
+        return Ok(false);
+    };
     let plain = kind == "requestPlain";
     Ok(value.url == sample.url
         && value.method == sample.method
-        && sample.headers.iter().all(|header| value.headers.contains(header))
+        && sample
+            .headers
+            .iter()
+            .all(|header| value.headers.contains(header))
         && (!plain || (value.headers.is_empty() && matches!(value.body, Body::Empty)))
         && text_of(value.body).await? == text_of(sample.body).await?)
 }
 
 async fn is_response(value: Response, kind: &str) -> Result<bool> {
-    let Value::Response(sample) = make(kind)? else { return Ok(false) };
+    let Value::Response(sample) = make(kind)? else {
+        return Ok(false);
+    };
     Ok(value.status == sample.status
         && value.status_text == sample.status_text
-        && sample.headers.iter().all(|header| value.headers.contains(header))
+        && sample
+            .headers
+            .iter()
+            .all(|header| value.headers.contains(header))
         && text_of(value.body).await? == text_of(sample.body).await?)
 }
 
@@ -323,18 +408,30 @@ pub(crate) fn is_same(one: &Value, other: &Value) -> bool {
         (Value::Number(one), Value::Number(other)) => {
             one.to_bits() == other.to_bits() || (one.is_nan() && other.is_nan())
         }
-        (Value::String(one), Value::String(other)) | (Value::Url(one), Value::Url(other)) => one == other,
+        (Value::String(one), Value::String(other)) | (Value::Url(one), Value::Url(other)) => {
+            one == other
+        }
         (Value::BigInt(one), Value::BigInt(other)) => one == other,
         (Value::Date(one), Value::Date(other)) => one == other,
-        (Value::Bytes(one, container), Value::Bytes(other, same)) => one == other && container == same,
+        (Value::Bytes(one, container), Value::Bytes(other, same)) => {
+            one == other && container == same
+        }
         (Value::Headers(one), Value::Headers(other)) => one == other,
         (Value::RegExp(one), Value::RegExp(other)) => one == other,
         (Value::Blob(one), Value::Blob(other)) => one == other,
         (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other))
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .zip(other)
+                    .all(|(one, other)| is_same(one, other))
         }
         (Value::Object(one), Value::Object(other)) => {
-            one.len() == other.len() && one.iter().zip(other.iter()).all(|(one, other)| is_same_field(one, other))
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .zip(other.iter())
+                    .all(|(one, other)| is_same_field(one, other))
         }
         (Value::Error(one), Value::Error(other)) => is_same_error(one, other),
         _ => false,
@@ -346,7 +443,9 @@ fn is_same_field(one: (&str, &Value), other: (&str, &Value)) -> bool {
 }
 
 pub(crate) fn is_same_error(one: &Error, other: &Error) -> bool {
-    let in_other = |(name, value): (&String, &Value)| other.prop(name).is_some_and(|other| is_same(value, other));
+    let in_other = |(name, value): (&String, &Value)| {
+        other.prop(name).is_some_and(|other| is_same(value, other))
+    };
     match (one.thrown_value(), other.thrown_value()) {
         (None, None) => {
             one.kind() == other.kind()

@@ -22,14 +22,20 @@ struct Progress {
 
 impl Default for Progress {
     fn default() -> Self {
-        Self { produced: 0, state: "none" }
+        Self {
+            produced: 0,
+            state: "none",
+        }
     }
 }
 
 impl StreamState {
     pub(crate) fn to_value(&self) -> Value {
         let progress = lock(&self.0);
-        Value::object([("produced", Value::from(progress.produced)), ("state", progress.state.into())])
+        Value::object([
+            ("produced", Value::from(progress.produced)),
+            ("state", progress.state.into()),
+        ])
     }
 }
 
@@ -98,7 +104,11 @@ struct Written {
 
 impl Default for Written {
     fn default() -> Self {
-        Self { chunks: Vec::new(), state: "none", reason: None }
+        Self {
+            chunks: Vec::new(),
+            state: "none",
+            reason: None,
+        }
     }
 }
 
@@ -108,7 +118,10 @@ impl SinkContents {
         Value::object([
             ("chunks", Value::Array(written.chunks.clone())),
             ("state", written.state.into()),
-            ("reason", written.reason.clone().map_or(Value::Null, Value::from)),
+            (
+                "reason",
+                written.reason.clone().map_or(Value::Null, Value::from),
+            ),
         ])
     }
 
@@ -132,7 +145,10 @@ impl Sink {
     pub(crate) fn new(fail_after: f64) -> Self {
         let contents = SinkContents::default();
         lock(&contents.0).state = "open";
-        Self { fail_after, contents }
+        Self {
+            fail_after,
+            contents,
+        }
     }
 
     pub(crate) fn contents(&self) -> SinkContents {
@@ -155,7 +171,8 @@ impl Sink {
     }
 
     pub fn abort(&self, reason: Option<Error>) {
-        self.contents.end("aborted", reason.map(|reason| reason.message().to_owned()));
+        self.contents
+            .end("aborted", reason.map(|reason| reason.message().to_owned()));
     }
 }
 
@@ -188,5 +205,9 @@ pub(crate) async fn hash(mut readable: ReadableStream<Bytes>) -> Result<Value> {
         chunks += 1;
         hash = samples::hash_of(&chunk, hash);
     }
-    Ok(Value::object([("bytes", Value::from(bytes)), ("chunks", Value::from(chunks)), ("hash", Value::from(hash))]))
+    Ok(Value::object([
+        ("bytes", Value::from(bytes)),
+        ("chunks", Value::from(chunks)),
+        ("hash", Value::from(hash)),
+    ]))
 }

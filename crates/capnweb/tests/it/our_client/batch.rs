@@ -26,7 +26,9 @@ async fn calls_chains_promise_arguments_and_maps_share_one_request() {
         let square = api.square(Value::from(3));
         let incremented = api.make_counter(1.0).pipeline().increment(4.0);
         let fourth = api.call("square", (api.square(Value::from(2)),));
-        let mapped = api.call("list", (4,)).map(|mapper, x| mapper.capture(&api).call("square", (x,)));
+        let mapped = api
+            .call("list", (4,))
+            .map(|mapper, x| mapper.capture(&api).call("square", (x,)));
         // A property is asked for when it is awaited, which must be before the sending.
         let name = api.info().property("name").into_future();
         batch.send().await.unwrap();
@@ -34,7 +36,10 @@ async fn calls_chains_promise_arguments_and_maps_share_one_request() {
         assert_eq!(incremented.await.unwrap(), 5.0);
         assert_eq!(fourth.await.unwrap().as_f64(), Some(16.0));
         assert_eq!(name.await.unwrap().as_str(), Some("interop"));
-        assert_eq!(mapped.cast::<Vec<f64>>().await.unwrap(), [0.0, 1.0, 4.0, 9.0]);
+        assert_eq!(
+            mapped.cast::<Vec<f64>>().await.unwrap(),
+            [0.0, 1.0, 4.0, 9.0]
+        );
     })
     .await;
 }
@@ -46,7 +51,10 @@ async fn an_error_fails_its_own_call_only() {
         let (failed, fine) = (api.fail("alone"), api.square(Value::from(2)));
         batch.send().await.unwrap();
         let error = failed.await.unwrap_err();
-        assert_eq!((error.kind(), error.message()), (ErrorKind::RangeError, "alone"));
+        assert_eq!(
+            (error.kind(), error.message()),
+            (ErrorKind::RangeError, "alone")
+        );
         assert_eq!(fine.await.unwrap(), 4.0);
     })
     .await;
@@ -94,8 +102,14 @@ async fn typed_values_go_both_ways() {
         let bytes = api.call("make", ("bytes",)).cast::<Bytes>();
         let checked = api.check("bigint", samples::make("bigint").unwrap());
         batch.send().await.unwrap();
-        assert_eq!(date.await.unwrap(), Date::from_milliseconds(1_700_000_000_123.0));
-        assert_eq!(bytes.await.unwrap(), [0, 1, 2, 253, 254, 255, 62].as_slice());
+        assert_eq!(
+            date.await.unwrap(),
+            Date::from_milliseconds(1_700_000_000_123.0)
+        );
+        assert_eq!(
+            bytes.await.unwrap(),
+            [0, 1, 2, 253, 254, 255, 62].as_slice()
+        );
         assert!(checked.await.unwrap());
     })
     .await;
@@ -113,7 +127,10 @@ async fn what_was_not_in_the_batch_fails() {
         assert!(reason.message().contains("batch is over"), "{reason}");
         // The object came with the answer, and went with the session.
         assert_eq!(counter.await.unwrap_err().message(), reason.message());
-        assert_eq!(api.square(Value::from(3)).await.unwrap_err().message(), reason.message());
+        assert_eq!(
+            api.square(Value::from(3)).await.unwrap_err().message(),
+            reason.message()
+        );
     })
     .await;
 }
@@ -130,7 +147,10 @@ async fn a_call_back_fails_at_once_and_nothing_is_left_of_a_batch() {
         let error = called_back.await.unwrap_err();
         assert!(error.message().contains("cannot be called back"), "{error}");
         assert_eq!(tracked.await.unwrap(), "pong");
-        eventually("live objects", 0, async || peer.api.live_tracked().await.unwrap()).await;
+        eventually("live objects", 0, async || {
+            peer.api.live_tracked().await.unwrap()
+        })
+        .await;
     })
     .await;
 }
@@ -150,10 +170,15 @@ async fn a_batch_that_is_refused_fails_all_its_calls() {
 
 #[tokio::test]
 async fn an_address_that_does_not_answer_is_named() {
-    let batch = BatchClient::new("http://127.0.0.1:1/rpc", &Options::default()).unwrap().batch();
+    let batch = BatchClient::new("http://127.0.0.1:1/rpc", &Options::default())
+        .unwrap()
+        .batch();
     let call = batch.remote::<InteropTarget>().square(Value::from(2));
     let error = batch.send().await.unwrap_err();
-    assert!(error.message().contains("http://127.0.0.1:1/rpc"), "{error}");
+    assert!(
+        error.message().contains("http://127.0.0.1:1/rpc"),
+        "{error}"
+    );
     assert!(call.await.is_err());
     assert!(BatchClient::new("https://example.com/", &Options::default()).is_err());
     assert!(BatchClient::new("not an address", &Options::default()).is_err());

@@ -31,7 +31,10 @@ async fn an_error_of_a_callback_reaches_the_caller() {
             Result::<f64>::Err(Error::of(ErrorKind::UriError, "from below").with_code("E_BELOW"))
         });
         let error = peer.api.call_me(callback, 2_u32).await.unwrap_err();
-        assert_eq!((error.kind(), error.message()), (ErrorKind::UriError, "from below"));
+        assert_eq!(
+            (error.kind(), error.message()),
+            (ErrorKind::UriError, "from below")
+        );
         assert_eq!(error.code(), Some("E_BELOW"));
     })
     .await;
@@ -72,8 +75,13 @@ async fn a_capability_that_a_callback_gives_comes_home() {
         let given = Capability::from_target(counter.clone());
         let function = Capability::from_fn(move |_arguments| std::future::ready(given.clone()));
         let result = peer.api.call("callFunction", (function, 0)).await.unwrap();
-        let Some(Value::Stub(stub)) = result.field("result") else { panic!("{result:?}") };
-        assert_eq!(stub.call("increment", (2,)).cast::<f64>().await.unwrap(), 5.0);
+        let Some(Value::Stub(stub)) = result.field("result") else {
+            panic!("{result:?}")
+        };
+        assert_eq!(
+            stub.call("increment", (2,)).cast::<f64>().await.unwrap(),
+            5.0
+        );
         assert_eq!(counter.value(), 5.0);
     })
     .await;
@@ -111,9 +119,14 @@ impl Drop for Watched {
 async fn an_object_passed_in_an_argument_is_released_after_the_call() {
     with_peer(async |peer| {
         let dropped = Arc::new(AtomicU32::new(0));
-        let result = peer.api.call("incrementCounter", (Watched(dropped.clone()), 3));
+        let result = peer
+            .api
+            .call("incrementCounter", (Watched(dropped.clone()), 3));
         assert_eq!(result.cast::<f64>().await.unwrap(), 3.0);
-        eventually("objects dropped", 1, async || dropped.load(Ordering::SeqCst)).await;
+        eventually("objects dropped", 1, async || {
+            dropped.load(Ordering::SeqCst)
+        })
+        .await;
     })
     .await;
 }

@@ -8,7 +8,10 @@ use super::{Peer, with_lonely_peer};
 use crate::support::eventually::eventually;
 
 async fn live(peer: &Peer<'_>, expected: u32) {
-    eventually("live objects", expected, async || peer.api.live_tracked().await.unwrap()).await;
+    eventually("live objects", expected, async || {
+        peer.api.live_tracked().await.unwrap()
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -31,7 +34,10 @@ async fn an_object_lives_until_its_last_stub_is_dropped() {
         drop(pipelined);
         live(peer, 0).await;
 
-        let in_data = peer.api.call("echo", (Value::Array(vec![peer.api.make_tracked().into()]),));
+        let in_data = peer.api.call(
+            "echo",
+            (Value::Array(vec![peer.api.make_tracked().into()]),),
+        );
         drop(in_data);
         live(peer, 0).await;
 
@@ -41,7 +47,9 @@ async fn an_object_lives_until_its_last_stub_is_dropped() {
         }
         live(peer, 0).await;
 
-        let all: Vec<_> = (0..100).map(|_| peer.api.make_tracked().into_future()).collect();
+        let all: Vec<_> = (0..100)
+            .map(|_| peer.api.make_tracked().into_future())
+            .collect();
         let all = join_all(all).await;
         assert_eq!(peer.api.live_tracked().await.unwrap(), 100);
         drop(all);
@@ -57,9 +65,15 @@ async fn a_session_that_ends_releases_its_objects() {
         let held = join_all((0..3).map(|_| other.api.make_tracked().into_future())).await;
         assert_eq!(peer.api.live_tracked().await.unwrap(), 3);
         // The last handle: the connection closes without a word.
-        let Peer { connection, api, .. } = other;
+        let Peer {
+            connection, api, ..
+        } = other;
         drop((connection, api));
-        assert_eq!(peer.api.live_tracked().await.unwrap(), 3, "stubs keep their session");
+        assert_eq!(
+            peer.api.live_tracked().await.unwrap(),
+            3,
+            "stubs keep their session"
+        );
         drop(held);
         live(peer, 0).await;
 

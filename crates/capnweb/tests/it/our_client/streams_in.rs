@@ -22,7 +22,10 @@ async fn numbers(stream: ReadableStream) -> Vec<u32> {
 async fn state(peer: &Peer<'_>) -> (usize, String) {
     let state = peer.api.stream_state().await.unwrap();
     let produced = state.field("produced").unwrap().as_f64().unwrap() as usize;
-    (produced, state.field("state").unwrap().as_str().unwrap().to_owned())
+    (
+        produced,
+        state.field("state").unwrap().as_str().unwrap().to_owned(),
+    )
 }
 
 #[tokio::test]
@@ -31,7 +34,11 @@ async fn a_stream_is_read_to_its_end() {
         let stream = peer.api.count_to(10_u32, None).await.unwrap();
         assert_eq!(numbers(stream).await, (1..=10).collect::<Vec<_>>());
         assert_eq!(state(peer).await, (10, "closed".to_owned()));
-        assert!(numbers(peer.api.count_to(0_u32, None).await.unwrap()).await.is_empty());
+        assert!(
+            numbers(peer.api.count_to(0_u32, None).await.unwrap())
+                .await
+                .is_empty()
+        );
     })
     .await;
 }
@@ -43,9 +50,16 @@ async fn chunks_may_hold_capabilities() {
         let mut sums = Vec::new();
         while let Some(chunk) = stream.next().await {
             let chunk = chunk.unwrap();
-            let Some(Value::Stub(counter)) = chunk.field("counter") else { panic!("{chunk:?}") };
+            let Some(Value::Stub(counter)) = chunk.field("counter") else {
+                panic!("{chunk:?}")
+            };
             let counter = Stub::<Counter>::from_capability(counter.clone());
-            sums.push(counter.increment(chunk.field("value").unwrap().as_f64()).await.unwrap());
+            sums.push(
+                counter
+                    .increment(chunk.field("value").unwrap().as_f64())
+                    .await
+                    .unwrap(),
+            );
         }
         assert_eq!(sums, [2.0, 4.0, 6.0]);
     })
@@ -55,9 +69,18 @@ async fn chunks_may_hold_capabilities() {
 #[tokio::test]
 async fn a_stream_that_fails_ends_with_its_error() {
     with_peer(async |peer| {
-        let items: Vec<_> = peer.api.failing_stream(2_u32).await.unwrap().collect().await;
+        let items: Vec<_> = peer
+            .api
+            .failing_stream(2_u32)
+            .await
+            .unwrap()
+            .collect()
+            .await;
         let error = items.last().unwrap().as_ref().unwrap_err();
-        assert_eq!((error.kind(), error.message()), (ErrorKind::RangeError, "stream failed"));
+        assert_eq!(
+            (error.kind(), error.message()),
+            (ErrorKind::RangeError, "stream failed")
+        );
         // The error may overtake chunks that nobody has read yet; none comes twice or out of order.
         assert!(items.len() <= 3, "{items:?}");
         assert_eq!(state(peer).await, (2, "failed".to_owned()));
@@ -71,9 +94,15 @@ async fn a_stream_that_is_dropped_is_cancelled_at_its_source() {
         let mut stream = peer.api.count_to(10_000_000_u32, None).await.unwrap();
         assert_eq!(stream.next().await.unwrap().unwrap().as_f64(), Some(1.0));
         drop(stream);
-        eventually("the source", "cancelled".to_owned(), async || state(peer).await.1).await;
+        eventually("the source", "cancelled".to_owned(), async || {
+            state(peer).await.1
+        })
+        .await;
         drop(peer.api.count_to(10_000_000_u32, None).await.unwrap());
-        eventually("the source", "cancelled".to_owned(), async || state(peer).await.1).await;
+        eventually("the source", "cancelled".to_owned(), async || {
+            state(peer).await.1
+        })
+        .await;
     })
     .await;
 }
@@ -85,14 +114,23 @@ async fn a_stream_nobody_reads_stops_within_the_window_and_goes_on_later() {
         let mut stream = stream.cast::<Bytes>();
         let first = stream.next().await.unwrap().unwrap();
         let produced = steady(async || state(peer).await.0).await;
-        assert!(produced < 6 * MIB, "{produced} bytes were made for a reader that took one chunk");
+        assert!(
+            produced < 6 * MIB,
+            "{produced} bytes were made for a reader that took one chunk"
+        );
         let (mut bytes, mut hash) = (first.len(), samples::hash_of(&first, 0));
         while let Some(chunk) = stream.next().await {
             let chunk = chunk.unwrap();
             bytes += chunk.len();
             hash = samples::hash_of(&chunk, hash);
         }
-        assert_eq!((bytes, hash), (24 * MIB, samples::hash_of(&samples::pattern(0, 24 * MIB), 0)));
+        assert_eq!(
+            (bytes, hash),
+            (
+                24 * MIB,
+                samples::hash_of(&samples::pattern(0, 24 * MIB), 0)
+            )
+        );
     })
     .await;
 }
@@ -100,7 +138,8 @@ async fn a_stream_nobody_reads_stops_within_the_window_and_goes_on_later() {
 #[tokio::test]
 async fn several_streams_flow_at_once() {
     with_peer(async |peer| {
-        let streams = [5_u32, 50, 500].map(|n| async move { numbers(peer.api.count_to(n, None).await.unwrap()).await });
+        let streams = [5_u32, 50, 500]
+            .map(|n| async move { numbers(peer.api.count_to(n, None).await.unwrap()).await });
         let lengths: Vec<_> = join_all(streams).await.iter().map(Vec::len).collect();
         assert_eq!(lengths, [5, 50, 500]);
     })
@@ -150,7 +189,13 @@ impl Drop for Sink {
 
 fn sink(room: usize) -> (WritableStream, Arc<Mutex<Written>>) {
     let written = Arc::<Mutex<Written>>::default();
-    (WritableStream::new(Sink { room, written: written.clone() }), written)
+    (
+        WritableStream::new(Sink {
+            room,
+            written: written.clone(),
+        }),
+        written,
+    )
 }
 
 #[tokio::test]
@@ -158,8 +203,14 @@ async fn the_callee_writes_to_a_sink_of_ours() {
     with_peer(async |peer| {
         let (stream, written) = sink(100);
         assert_eq!(peer.api.write_to(stream, 5_u32).await.unwrap(), 5);
-        let expected = Written { chunks: vec![1.0, 2.0, 3.0, 4.0, 5.0], end: Some("closed") };
-        eventually("the sink", expected, async || written.lock().unwrap().clone()).await;
+        let expected = Written {
+            chunks: vec![1.0, 2.0, 3.0, 4.0, 5.0],
+            end: Some("closed"),
+        };
+        eventually("the sink", expected, async || {
+            written.lock().unwrap().clone()
+        })
+        .await;
     })
     .await;
 }
@@ -180,7 +231,10 @@ async fn a_sink_of_ours_that_fails_fails_the_callee() {
     with_peer(async |peer| {
         let (stream, written) = sink(3);
         let error = peer.api.write_to(stream, 5_u32).await.unwrap_err();
-        assert_eq!((error.kind(), error.message()), (ErrorKind::RangeError, "my sink is full"));
+        assert_eq!(
+            (error.kind(), error.message()),
+            (ErrorKind::RangeError, "my sink is full")
+        );
         assert_eq!(written.lock().unwrap().chunks, [1.0, 2.0, 3.0]);
     })
     .await;
@@ -191,7 +245,14 @@ async fn a_sink_of_ours_that_nobody_closes_is_given_up() {
     with_peer(async |peer| {
         let (stream, written) = sink(3);
         peer.api.call("returnNull", (stream,)).await.unwrap();
-        eventually("the sink", true, async || written.lock().unwrap().end.is_some_and(|end| end != "closed")).await;
+        eventually("the sink", true, async || {
+            written
+                .lock()
+                .unwrap()
+                .end
+                .is_some_and(|end| end != "closed")
+        })
+        .await;
         let (writable, mut readable) = WritableStream::pipe();
         peer.api.call("returnNull", (writable,)).await.unwrap();
         assert!(readable.next().await.unwrap().is_err());

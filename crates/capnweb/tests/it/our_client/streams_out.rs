@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use capnweb::{Capability, Date, Error, ErrorKind, ReadableStream, Result, Stub, Value, WritableStream};
+use capnweb::{
+    Capability, Date, Error, ErrorKind, ReadableStream, Result, Stub, Value, WritableStream,
+};
 use futures_util::{Stream, StreamExt, stream};
 
 use super::with_peer;
@@ -36,7 +38,10 @@ impl Seen {
     }
 
     async fn assert_dropped(&self) {
-        eventually("the source is dropped", true, async || self.dropped.load(Ordering::SeqCst)).await;
+        eventually("the source is dropped", true, async || {
+            self.dropped.load(Ordering::SeqCst)
+        })
+        .await;
     }
 }
 
@@ -49,20 +54,38 @@ impl Drop for SetOnDrop {
 }
 
 fn pieces(size: usize) -> impl Iterator<Item = Bytes> + Send + 'static {
-    (0..size).step_by(65536).map(|at| samples::pattern(at, 65536))
+    (0..size)
+        .step_by(65536)
+        .map(|at| samples::pattern(at, 65536))
 }
 
 /// What `hashBytes` gives for the pattern of that size.
 fn hash_of(size: usize) -> Value {
     let hash = samples::hash_of(&samples::pattern(0, size), 0);
-    Value::object([("bytes", Value::from(size)), ("chunks", Value::from(size / 65536)), ("hash", Value::from(hash))])
+    Value::object([
+        ("bytes", Value::from(size)),
+        ("chunks", Value::from(size / 65536)),
+        ("hash", Value::from(hash)),
+    ])
 }
 
 #[tokio::test]
 async fn a_stream_of_ours_is_read_by_the_callee() {
     with_peer(async |peer| {
-        assert_eq!(peer.api.sum(ReadableStream::from_items([1, 2, 3, 4])).await.unwrap(), 10.0);
-        assert_eq!(peer.api.sum(ReadableStream::from_items(Vec::<u32>::new())).await.unwrap(), 0.0);
+        assert_eq!(
+            peer.api
+                .sum(ReadableStream::from_items([1, 2, 3, 4]))
+                .await
+                .unwrap(),
+            10.0
+        );
+        assert_eq!(
+            peer.api
+                .sum(ReadableStream::from_items(Vec::<u32>::new()))
+                .await
+                .unwrap(),
+            0.0
+        );
     })
     .await;
 }
@@ -72,7 +95,13 @@ async fn capabilities_in_our_chunks_are_called() {
     with_peer(async |peer| {
         let give = |n: f64| Value::from(Capability::from_fn(move |_| std::future::ready(n)));
         let chunks = vec![Value::from(1), give(20.0), give(300.0)];
-        assert_eq!(peer.api.sum(ReadableStream::from_items(chunks)).await.unwrap(), 321.0);
+        assert_eq!(
+            peer.api
+                .sum(ReadableStream::from_items(chunks))
+                .await
+                .unwrap(),
+            321.0
+        );
     })
     .await;
 }
@@ -82,7 +111,13 @@ async fn a_stream_that_the_callee_cancels_stops_here() {
     with_peer(async |peer| {
         let seen = Seen::default();
         let chunks = [5, 6].into_iter().chain(std::iter::repeat(-1));
-        assert_eq!(peer.api.sum(ReadableStream::new(seen.watch(chunks))).await.unwrap(), 11.0);
+        assert_eq!(
+            peer.api
+                .sum(ReadableStream::new(seen.watch(chunks)))
+                .await
+                .unwrap(),
+            11.0
+        );
         seen.assert_dropped().await;
     })
     .await;
@@ -105,7 +140,10 @@ async fn the_error_of_a_stream_of_ours_reaches_the_callee() {
         let broken = Error::of(ErrorKind::UriError, "source broke");
         let chunks = stream::iter([Ok(1), Ok(2), Err(broken)]);
         let error = peer.api.sum(ReadableStream::new(chunks)).await.unwrap_err();
-        assert_eq!((error.kind(), error.message()), (ErrorKind::UriError, "source broke"));
+        assert_eq!(
+            (error.kind(), error.message()),
+            (ErrorKind::UriError, "source broke")
+        );
     })
     .await;
 }
@@ -117,7 +155,10 @@ async fn a_slow_reader_holds_us_back() {
         let stream = ReadableStream::new(seen.watch(pieces(16 * MIB)));
         let result = peer.api.call("hashBytes", (stream, 2000)).into_future();
         let produced = steady(async || seen.produced.load(Ordering::SeqCst) * 65536).await;
-        assert!(produced > 0 && produced < 6 * MIB, "{produced} bytes were sent to a reader that had not begun");
+        assert!(
+            produced > 0 && produced < 6 * MIB,
+            "{produced} bytes were sent to a reader that had not begun"
+        );
         let result = result.await.unwrap();
         assert!(is_same(&result, &hash_of(16 * MIB)), "{result:?}");
     })
@@ -127,9 +168,19 @@ async fn a_slow_reader_holds_us_back() {
 #[tokio::test]
 async fn a_stream_comes_back_and_is_sent_on() {
     with_peer(async |peer| {
-        let chunks = vec![Value::from(1), "two".into(), Value::object([("three", Value::from(u64::MAX))])];
-        let echoed = peer.api.echo(Value::from(ReadableStream::from_items(chunks.clone()))).await.unwrap();
-        let Value::Readable(echoed) = echoed else { panic!("{echoed:?}") };
+        let chunks = vec![
+            Value::from(1),
+            "two".into(),
+            Value::object([("three", Value::from(u64::MAX))]),
+        ];
+        let echoed = peer
+            .api
+            .echo(Value::from(ReadableStream::from_items(chunks.clone())))
+            .await
+            .unwrap();
+        let Value::Readable(echoed) = echoed else {
+            panic!("{echoed:?}")
+        };
         let back: Vec<_> = echoed.map(Result::unwrap).collect().await;
         assert!(is_same(&Value::Array(back), &Value::Array(chunks)));
         let received = peer.api.count_to(100_u32, None).await.unwrap();
@@ -146,7 +197,12 @@ async fn a_stream_comes_back_and_is_sent_on() {
 async fn contents(api: &Stub<InteropTarget>) -> (usize, String, Value) {
     let contents = api.sink_contents().await.unwrap();
     let chunks = contents.field("chunks").unwrap().as_array().unwrap().len();
-    let state = contents.field("state").unwrap().as_str().unwrap().to_owned();
+    let state = contents
+        .field("state")
+        .unwrap()
+        .as_str()
+        .unwrap()
+        .to_owned();
     (chunks, state, contents.field("reason").unwrap().clone())
 }
 
@@ -155,13 +211,25 @@ async fn a_sink_stores_what_is_written() {
     with_peer(async |peer| {
         let sink = peer.api.open_sink(None).await.unwrap();
         let date = Value::from(Date::from_milliseconds(3.0));
-        let chunks = [1.into(), "two".into(), date, Value::object([("four", vec![4])]), Value::bytes(vec![5])];
+        let chunks = [
+            1.into(),
+            "two".into(),
+            date,
+            Value::object([("four", vec![4])]),
+            Value::bytes(vec![5]),
+        ];
         for chunk in &chunks {
             sink.write(chunk.clone()).await.unwrap();
         }
         sink.close().await.unwrap();
         let contents = peer.api.sink_contents().await.unwrap();
-        assert!(is_same(contents.field("chunks").unwrap(), &Value::Array(chunks.into())), "{contents:?}");
+        assert!(
+            is_same(
+                contents.field("chunks").unwrap(),
+                &Value::Array(chunks.into())
+            ),
+            "{contents:?}"
+        );
         assert_eq!(contents.field("state").unwrap().as_str(), Some("closed"));
         assert!(sink.write(6).await.is_err(), "written after the end");
     })
@@ -172,7 +240,11 @@ async fn a_sink_stores_what_is_written() {
 async fn a_thousand_writes_arrive_in_order_through_the_sink_trait() {
     with_peer(async |peer| {
         let sink = peer.api.open_sink(None).await.unwrap();
-        stream::iter(0..1000).map(|i| Ok(Value::from(i))).forward(sink).await.unwrap();
+        stream::iter(0..1000)
+            .map(|i| Ok(Value::from(i)))
+            .forward(sink)
+            .await
+            .unwrap();
         let contents = peer.api.sink_contents().await.unwrap();
         let expected = Value::array(0..1000);
         assert!(is_same(contents.field("chunks").unwrap(), &expected));
@@ -193,7 +265,10 @@ async fn a_sink_is_told_why_it_was_aborted() {
         };
         let expected = (1, "aborted".to_owned(), Some("changed my mind".to_owned()));
         eventually("the sink", expected, aborted).await;
-        assert_eq!(sink.write(2).await.unwrap_err().message(), "changed my mind");
+        assert_eq!(
+            sink.write(2).await.unwrap_err().message(),
+            "changed my mind"
+        );
     })
     .await;
 }
@@ -203,7 +278,10 @@ async fn a_sink_that_is_dropped_is_aborted() {
     with_peer(async |peer| {
         let sink: WritableStream = peer.api.open_sink(None).await.unwrap();
         drop(sink);
-        eventually("the sink", "aborted".to_owned(), async || contents(&peer.api).await.1).await;
+        eventually("the sink", "aborted".to_owned(), async || {
+            contents(&peer.api).await.1
+        })
+        .await;
     })
     .await;
 }
@@ -221,7 +299,10 @@ async fn a_sink_that_fails_fails_the_writer() {
             sink.close().await
         };
         let error = writing.await.unwrap_err();
-        assert_eq!((error.kind(), error.message()), (ErrorKind::RangeError, "sink full"));
+        assert_eq!(
+            (error.kind(), error.message()),
+            (ErrorKind::RangeError, "sink full")
+        );
         assert_eq!(sink.close().await.unwrap_err().message(), "sink full");
         let (chunks, state, _) = contents(&peer.api).await;
         assert_eq!((chunks, state.as_str()), (2, "failed"));

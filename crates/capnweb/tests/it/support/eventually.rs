@@ -9,17 +9,28 @@ use capnweb::{Connection, Stats};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What the tables of a session hold when nothing is in use: the main object of each side.
-pub(crate) const AT_REST: Stats = Stats { imports: 1, exports: 1, pending: 0 };
+pub(crate) const AT_REST: Stats = Stats {
+    imports: 1,
+    exports: 1,
+    pending: 0,
+};
 
 /// Reads again and again until the value is as expected; fails with the last one.
-pub(crate) async fn eventually<T: PartialEq + Debug>(what: &str, expected: T, mut read: impl AsyncFnMut() -> T) {
+pub(crate) async fn eventually<T: PartialEq + Debug>(
+    what: &str,
+    expected: T,
+    mut read: impl AsyncFnMut() -> T,
+) {
     let end = Instant::now() + PATIENCE;
     loop {
         let value = read().await;
         if value == expected {
             return;
         }
-        assert!(Instant::now() < end, "{what}: expected {expected:?}, still {value:?}");
+        assert!(
+            Instant::now() < end,
+            "{what}: expected {expected:?}, still {value:?}"
+        );
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

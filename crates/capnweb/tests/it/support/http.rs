@@ -36,8 +36,15 @@ pub(crate) async fn read_answer(stream: &mut TcpStream) -> Answer {
     soon("the answer", reading).await;
     let answer = String::from_utf8(answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
-    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
-    Answer { status: status.unwrap_or(0), head: head.to_owned(), body: body.to_owned() }
+    let status = head
+        .split(' ')
+        .nth(1)
+        .and_then(|status| status.parse().ok());
+    Answer {
+        status: status.unwrap_or(0),
+        head: head.to_owned(),
+        body: body.to_owned(),
+    }
 }
 
 /// Posts a body, with further header lines (each ending in `\r\n`).
@@ -50,6 +57,7 @@ pub(crate) async fn post(address: SocketAddr, headers: &str, body: &str) -> Answ
 }
 
 pub(crate) async fn get(address: SocketAddr, path: &str, headers: &str) -> Answer {
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}\r\n");
+    let request =
+        format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}\r\n");
     exchange(address, request.as_bytes()).await
 }

@@ -13,24 +13,42 @@ const OLDEST: u32 = 22;
 pub(crate) fn script(name: &str) -> Command {
     let mut command = Command::new(node());
     // Not through `node --test`: that would run the script in a grandchild, which outlives a kill.
-    command.arg("--test-reporter=spec").arg(name).current_dir(folder());
+    command
+        .arg("--test-reporter=spec")
+        .arg(name)
+        .current_dir(folder());
     command
 }
 
 /// Runs a suite to its end. It must pass whole: nothing failed, nothing skipped.
 pub(crate) async fn run_suite(name: &str, variables: &[(&str, &str)]) {
     let mut command = tokio::process::Command::from(script(name));
-    command.envs(variables.iter().copied()).stdin(Stdio::null()).kill_on_drop(true);
+    command
+        .envs(variables.iter().copied())
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
     let output = command.output().await.unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     let count = |label: &str| -> u32 {
-        let line = text.lines().rev().find_map(|line| line.strip_prefix("ℹ ")?.strip_prefix(label));
-        line.and_then(|number| number.trim().parse().ok()).unwrap_or(u32::MAX)
+        let line = text
+            .lines()
+            .rev()
+            .find_map(|line| line.strip_prefix("ℹ ")?.strip_prefix(label));
+        line.and_then(|number| number.trim().parse().ok())
+            .unwrap_or(u32::MAX)
     };
     let [tests, passed, skipped] = ["tests ", "pass ", "skipped "].map(count);
     let whole = output.status.success() && tests == passed && skipped == 0 && tests != u32::MAX;
-    let rest: Vec<_> = text.lines().filter(|line| !line.trim_start().starts_with('✔')).collect();
-    assert!(whole, "{name} did not pass:\n{}\n{}", rest.join("\n"), String::from_utf8_lossy(&output.stderr));
+    let rest: Vec<_> = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with('✔'))
+        .collect();
+    assert!(
+        whole,
+        "{name} did not pass:\n{}\n{}",
+        rest.join("\n"),
+        String::from_utf8_lossy(&output.stderr)
+    );
     // Written past the capture of the test runner: how much ran is worth a line in every log.
     let _ = writeln!(std::io::stderr(), "{name}: {passed} tests passed");
 }
@@ -45,13 +63,22 @@ pub(crate) struct NpmServer {
 impl NpmServer {
     pub(crate) fn start() -> Self {
         let mut command = script("server.mjs");
-        command.arg("--until-eof").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .arg("--until-eof")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
         let ready: serde_json::Value = serde_json::from_str(&line).unwrap();
         let url = ready["url"].as_str().unwrap().to_owned();
-        Self { url, child: Mutex::new(child) }
+        Self {
+            url,
+            child: Mutex::new(child),
+        }
     }
 
     /// The one that all tests may use which look at no state of the whole server.

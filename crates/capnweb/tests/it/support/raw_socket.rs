@@ -47,12 +47,19 @@ impl RawSocket {
             return Ok(Self { stream });
         }
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Err(Answer { status, head, body: String::new() })
+        Err(Answer {
+            status,
+            head,
+            body: String::new(),
+        })
     }
 
     /// Sends each text in a frame of its own.
     pub(crate) async fn send(&mut self, texts: &[&str]) {
-        let bytes: Vec<u8> = texts.iter().flat_map(|text| frame(0x81, text.as_bytes())).collect();
+        let bytes: Vec<u8> = texts
+            .iter()
+            .flat_map(|text| frame(0x81, text.as_bytes()))
+            .collect();
         self.stream.write_all(&bytes).await.unwrap();
     }
 
@@ -116,7 +123,10 @@ impl RawSocket {
     pub(crate) async fn assert_aborted(&mut self, because: &str) {
         let message = self.message().await;
         let reason = message[1][2].as_str().unwrap_or_default();
-        assert!(message[0] == "abort" && reason.contains(because), "{message}");
+        assert!(
+            message[0] == "abort" && reason.contains(because),
+            "{message}"
+        );
         match self.next().await {
             Frame::Close(3000, text) => assert_eq!(text, reason),
             other => panic!("expected close 3000, got {other:?}"),
@@ -154,7 +164,10 @@ pub(crate) async fn assert_serves(address: SocketAddr) {
     let answer = RawSocket::open(address).await.square(12).await;
     assert_eq!(answer, serde_json::json!(["resolve", 1, 144]));
     let answer = http::post(address, "", CALL).await;
-    assert_eq!((answer.status, answer.body.as_str()), (200, r#"["resolve",1,144]"#));
+    assert_eq!(
+        (answer.status, answer.body.as_str()),
+        (200, r#"["resolve",1,144]"#)
+    );
 }
 
 /// A batch of one call.

@@ -52,12 +52,19 @@ impl InteropServer {
         Self::with_options(options, configure).await
     }
 
-    pub(crate) async fn with_options(options: Options, configure: impl FnOnce(Server) -> Server) -> Self {
+    pub(crate) async fn with_options(
+        options: Options,
+        configure: impl FnOnce(Server) -> Server,
+    ) -> Self {
         let world = Arc::new(World::default());
         let tasks = options.tasks.clone();
-        let server = Server::new(move |_headers| InteropTarget::new(world.clone())).options(options);
+        let server =
+            Server::new(move |_headers| InteropTarget::new(world.clone())).options(options);
         let router = Router::new().route("/rpc", configure(server).route());
-        Self { serving: Serving::start(router).await, tasks }
+        Self {
+            serving: Serving::start(router).await,
+            tasks,
+        }
     }
 
     pub(crate) fn address(&self) -> SocketAddr {

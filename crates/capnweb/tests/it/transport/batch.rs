@@ -15,9 +15,17 @@ use crate::support::serving::InteropServer;
 #[tokio::test]
 async fn newlines_at_the_end_and_between_are_tolerated() {
     let server = InteropServer::start().await;
-    for body in [CALL.to_owned(), format!("{CALL}\n"), format!("\n{}\n\n", CALL.replace('\n', "\r\n"))] {
+    for body in [
+        CALL.to_owned(),
+        format!("{CALL}\n"),
+        format!("\n{}\n\n", CALL.replace('\n', "\r\n")),
+    ] {
         let answer = post(server.address(), "", &body).await;
-        assert_eq!((answer.status, answer.body.as_str()), (200, r#"["resolve",1,144]"#), "{body:?}");
+        assert_eq!(
+            (answer.status, answer.body.as_str()),
+            (200, r#"["resolve",1,144]"#),
+            "{body:?}"
+        );
     }
     let empty = post(server.address(), "", "").await;
     assert_eq!((empty.status, empty.body.as_str()), (200, ""));
@@ -26,15 +34,33 @@ async fn newlines_at_the_end_and_between_are_tolerated() {
 #[tokio::test]
 async fn a_malformed_line_is_answered_400_and_says_why() {
     let server = InteropServer::start().await;
-    let lines = ["nope", "[]", "{}", r#"["frob"]"#, r#"["push",["frob"]]"#, r#"["pull",7]"#, r#"["release",0,2]"#];
+    let lines = [
+        "nope",
+        "[]",
+        "{}",
+        r#"["frob"]"#,
+        r#"["push",["frob"]]"#,
+        r#"["pull",7]"#,
+        r#"["release",0,2]"#,
+    ];
     for line in lines {
-        for body in [line.to_owned(), format!("{CALL}\n{line}"), format!("{line}\n{CALL}")] {
+        for body in [
+            line.to_owned(),
+            format!("{CALL}\n{line}"),
+            format!("{line}\n{CALL}"),
+        ] {
             let answer = post(server.address(), "", &body).await;
             assert_eq!(answer.status, 400, "{body:?}");
-            assert!(!answer.body.is_empty(), "{body:?} is refused without a reason");
+            assert!(
+                !answer.body.is_empty(),
+                "{body:?} is refused without a reason"
+            );
         }
     }
-    let head = format!("POST /rpc HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", server.address());
+    let head = format!(
+        "POST /rpc HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n",
+        server.address()
+    );
     let not_text = [head.as_bytes(), b"Content-Length: 2\r\n\r\n\xff\xfe"].concat();
     assert_eq!(exchange(server.address(), &not_text).await.status, 400);
     assert_serves(server.address()).await;
@@ -45,19 +71,29 @@ async fn other_methods_are_answered_405() {
     let server = InteropServer::start().await;
     let answer = get(server.address(), "/rpc", "").await;
     assert_eq!(answer.status, 405);
-    assert!(answer.head.to_ascii_lowercase().contains("\r\nallow: post"), "{}", answer.head);
+    assert!(
+        answer.head.to_ascii_lowercase().contains("\r\nallow: post"),
+        "{}",
+        answer.head
+    );
     for method in ["PUT", "DELETE", "PATCH"] {
         let request = format!(
             "{method} /rpc HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
             server.address()
         );
-        assert_eq!(exchange(server.address(), request.as_bytes()).await.status, 405, "{method}");
+        assert_eq!(
+            exchange(server.address(), request.as_bytes()).await.status,
+            405,
+            "{method}"
+        );
     }
     assert_serves(server.address()).await;
 }
 
 fn lines(body: &str) -> Vec<Json> {
-    body.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    body.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 #[tokio::test]
@@ -73,9 +109,18 @@ async fn a_call_back_to_the_client_fails_at_once() {
     ];
     let started = Instant::now();
     let answer = post(server.address(), "", &calls.join("\n")).await;
-    assert!(started.elapsed() < PATIENCE, "it hung for {:?}", started.elapsed());
+    assert!(
+        started.elapsed() < PATIENCE,
+        "it hung for {:?}",
+        started.elapsed()
+    );
     let answers = lines(&answer.body);
-    let find = |id: i64| answers.iter().find(|answer| answer[1] == id && answer[0] != "release").unwrap();
+    let find = |id: i64| {
+        answers
+            .iter()
+            .find(|answer| answer[1] == id && answer[0] != "release")
+            .unwrap()
+    };
     assert_eq!(find(1)[0], "reject");
     assert_eq!(find(2)[2][1], "TypeError", "a stream cannot be sent");
     assert_eq!(find(3), &json!(["resolve", 3, 4]));
@@ -83,7 +128,10 @@ async fn a_call_back_to_the_client_fails_at_once() {
 
 #[tokio::test]
 async fn a_promise_the_client_cannot_resolve_any_more_does_not_hold_the_batch() {
-    let settings = Settings { answer_limit: Duration::from_millis(100), ..Settings::default() };
+    let settings = Settings {
+        answer_limit: Duration::from_millis(100),
+        ..Settings::default()
+    };
     let server = InteropServer::configured(|server| server.batch(settings)).await;
     let calls = [
         r#"["push",["pipeline",0,["square"],[["promise",-1]]]]"#,
@@ -104,10 +152,16 @@ async fn a_promise_the_client_cannot_resolve_any_more_does_not_hold_the_batch() 
 
 #[tokio::test]
 async fn a_body_that_does_not_come_is_not_waited_for() {
-    let settings = Settings { read_limit: Duration::from_millis(100), ..Settings::default() };
+    let settings = Settings {
+        read_limit: Duration::from_millis(100),
+        ..Settings::default()
+    };
     let server = InteropServer::configured(|server| server.batch(settings)).await;
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
-    let head = format!("POST /rpc HTTP/1.1\r\nHost: {}\r\nContent-Length: 100\r\n\r\n[", server.address());
+    let head = format!(
+        "POST /rpc HTTP/1.1\r\nHost: {}\r\nContent-Length: 100\r\n\r\n[",
+        server.address()
+    );
     stream.write_all(head.as_bytes()).await.unwrap();
     assert_eq!(read_answer(&mut stream).await.status, 408);
     assert_serves(server.address()).await;

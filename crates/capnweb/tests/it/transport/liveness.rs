@@ -17,7 +17,11 @@ use crate::support::raw_socket::{Frame, RawSocket, frame};
 use crate::support::serving::{InteropServer, Serving};
 
 fn impatient() -> Settings {
-    Settings { ping_after: Duration::from_millis(100), idle_limit: Duration::from_secs(1), ..Settings::default() }
+    Settings {
+        ping_after: Duration::from_millis(100),
+        idle_limit: Duration::from_secs(1),
+        ..Settings::default()
+    }
 }
 
 #[tokio::test]
@@ -29,7 +33,10 @@ async fn a_silent_peer_is_pinged_and_then_given_up() {
         match socket.next().await {
             Frame::Ping => pings += 1,
             Frame::Close(code, reason) => {
-                assert_eq!((code, reason.as_str()), (3000, "the peer was silent for too long"));
+                assert_eq!(
+                    (code, reason.as_str()),
+                    (3000, "the peer was silent for too long")
+                );
                 break;
             }
             other => panic!("{other:?}"),
@@ -58,7 +65,10 @@ async fn a_silent_server_is_pinged_and_then_given_up() {
     let server = async {
         let (stream, _) = listener.accept().await.unwrap();
         // From here on it is there and says nothing.
-        tokio_tungstenite::accept_async(stream).await.unwrap().into_inner()
+        tokio_tungstenite::accept_async(stream)
+            .await
+            .unwrap()
+            .into_inner()
     };
     let url = format!("ws://{address}/rpc");
     let stream = TcpStream::connect(address).await.unwrap();
@@ -68,7 +78,13 @@ async fn a_silent_server_is_pinged_and_then_given_up() {
     let reason = soon("the end", connection.unwrap().closed()).await;
     assert_eq!(reason.message(), "the peer was silent for too long");
     // An empty ping, masked as a client must.
-    assert_eq!(&soon("a ping", silent.read_u16()).await.unwrap().to_be_bytes(), &[0x89, 0x80]);
+    assert_eq!(
+        &soon("a ping", silent.read_u16())
+            .await
+            .unwrap()
+            .to_be_bytes(),
+        &[0x89, 0x80]
+    );
 }
 
 const PAGE: usize = 64 << 10;
@@ -108,35 +124,56 @@ async fn libraries(limits: Limits, settings: Settings) -> Libraries {
         open.fetch_add(1, Ordering::SeqCst);
         Library { asked, open }
     });
-    let server = server.options(Options::default().limits(limits)).websocket(settings);
+    let server = server
+        .options(Options::default().limits(limits))
+        .websocket(settings);
     let serving = Serving::start(Router::new().route("/rpc", server.route())).await;
-    Libraries { serving, asked, open }
+    Libraries {
+        serving,
+        asked,
+        open,
+    }
 }
 
 /// So many calls of `page`, all pulled, as one piece of bytes.
 fn asking(calls: usize) -> Vec<u8> {
     let ask = |id| {
         let pull = format!(r#"["pull",{id}]"#);
-        [frame(0x81, br#"["push",["pipeline",0,["page"],[]]]"#), frame(0x81, pull.as_bytes())].concat()
+        [
+            frame(0x81, br#"["push",["pipeline",0,["page"],[]]]"#),
+            frame(0x81, pull.as_bytes()),
+        ]
+        .concat()
     };
     (1..=calls).flat_map(ask).collect()
 }
 
 #[tokio::test]
 async fn a_peer_that_asks_for_much_and_reads_nothing_is_given_up() {
-    let limits = Limits { max_queued_bytes: 4 << 20, ..Limits::default() };
-    let settings = Settings { write_limit: Duration::from_millis(300), ..Settings::default() };
+    let limits = Limits {
+        max_queued_bytes: 4 << 20,
+        ..Limits::default()
+    };
+    let settings = Settings {
+        write_limit: Duration::from_millis(300),
+        ..Settings::default()
+    };
     let libraries = libraries(limits, settings).await;
     let mut socket = RawSocket::open(libraries.serving.address).await;
     let (mut read, mut write) = socket.stream.split();
     // Half a gigabyte of pages. The sending fails when the connection is closed at the other end.
     let calls = asking(8000);
     let sending = async { drop(write.write_all(&calls).await) };
-    let given_up = eventually("open sessions", 0, async || libraries.open.load(Ordering::SeqCst));
+    let given_up = eventually("open sessions", 0, async || {
+        libraries.open.load(Ordering::SeqCst)
+    });
     soon("all is over", join(given_up, sending)).await;
     // What fits in the buffers of the sockets was asked for as well, but not all.
     let made = libraries.asked.load(Ordering::SeqCst) * PAGE;
-    assert!(made < 32 << 20, "{made} bytes were made for a peer that read none");
+    assert!(
+        made < 32 << 20,
+        "{made} bytes were made for a peer that read none"
+    );
     let mut rest = Vec::new();
     // Ends with a reset, as what was asked is still unread at the other end.
     let _ = soon("the end of the connection", read.read_to_end(&mut rest)).await;
@@ -147,7 +184,10 @@ async fn a_peer_that_asks_for_much_and_reads_nothing_is_given_up() {
 /// been given anything to read was told that it read too slowly.
 #[tokio::test]
 async fn a_peer_that_asks_for_much_and_reads_it_is_served() {
-    let limits = Limits { max_queued_bytes: 1 << 20, ..Limits::default() };
+    let limits = Limits {
+        max_queued_bytes: 1 << 20,
+        ..Limits::default()
+    };
     let libraries = libraries(limits, Settings::default()).await;
     let mut socket = RawSocket::open(libraries.serving.address).await;
     let calls = 200;

@@ -15,14 +15,20 @@ use crate::support::serving::InteropServer;
 const LIMIT: usize = 1000;
 
 async fn start() -> InteropServer {
-    let limits = Limits { max_message_bytes: LIMIT, ..Limits::default() };
+    let limits = Limits {
+        max_message_bytes: LIMIT,
+        ..Limits::default()
+    };
     InteropServer::with_options(Options::default().limits(limits), |server| server).await
 }
 
 /// A call of `returnNull` that is so many bytes long.
 fn call_of(length: usize) -> String {
     let (before, after) = (r#"["push",["pipeline",0,["returnNull"],[""#, r#""]]]"#);
-    format!("{before}{}{after}", "x".repeat(length - before.len() - after.len()))
+    format!(
+        "{before}{}{after}",
+        "x".repeat(length - before.len() - after.len())
+    )
 }
 
 #[tokio::test]
@@ -53,8 +59,14 @@ async fn the_fragments_of_a_message_count_together() {
     let mut socket = RawSocket::open(server.address()).await;
     let text = call_of(900);
     let (one, two) = text.as_bytes().split_at(450);
-    socket.send_bytes(&[frame(0x01, one), frame(0x80, two)].concat()).await;
-    assert_eq!(socket.square_as(2, 3).await, json!(["resolve", 2, 9]), "fragments that are not too long");
+    socket
+        .send_bytes(&[frame(0x01, one), frame(0x80, two)].concat())
+        .await;
+    assert_eq!(
+        socket.square_as(2, 3).await,
+        json!(["resolve", 2, 9]),
+        "fragments that are not too long"
+    );
     socket.send_bytes(&frame(0x01, &[b' '; 450])).await;
     socket.send_bytes(&frame(0x00, &[b' '; 450])).await;
     socket.send_bytes(&frame(0x00, &[b' '; 450])).await;
@@ -65,15 +77,32 @@ async fn the_fragments_of_a_message_count_together() {
 #[tokio::test]
 async fn a_client_has_limits_as_well() {
     let server = InteropServer::start().await;
-    let options = Options::default().limits(Limits { max_message_bytes: LIMIT, ..Limits::default() });
-    let connection = websocket::connect(&server.url(), Capability::nothing(), &options).await.unwrap();
+    let options = Options::default().limits(Limits {
+        max_message_bytes: LIMIT,
+        ..Limits::default()
+    });
+    let connection = websocket::connect(&server.url(), Capability::nothing(), &options)
+        .await
+        .unwrap();
     let api: Stub<InteropTarget> = connection.remote();
     let error = api.greet("x".repeat(2 * LIMIT)).await.unwrap_err();
     assert_eq!(error.message(), "the value is too large to be sent");
-    assert_eq!(api.list(10_u32).await.unwrap().len(), 10, "which fails that call only");
+    assert_eq!(
+        api.list(10_u32).await.unwrap().len(),
+        10,
+        "which fails that call only"
+    );
     let error = api.list(1000_u32).await.unwrap_err();
-    assert!(error.message().contains("exceeds maximum size of 1000 bytes"), "{error}");
-    assert_eq!(soon("the end", connection.closed()).await.message(), error.message());
+    assert!(
+        error
+            .message()
+            .contains("exceeds maximum size of 1000 bytes"),
+        "{error}"
+    );
+    assert_eq!(
+        soon("the end", connection.closed()).await.message(),
+        error.message()
+    );
     assert_serves(server.address()).await;
 }
 
@@ -81,7 +110,10 @@ async fn a_client_has_limits_as_well() {
 async fn a_batch_that_announces_too_much_is_refused_before_it_comes() {
     let server = start().await;
     let address = server.address();
-    let request = format!("POST /rpc HTTP/1.1\r\nHost: {address}\r\nContent-Length: {}\r\n\r\n", 1_u64 << 40);
+    let request = format!(
+        "POST /rpc HTTP/1.1\r\nHost: {address}\r\nContent-Length: {}\r\n\r\n",
+        1_u64 << 40
+    );
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     assert_eq!(read_answer(&mut stream).await.status, 413);
@@ -94,11 +126,17 @@ async fn a_batch_that_says_nothing_of_its_length_is_measured() {
     let address = server.address();
     let head = format!("POST /rpc HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
     let chunked = |chunks: &[&str]| {
-        let chunks: String = chunks.iter().map(|chunk| format!("{:x}\r\n{chunk}\r\n", chunk.len())).collect();
+        let chunks: String = chunks
+            .iter()
+            .map(|chunk| format!("{:x}\r\n{chunk}\r\n", chunk.len()))
+            .collect();
         format!("{head}Transfer-Encoding: chunked\r\n\r\n{chunks}0\r\n\r\n")
     };
     let answer = exchange(address, chunked(&[&CALL[..10], &CALL[10..]]).as_bytes()).await;
-    assert_eq!((answer.status, answer.body.as_str()), (200, r#"["resolve",1,144]"#));
+    assert_eq!(
+        (answer.status, answer.body.as_str()),
+        (200, r#"["resolve",1,144]"#)
+    );
     let piece = " ".repeat(400);
     let answer = exchange(address, chunked(&[&piece, &piece, &piece]).as_bytes()).await;
     assert_eq!(answer.status, 413);
@@ -117,7 +155,10 @@ async fn a_batch_that_lies_about_its_length_harms_nobody() {
     assert_eq!(exchange(address, short.as_bytes()).await.status, 400);
     // Promises more than it sends, then leaves.
     let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(format!("{head}Content-Length: 500\r\n\r\n{CALL}").as_bytes()).await.unwrap();
+    stream
+        .write_all(format!("{head}Content-Length: 500\r\n\r\n{CALL}").as_bytes())
+        .await
+        .unwrap();
     stream.shutdown().await.unwrap();
     let answer = read_answer(&mut stream).await;
     assert!(answer.status == 400 || answer.status == 0, "{answer:?}");
@@ -132,7 +173,15 @@ async fn a_batch_that_lies_about_its_length_harms_nobody() {
 async fn a_batch_of_the_very_limit_is_taken_and_one_byte_more_is_not() {
     let server = start().await;
     let fill = |length: usize| format!("{CALL}{}", "\n".repeat(length - CALL.len()));
-    assert_eq!(http::post(server.address(), "", &fill(LIMIT)).await.status, 200);
-    assert_eq!(http::post(server.address(), "", &fill(LIMIT + 1)).await.status, 413);
+    assert_eq!(
+        http::post(server.address(), "", &fill(LIMIT)).await.status,
+        200
+    );
+    assert_eq!(
+        http::post(server.address(), "", &fill(LIMIT + 1))
+            .await
+            .status,
+        413
+    );
     assert_serves(server.address()).await;
 }

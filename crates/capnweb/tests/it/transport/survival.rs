@@ -13,7 +13,9 @@ use crate::support::raw_socket::{RawSocket, assert_serves, frame, header};
 use crate::support::serving::InteropServer;
 
 async fn connect(server: &InteropServer) -> (Connection, Stub<InteropTarget>) {
-    let connection = websocket::connect(&server.url(), Capability::nothing(), &Options::default()).await.unwrap();
+    let connection = websocket::connect(&server.url(), Capability::nothing(), &Options::default())
+        .await
+        .unwrap();
     let api = connection.remote();
     (connection, api)
 }
@@ -32,7 +34,10 @@ async fn disconnects_at_every_point_of_a_frame_leave_nothing_behind() {
     drop(socket);
     eventually("handlers", 0, async || server.tasks.len()).await;
     let (connection, api) = connect(&server).await;
-    eventually("live objects", 0, async || api.live_tracked().await.unwrap()).await;
+    eventually("live objects", 0, async || {
+        api.live_tracked().await.unwrap()
+    })
+    .await;
     assert_at_rest(&connection).await;
     assert_serves(server.address()).await;
 }
@@ -51,7 +56,11 @@ async fn what_is_no_websocket_harms_nobody() {
         stream.write_all(opening).await.unwrap();
     }
     // Frames that a client must not send: unmasked, of an unknown kind, with reserved bits.
-    for wrong in [[0x81, 0x02, b'[', b']'], [0x83, 0x80, 0, 0], [0xf1, 0x80, 0, 0]] {
+    for wrong in [
+        [0x81, 0x02, b'[', b']'],
+        [0x83, 0x80, 0, 0],
+        [0xf1, 0x80, 0, 0],
+    ] {
         let mut socket = RawSocket::open(server.address()).await;
         socket.send_bytes(&wrong).await;
     }
@@ -63,7 +72,9 @@ async fn what_is_no_websocket_harms_nobody() {
 async fn text_that_is_not_utf8_aborts() {
     let server = InteropServer::start().await;
     let mut socket = RawSocket::open(server.address()).await;
-    socket.send_bytes(&frame(0x81, b"[\"push\",\"\xff\"]")).await;
+    socket
+        .send_bytes(&frame(0x81, b"[\"push\",\"\xff\"]"))
+        .await;
     socket.assert_aborted("UTF-8").await;
     assert_serves(server.address()).await;
 }
@@ -72,7 +83,11 @@ async fn text_that_is_not_utf8_aborts() {
 async fn a_frame_in_many_pieces_is_one_message() {
     let server = InteropServer::start().await;
     let mut socket = RawSocket::open(server.address()).await;
-    let bytes = [frame(0x81, br#"["push",["pipeline",0,["square"],[5]]]"#), frame(0x81, br#"["pull",1]"#)].concat();
+    let bytes = [
+        frame(0x81, br#"["push",["pipeline",0,["square"],[5]]]"#),
+        frame(0x81, br#"["pull",1]"#),
+    ]
+    .concat();
     for byte in bytes {
         socket.send_bytes(&[byte]).await;
         tokio::task::yield_now().await;
@@ -105,11 +120,16 @@ async fn two_servers_in_one_process_know_nothing_of_each_other() {
     let (first, api) = connect(&one).await;
     let (second, other) = connect(&two).await;
     let counter = other.make_counter(1.0).await.unwrap();
-    api.keep("mine", counter.capability().clone()).await.unwrap();
+    api.keep("mine", counter.capability().clone())
+        .await
+        .unwrap();
     assert!(!other.drop_kept("mine").await.unwrap());
     // The first server calls the second through us.
     let kept = api.kept("mine").property("stub");
-    assert_eq!(kept.call("increment", (2,)).cast::<f64>().await.unwrap(), 3.0);
+    assert_eq!(
+        kept.call("increment", (2,)).cast::<f64>().await.unwrap(),
+        3.0
+    );
     assert_eq!(counter.value().await.unwrap(), 3.0);
     assert!(api.drop_kept("mine").await.unwrap());
     drop((kept, counter));
