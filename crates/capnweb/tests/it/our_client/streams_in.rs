@@ -1,6 +1,7 @@
 //! Streams that come from the npm server, and sinks it writes to.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use capnweb::{Error, ErrorKind, ReadableStream, Result, Stub, Value, WritableStream, target};
@@ -222,6 +223,35 @@ async fn the_callee_writes_into_a_pipe_that_is_read_here() {
         let writing = peer.api.write_to(writable, 100_u32).into_future();
         assert_eq!(numbers(readable).await, (1..=100).collect::<Vec<_>>());
         assert_eq!(writing.await.unwrap(), 100);
+    })
+    .await;
+}
+
+/// Takes a while for each chunk, and notes when it begins and when it is done.
+struct SlowSink(Arc<Mutex<Vec<String>>>);
+
+#[target(pub(crate))]
+impl SlowSink {
+    pub async fn write(&self, chunk: u32) {
+        self.0.lock().unwrap().push(format!("{chunk}..."));
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        self.0.lock().unwrap().push(format!("{chunk}"));
+    }
+
+    pub async fn close(&self) {
+        self.0.lock().unwrap().push("closed".to_owned());
+    }
+}
+
+#[tokio::test]
+async fn a_sink_of_ours_gets_one_chunk_after_the_other() {
+    with_peer(async |peer| {
+        let log = Arc::<Mutex<Vec<String>>>::default();
+        let stream = WritableStream::new(SlowSink(log.clone()));
+        assert_eq!(peer.api.write_to(stream, 20_u32).await.unwrap(), 20);
+        let chunks = (1..=20).flat_map(|chunk| [format!("{chunk}..."), format!("{chunk}")]);
+        let expected: Vec<_> = chunks.chain(["closed".to_owned()]).collect();
+        assert_eq!(*log.lock().unwrap(), expected);
     })
     .await;
 }

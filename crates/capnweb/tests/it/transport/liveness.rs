@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use capnweb::transport::websocket::{self, Settings};
-use capnweb::{Capability, Limits, Options, Server, target};
+use capnweb::{Callback, Capability, Limits, Options, Server, target};
 use futures_util::future::join;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -101,6 +101,13 @@ impl Library {
         self.asked.fetch_add(1, Ordering::SeqCst);
         "x".repeat(PAGE)
     }
+
+    /// Sends pages unasked, and waits for no answer.
+    pub fn send(&self, reader: Callback<(String,), ()>, pages: usize) {
+        for _ in 0..pages {
+            drop(reader.call((self.page(),)));
+        }
+    }
 }
 
 impl Drop for Library {
@@ -148,8 +155,8 @@ fn asking(calls: usize) -> Vec<u8> {
     (1..=calls).flat_map(ask).collect()
 }
 
-#[tokio::test]
-async fn a_peer_that_asks_for_much_and_reads_nothing_is_given_up() {
+/// Libraries that soon lose patience with a slow reader.
+async fn strict_libraries() -> Libraries {
     let limits = Limits {
         max_queued_bytes: 4 << 20,
         ..Limits::default()
@@ -158,7 +165,12 @@ async fn a_peer_that_asks_for_much_and_reads_nothing_is_given_up() {
         write_limit: Duration::from_millis(300),
         ..Settings::default()
     };
-    let libraries = libraries(limits, settings).await;
+    libraries(limits, settings).await
+}
+
+#[tokio::test]
+async fn a_peer_that_asks_for_much_and_reads_nothing_is_given_up() {
+    let libraries = strict_libraries().await;
     let mut socket = RawSocket::open(libraries.serving.address).await;
     let (mut read, mut write) = socket.stream.split();
     // Half a gigabyte of pages. The sending fails when the connection is closed at the other end.
@@ -178,6 +190,20 @@ async fn a_peer_that_asks_for_much_and_reads_nothing_is_given_up() {
     // Ends with a reset, as what was asked is still unread at the other end.
     let _ = soon("the end of the connection", read.read_to_end(&mut rest)).await;
     assert!(rest.len() < 32 << 20);
+}
+
+#[tokio::test]
+async fn a_peer_that_is_called_much_and_reads_nothing_is_given_up() {
+    let libraries = strict_libraries().await;
+    let mut socket = RawSocket::open(libraries.serving.address).await;
+    let call = r#"["push",["pipeline",0,["send"],[["export",-1],1000]]]"#;
+    socket.send(&[call]).await;
+    let open = async || libraries.open.load(Ordering::SeqCst);
+    eventually("open sessions", 0, open).await;
+    // The session ended when its queue was full: the other pages were never sent.
+    let mut rest = Vec::new();
+    let _ = soon("the end", socket.stream.read_to_end(&mut rest)).await;
+    assert!(rest.len() < 8 << 20, "{} bytes were sent", rest.len());
 }
 
 /// Regression: all that had arrived was answered before anything was written, and a peer that had not
