@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, Once};
 
-use capnweb::expression::Expression;
+use capnweb::expression::{Capture, Expression};
 use capnweb::limits::Limits;
 use capnweb::message::Message;
 use capnweb::{
@@ -32,6 +32,7 @@ thread_local! {
 }
 
 /// Nothing a peer sends, one frame on each line, makes a session panic, hang or keep anything for ever.
+/// Behind a line `relay` the frames go to the two sessions of a relay.
 pub(crate) fn session(input: &[u8]) {
     static COUNT_PANICS: Once = Once::new();
     // A session survives panics of handlers, so ours would go unnoticed inside one.
@@ -50,28 +51,107 @@ pub(crate) fn session(input: &[u8]) {
     runtime.block_on(async {
         let tasks = Tasks::new();
         let options = Options::default().limits(limits()).tasks(tasks.clone());
-        let connection = Connection::new(Capability::new(Sample::default()), &options);
-        for frame in text.lines() {
-            connection.receive(frame);
-            for _ in 0..4 {
-                tokio::task::yield_now().await;
+        match text.strip_prefix("relay\n") {
+            Some(frames) => {
+                let (one, other) = capnweb::relay(&options);
+                converse(&[one, other], frames).await;
             }
-            for frame in connection.take_outgoing() {
-                let message = Message::parse(&frame, &Limits::default());
-                assert!(message.is_ok(), "we sent what nobody can read: {frame}");
+            None => {
+                converse(
+                    &[Connection::new(
+                        Capability::new(Sample::default()),
+                        &options,
+                    )],
+                    &text,
+                )
+                .await
             }
         }
-        connection.end(Error::new("the input is over"));
-        assert_eq!(connection.stats(), Stats::default());
-        assert!(
-            connection
-                .take_outgoing()
-                .iter()
-                .all(|frame| frame.starts_with("[\"abort\""))
-        );
         tasks.stop().await;
     });
     assert_eq!(PANICS.get(), panics, "something panicked");
+}
+
+/// Takes the frames and looks at what is sent. Those that begin with `>` are for the second session.
+async fn converse(connections: &[Connection], frames: &str) {
+    let mut ids = vec![0; connections.len()];
+    for frame in frames.lines() {
+        match (frame.strip_prefix('>'), connections) {
+            (Some(frame), [_, second]) => second.receive(frame),
+            _ => connections[0].receive(frame),
+        }
+        for _ in 0..4 {
+            tokio::task::yield_now().await;
+        }
+        for (connection, last) in connections.iter().zip(&mut ids) {
+            connection
+                .take_outgoing()
+                .iter()
+                .for_each(|frame| check_sent(frame, last));
+        }
+    }
+    for connection in connections {
+        connection.end(Error::new("the input is over"));
+    }
+    for (connection, last) in connections.iter().zip(&mut ids) {
+        assert_eq!(connection.stats(), Stats::default());
+        connection
+            .take_outgoing()
+            .iter()
+            .for_each(|frame| check_sent(frame, last));
+    }
+}
+
+/// A peer with the same limits can read it, and no id is introduced twice.
+fn check_sent(frame: &str, last: &mut i64) {
+    let message = match Message::parse(frame, &limits()) {
+        Ok(message) => message,
+        Err(error) => panic!("we sent what nobody can read, {error}: {frame}"),
+    };
+    let mut ids = Vec::new();
+    match &message {
+        Message::Push(expression) | Message::Stream(expression) => introduced(expression, &mut ids),
+        Message::Resolve(_, expression) | Message::Reject(_, expression) => {
+            introduced(expression, &mut ids)
+        }
+        Message::Abort(expression) => introduced(expression, &mut ids),
+        Message::Pull(_) | Message::Release(..) | Message::Pipe => {}
+    }
+    for id in ids {
+        assert_eq!(id, *last - 1, "ids are given out one by one: {frame}");
+        *last = id;
+    }
+}
+
+/// The ids that an expression introduces, in order.
+fn introduced(expression: &Expression, ids: &mut Vec<i64>) {
+    let mut all = |expressions: &[Expression]| {
+        expressions
+            .iter()
+            .for_each(|expression| introduced(expression, ids))
+    };
+    match expression {
+        Expression::Export(id) | Expression::Promise(id) | Expression::Writable(id) => {
+            ids.push(*id)
+        }
+        Expression::Array(items) => all(items),
+        Expression::Object(fields) => fields.values().for_each(|field| introduced(field, ids)),
+        Expression::Error(error) => error
+            .props
+            .iter()
+            .flatten()
+            .for_each(|(_, prop)| introduced(prop, ids)),
+        Expression::Import(reference) | Expression::Pipeline(reference) => {
+            reference.args.iter().for_each(|args| all(args));
+        }
+        Expression::Remap(remap) => {
+            ids.extend(remap.captures.iter().filter_map(|capture| match capture {
+                Capture::Export(id) => Some(*id),
+                Capture::Import(_) => None,
+            }))
+        }
+        _ => {}
+    }
 }
 
 /// Small enough for an input to exceed each.

@@ -409,8 +409,7 @@ impl Shared {
             } => {
                 let context = self.context.clone();
                 self.context.spawn(async move {
-                    let limit = context.limits().max_blob_bytes;
-                    let blob = stream::collect_blob(mime, content, limit).await;
+                    let blob = stream::collect_blob(mime, content, &context).await;
                     resolver.resolve(Hook::from_result(blob, &context));
                 });
             }

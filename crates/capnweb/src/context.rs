@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 use crate::connection::Shared;
 use crate::error::Error;
 use crate::limits::Limits;
+use crate::trampoline::{self, Job};
 
 /// The handlers that are still running, owned together.
 ///
@@ -93,6 +94,8 @@ struct ContextInner {
     awaited_promises: AtomicUsize,
     /// Bytes that wait in streams to be read.
     unread_bytes: AtomicUsize,
+    /// Bytes of results that are kept until the peer releases them, and of Blobs that are arriving.
+    held_bytes: AtomicUsize,
     /// The session this is the account of, once there is one.
     session: OnceLock<Weak<Shared>>,
 }
@@ -105,6 +108,7 @@ impl Context {
             calls_in_flight: AtomicUsize::new(0),
             awaited_promises: AtomicUsize::new(0),
             unread_bytes: AtomicUsize::new(0),
+            held_bytes: AtomicUsize::new(0),
             session: OnceLock::new(),
         }))
     }
@@ -115,10 +119,11 @@ impl Context {
         let _ = self.0.session.set(Arc::downgrade(session));
     }
 
-    /// Something exceeded a limit: the session that asked for it ends. Not to be called under its lock.
+    /// Something exceeded a limit: the session that asked for it ends, as soon as its lock is free.
     pub(crate) fn exceed(&self, error: &Error) {
         if let Some(session) = self.0.session.get().and_then(Weak::upgrade) {
-            session.abort(error.clone());
+            let error = error.clone();
+            trampoline::run(Job::Run(Box::new(move || session.abort(error))));
         }
     }
 
@@ -150,6 +155,21 @@ impl Context {
             count,
         };
         (before.saturating_add(count) <= self.0.limits.max_awaited_promises).then_some(awaiting)
+    }
+
+    /// Counts bytes that are kept for the peer; when there are more than allowed its session ends.
+    pub(crate) fn hold(&self, bytes: usize) -> Result<Held, Error> {
+        let before = self.0.held_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let held = Held {
+            context: self.clone(),
+            bytes,
+        };
+        if before.saturating_add(bytes) <= self.0.limits.max_held_bytes {
+            return Ok(held);
+        }
+        let error = Error::range_error("the session makes us hold too many bytes");
+        self.exceed(&error);
+        Err(error)
     }
 
     /// Counts bytes that wait to be read, unless there are already as many as allowed.
@@ -219,6 +239,22 @@ impl Drop for Unread {
         self.context
             .0
             .unread_bytes
+            .fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// Bytes that are kept for the peer, until dropped.
+#[derive(Debug)]
+pub(crate) struct Held {
+    context: Context,
+    bytes: usize,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.context
+            .0
+            .held_bytes
             .fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }

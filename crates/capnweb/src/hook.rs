@@ -83,7 +83,10 @@ impl Hook {
         match value {
             Value::Stub(capability) => capability.into_hook(),
             Value::Promise(promise) => promise.into_hook(context),
-            value => Self::Value(Arc::new(Settled::new(value))),
+            value => match Settled::held(value, context) {
+                Ok(settled) => Self::Value(Arc::new(settled)),
+                Err(error) => Self::Broken(error),
+            },
         }
     }
 

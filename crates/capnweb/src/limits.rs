@@ -33,6 +33,8 @@ pub struct Limits {
     /// The most bytes waiting to be sent to a peer that reads slowly, or waiting in streams for an
     /// application that does.
     pub max_queued_bytes: usize,
+    /// The most bytes, roughly, of results that the peer has not released and of Blobs on their way.
+    pub max_held_bytes: usize,
     /// The most elements one `.map()` may visit, nested ones counted.
     pub max_map_elements: usize,
     /// How deep `.map()` may nest.
@@ -63,6 +65,7 @@ impl Default for Limits {
             max_calls_in_flight: 10_000,
             max_awaited_promises: 1 << 18,
             max_queued_bytes: 64 << 20,
+            max_held_bytes: 256 << 20,
             max_map_elements: 100_000,
             max_map_depth: 8,
             max_blob_bytes: 64 << 20,

@@ -450,3 +450,75 @@ fn one_session_at_its_limit_does_not_touch_another() {
     assert_eq!(peers.call("square", vec![3.into()]), "9.0");
     drop(Capability::nothing());
 }
+
+#[test]
+fn bounds_what_results_hold_until_they_are_released() {
+    let list = r#"["push",["pipeline",0,["list"],[1000]]]"#;
+    let room_for_two = Value::array(0..1000).weight() * 5 / 2;
+    check_limit(
+        |limits| limits.max_held_bytes = room_for_two,
+        &format!("{list}\n[\"release\",1,1]\n{list}\n[\"release\",2,1]\n{list}\n{list}"),
+        list,
+        expect![[r#"
+        ["abort",["error","RangeError","the session makes us hold too many bytes"]]
+        close 3000 the session makes us hold too many bytes"#]],
+    );
+}
+
+#[test]
+fn bounds_what_the_elements_of_a_map_return() {
+    check_limit(
+        |limits| limits.max_held_bytes = 1_000_000,
+        r#"["push",["pipeline",0,["list"],[1000]]]"#,
+        r#"["push",["remap",1,[],[["import",0]],[["pipeline",-1,["list"],[1000]]]]]"#,
+        expect![[r#"
+        ["abort",["error","RangeError","the session makes us hold too many bytes"]]
+        close 3000 the session makes us hold too many bytes"#]],
+    );
+}
+
+#[test]
+fn bounds_what_chunks_become_once_their_promises_are_resolved() {
+    let write = "[\"stream\",[\"pipeline\",1,[\"write\"],[[\"pipeline\",2]]]]\n";
+    check_limit(
+        |limits| limits.max_queued_bytes = 100_000,
+        &format!(
+            "[\"pipe\"]\n[\"push\",\"{}\"]\n{}",
+            "x".repeat(30_000),
+            write.repeat(3)
+        ),
+        write,
+        expect![[r#"
+        ["abort",["error","RangeError","the session's streams hold too many unread bytes"]]
+        close 3000 the session's streams hold too many unread bytes"#]],
+    );
+}
+
+#[test]
+fn bounds_what_an_answer_exports() {
+    let raw = Raw::limited(|limits| limits.max_exports = 10);
+    let own = vec![r#"["import",0]"#; 20].join(",");
+    let answer = raw.feed(&format!(
+        "[\"push\",[[{own}]]]\n[\"pull\",1]\n[\"release\",1,1]"
+    ));
+    assert_eq!(
+        answer,
+        r#"["reject",1,["error","RangeError","the peer holds too many capabilities"]]"#
+    );
+}
+
+#[test]
+fn values_that_hold_each_other_through_promises_are_dropped_with_the_session() {
+    let raw = Raw::new();
+    let gone = raw.sample.gone();
+    raw.feed(concat!(
+        "[\"push\",{\"a\":[\"promise\",-1],\"counter\":[\"pipeline\",0,[\"counter\"],[1]]}]\n",
+        "[\"resolve\",-1,{\"z\":[\"pipeline\",1]}]"
+    ));
+    raw.connection.end(crate::Error::new("over"));
+    assert_eq!(
+        raw.sample.gone(),
+        gone + 1,
+        "the counter is gone with the value that held it"
+    );
+}

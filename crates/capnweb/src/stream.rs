@@ -80,7 +80,16 @@ impl ReadableStream {
     }
 
     /// Reads a stream of bytes to its end; more than `limit` bytes are an error.
-    pub async fn collect_bytes(mut self, limit: usize) -> Result<Bytes> {
+    pub async fn collect_bytes(self, limit: usize) -> Result<Bytes> {
+        self.collect_charged(limit, |_| Ok(())).await
+    }
+
+    /// As [`Self::collect_bytes`]; `charge` is asked about each chunk before it is kept.
+    async fn collect_charged(
+        mut self,
+        limit: usize,
+        mut charge: impl FnMut(usize) -> Result<()>,
+    ) -> Result<Bytes> {
         let mut collected = BytesMut::new();
         while let Some(chunk) = self.next().await {
             let chunk = match chunk? {
@@ -98,6 +107,7 @@ impl ReadableStream {
                     "the stream is longer than {limit} bytes"
                 )));
             }
+            charge(chunk.len())?;
             collected.extend_from_slice(&chunk);
         }
         Ok(collected.freeze())
@@ -523,8 +533,15 @@ pub(crate) async fn pump(from: ReadableStream, to: WritableStream) {
 pub(crate) async fn collect_blob(
     mime: String,
     from: ReadableStream,
-    limit: usize,
+    context: &Context,
 ) -> Result<Value> {
-    let bytes = from.collect_bytes(limit).await?;
+    let limit = context.limits().max_blob_bytes;
+    // Until it is whole; then whoever keeps it is charged.
+    let mut held = Vec::new();
+    let charge = |bytes| {
+        held.push(context.hold(bytes)?);
+        Ok(())
+    };
+    let bytes = from.collect_charged(limit, charge).await?;
     Ok(Value::Blob(Blob { mime, bytes }))
 }

@@ -300,6 +300,19 @@ impl Value {
         }
     }
 
+    /// Roughly how many bytes it takes, all in all.
+    pub(crate) fn weight(&self) -> usize {
+        size_of::<Self>()
+            + match self {
+                Self::Array(items) => items.iter().map(Self::weight).sum(),
+                Self::Object(object) => object
+                    .iter()
+                    .map(|(name, value)| 2 * size_of::<String>() + name.len() + value.weight())
+                    .sum(),
+                value => value.own_size(),
+            }
+    }
+
     /// Roughly how many bytes it takes, without the elements of an array and the fields of an object.
     pub(crate) fn own_size(&self) -> usize {
         fn pairs(pairs: &[(String, String)]) -> usize {

@@ -1,6 +1,7 @@
 //! The command line: what the user asks for, and what the server tells on the terminal.
 
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 
 use clap::Parser;
 
@@ -9,7 +10,11 @@ use crate::listen::Error;
 
 /// Serves a demo object over Cap'n Web, by WebSocket and by HTTP batch on one path.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "monas", version, about)]
+#[command(
+    name = "monas",
+    version,
+    about = "Serves a demo object over Cap'n Web, by WebSocket and by HTTP batch on one path."
+)]
 pub struct Command {
     /// Where to listen. Loopback only: there is no access control yet.
     #[arg(
@@ -33,10 +38,10 @@ pub struct Command {
     #[arg(
         long,
         env = "MONAS_MAX_CONNECTIONS",
-        default_value_t = 10_000,
+        default_value = "10000",
         value_name = "N"
     )]
-    pub max_connections: usize,
+    pub max_connections: NonZeroUsize,
 }
 
 /// Runs the server until it is interrupted or told to terminate.
@@ -44,7 +49,7 @@ pub async fn run(command: Command) -> Result<(), Error> {
     let config = Config {
         listen: command.listen,
         allow_origins: command.allow_origins,
-        max_connections: command.max_connections,
+        max_connections: command.max_connections.get(),
     };
     let server = Server::bind(&config).await?;
     greet(server.address());

@@ -87,7 +87,8 @@ impl Listener {
     /// something else than HTTP belong to whoever took them over.
     pub async fn serve(self, router: Router, shutdown: impl Future<Output = ()>) {
         let service = TowerToHyperService::new(router.layer(from_fn(check_host)));
-        let mut http = auto::Builder::new(TokioExecutor::new());
+        // Only HTTP/1: to find out about HTTP/2 would mean to wait for whoever sends nothing.
+        let mut http = auto::Builder::new(TokioExecutor::new()).http1_only();
         http.http1()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_LIMIT);

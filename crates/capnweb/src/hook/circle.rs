@@ -1,12 +1,19 @@
-//! Keeps a promise from being resolved to itself, or to something that waits for it: nobody could
-//! ever wait that out, and looking for what it has become would never end.
+//! Keeps a promise from being resolved to itself, to something that waits for it, or to a value that
+//! holds it: nobody could ever wait that out, and a circle of references would never be dropped.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustc_hash::FxHashSet;
 
 use super::Hook;
 use super::deferred::Deferred;
 use crate::error::Error;
 use crate::trampoline;
+use crate::value::Value;
+
+#[cfg(test)]
+#[path = "circle_tests.rs"]
+mod tests;
 
 /// One promise at a time, in all sessions: two that are resolved to each other at the same moment
 /// would each still look free of circles.
@@ -22,11 +29,8 @@ pub(super) fn resolve<T>(
     let waits = match &hook {
         Hook::Promise(_) => true,
         Hook::Import(import) => import.is_promise(),
-        Hook::Target(_)
-        | Hook::Value(_)
-        | Hook::Writer(_)
-        | Hook::Broken(_)
-        | Hook::Variable(_) => false,
+        Hook::Value(settled) => settled.holds_hooks(),
+        Hook::Target(_) | Hook::Writer(_) | Hook::Broken(_) | Hook::Variable(_) => false,
     };
     if !waits {
         return become_it(hook);
@@ -34,7 +38,7 @@ pub(super) fn resolve<T>(
     // What is dropped on the way is dropped after the lock.
     trampoline::scope(|| {
         let _resolving = RESOLVING.lock().unwrap_or_else(PoisonError::into_inner);
-        if itself(&awaited(&hook)) {
+        if leads_to(&hook, itself) {
             become_it(Hook::Broken(Error::type_error(
                 "a promise was resolved to itself",
             )))
@@ -42,6 +46,46 @@ pub(super) fn resolve<T>(
             become_it(hook)
         }
     })
+}
+
+/// How many values a search goes through before it gives up and calls what it found a circle.
+const TANGLED: usize = 10_000;
+
+/// Whether `hook` waits for what `itself` recognises, or holds it, through any number of values.
+fn leads_to(hook: &Hook, itself: impl Fn(&Hook) -> bool) -> bool {
+    let mut ahead = vec![hook.clone()];
+    let mut seen = FxHashSet::default();
+    while let Some(hook) = ahead.pop() {
+        let hook = awaited(&hook);
+        if itself(&hook) {
+            return true;
+        }
+        if let Hook::Value(settled) = &hook
+            && settled.holds_hooks()
+            && seen.insert(Arc::as_ptr(settled))
+        {
+            if seen.len() > TANGLED {
+                return true;
+            }
+            hooks_in(settled.value(), &mut ahead);
+        }
+    }
+    false
+}
+
+/// The stubs and promises in a value.
+fn hooks_in(value: &Value, into: &mut Vec<Hook>) {
+    match value {
+        Value::Stub(capability) => into.push(capability.hook().clone()),
+        Value::Promise(promise) => into.push(promise.hook().clone()),
+        Value::Array(items) => items.iter().for_each(|item| hooks_in(item, into)),
+        Value::Object(object) => object.iter().for_each(|(_, value)| hooks_in(value, into)),
+        Value::Error(error) => error
+            .props()
+            .values()
+            .for_each(|value| hooks_in(value, into)),
+        _ => {}
+    }
 }
 
 /// What has to happen first before `hook` is settled: a promise that only its owner can resolve, or

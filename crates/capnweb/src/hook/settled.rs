@@ -1,6 +1,7 @@
 //! A hook on a value that is here: paths are followed inside it.
 
 use super::{Hook, Operation, Path};
+use crate::context::{Context, Held};
 use crate::error::{Error, Result};
 use crate::expression::{PathPart, is_prototype_member};
 use crate::session::evaluate::plain;
@@ -14,12 +15,37 @@ pub(crate) struct Settled {
     value: Value,
     /// Whether dropping it can drop hooks in turn.
     holds_hooks: bool,
+    /// Set when it is large enough to be charged to a session.
+    _held: Option<Held>,
 }
+
+/// What weighs less is not charged: the tables' own limits bound how many there are.
+const SMALL: usize = 256;
 
 impl Settled {
     pub(crate) fn new(value: Value) -> Self {
         let holds_hooks = holds_hooks(&value);
-        Self { value, holds_hooks }
+        Self {
+            value,
+            holds_hooks,
+            _held: None,
+        }
+    }
+
+    /// A value that is kept on a session's account.
+    pub(crate) fn held(value: Value, context: &Context) -> Result<Self> {
+        let weight = value.weight();
+        let held = if weight > SMALL {
+            Some(context.hold(weight)?)
+        } else {
+            None
+        };
+        let holds_hooks = holds_hooks(&value);
+        Ok(Self {
+            value,
+            holds_hooks,
+            _held: held,
+        })
     }
 
     pub(crate) fn value(&self) -> &Value {

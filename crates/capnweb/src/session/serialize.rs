@@ -168,7 +168,7 @@ impl<'a> Serializer<'a> {
                     }
                     let capture = match self.home(&hook) {
                         Some(id) => Capture::Import(id.0),
-                        None => Capture::Export(self.enter(hook, Expects::Nothing).0),
+                        None => Capture::Export(self.enter(hook, Expects::Nothing)?.0),
                     };
                     print::write_capture(&mut self.text, capture);
                 }
@@ -202,7 +202,7 @@ impl<'a> Serializer<'a> {
         {
             // A JavaScript peer cannot take its own object as the whole result; it can take a new
             // capability of ours that leads back to it.
-            let id = self.enter(capability.hook().clone(), Expects::Nothing);
+            let id = self.enter(capability.hook().clone(), Expects::Nothing)?;
             self.tagged("export", id.0);
             return Ok(());
         }
@@ -301,10 +301,10 @@ impl<'a> Serializer<'a> {
                 let hook = stream
                     .hook()
                     .ok_or_else(|| Error::type_error("the WritableStream is already closed"))?;
-                let id = self.enter(hook, Expects::Nothing);
+                let id = self.enter(hook, Expects::Nothing)?;
                 self.tagged("writable", id.0);
             }
-            Value::Stub(capability) => self.stub(capability.hook()),
+            Value::Stub(capability) => self.stub(capability.hook())?,
             Value::Promise(promise) => self.promise(promise, depth)?,
         }
         Ok(())
@@ -319,14 +319,14 @@ impl<'a> Serializer<'a> {
         }
         match hook {
             Hook::Value(settled) if path.is_empty() => return self.value(settled.value(), depth),
-            Hook::Target(_) | Hook::Writer(_) if path.is_empty() => self.stub(&hook),
+            Hook::Target(_) | Hook::Writer(_) if path.is_empty() => self.stub(&hook)?,
             hook => {
                 let hook = if path.is_empty() {
                     hook
                 } else {
                     self.follow_later(hook, path.to_vec())
                 };
-                let id = self.enter(hook, Expects::Value);
+                let id = self.enter(hook, Expects::Value)?;
                 self.tagged("promise", id.0);
             }
         }
@@ -352,14 +352,15 @@ impl<'a> Serializer<'a> {
         Hook::Promise(promise)
     }
 
-    fn stub(&mut self, hook: &Hook) {
+    fn stub(&mut self, hook: &Hook) -> Result<()> {
         match self.home(hook) {
             Some(id) => self.tagged("import", id.0),
             None => {
-                let id = self.enter(hook.clone(), Expects::Nothing);
+                let id = self.enter(hook.clone(), Expects::Nothing)?;
                 self.tagged("export", id.0);
             }
         }
+        Ok(())
     }
 
     fn pipeline(&mut self, id: ImportId, path: &[PathPart]) {
@@ -536,10 +537,13 @@ impl<'a> Serializer<'a> {
         }
     }
 
-    fn enter(&mut self, hook: Hook, expects: Expects) -> ExportId {
+    fn enter(&mut self, hook: Hook, expects: Expects) -> Result<ExportId> {
+        if self.session.exports.len() >= self.session.context.limits().max_exports {
+            return Err(Error::range_error("the peer holds too many capabilities"));
+        }
         let id = self.session.export(hook);
         self.entered.exports.push((id, expects));
-        id
+        Ok(id)
     }
 
     fn mark(&self) -> Mark {

@@ -95,8 +95,8 @@ impl Writer {
     }
 
     fn write(&self, chunk: Value, context: &Context) -> Hook {
-        let Some(unread) = context.keep_unread(weight(&chunk)) else {
-            let error = Error::range_error("the session's streams hold too many unread bytes");
+        let Some(unread) = context.keep_unread(chunk.weight()) else {
+            let error = too_much_unread();
             context.exceed(&error);
             return Hook::Broken(error);
         };
@@ -123,11 +123,20 @@ impl Writer {
         };
         if let Some(chunk) = waiting {
             let pipe = self.pipe.clone();
-            settle::value(
-                chunk,
-                context,
-                Box::new(move |content| pipe.fill(place, content)),
-            );
+            let account = context.clone();
+            let fill = move |content: Result<Value>| {
+                // It has grown by what its promises became.
+                let charged = content.and_then(|value| match account.keep_unread(value.weight()) {
+                    Some(unread) => Ok((value, unread)),
+                    None => {
+                        let error = too_much_unread();
+                        account.exceed(&error);
+                        Err(error)
+                    }
+                });
+                pipe.fill(place, charged);
+            };
+            settle::value(chunk, context, Box::new(fill));
         }
         Hook::Promise(promise)
     }
@@ -146,13 +155,16 @@ impl Pipe {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn fill(&self, place: u64, content: Result<Value>) {
+    fn fill(&self, place: u64, content: Result<(Value, Unread)>) {
         let mut state = self.lock();
         let Some(index) = place.checked_sub(state.taken) else {
             return;
         };
         if let Some(chunk) = state.chunks.get_mut(index as usize) {
-            chunk.content = Some(content);
+            chunk.content = Some(content.map(|(value, unread)| {
+                chunk._unread = unread;
+                value
+            }));
             state.wake_reader();
         }
     }
@@ -251,24 +263,14 @@ fn fail(chunks: VecDeque<Chunk>, error: &Error) {
     }
 }
 
+fn too_much_unread() -> Error {
+    Error::range_error("the session's streams hold too many unread bytes")
+}
+
 fn cancelled() -> Error {
     Error::new("the stream was cancelled by its reader")
 }
 
 fn undefined() -> Hook {
     Hook::Value(Arc::new(Settled::new(Value::Undefined)))
-}
-
-/// What a chunk weighs in the queue, roughly.
-fn weight(chunk: &Value) -> usize {
-    const OVERHEAD: usize = 64;
-    OVERHEAD
-        + match chunk {
-            Value::Array(items) => items.iter().map(weight).sum(),
-            Value::Object(object) => object
-                .iter()
-                .map(|(name, value)| name.len() + weight(value))
-                .sum(),
-            chunk => chunk.own_size(),
-        }
 }

@@ -57,6 +57,9 @@ const BURST: usize = 256;
 /// How many bytes are worth a write of their own. More is not queued for a peer that may well read it.
 const ENOUGH: usize = 256 << 10;
 
+/// How long one session may work before others on its thread have their turn.
+const TURN: Duration = Duration::from_millis(10);
+
 /// A WebSocket, whichever library holds it.
 pub(crate) trait Socket: Send {
     /// The text of a frame, known to be UTF-8 by the library that read it.
@@ -125,6 +128,10 @@ pub(crate) async fn drive<S: Socket>(mut socket: Box<S>, session: Arc<Shared>, s
                 // Whatever else is already here is taken before anything is written, within reason.
                 for _ in 1..BURST {
                     if reading != Reading::On || session.queued_bytes() >= ENOUGH {
+                        break;
+                    }
+                    if heard.elapsed() >= TURN {
+                        tokio::task::yield_now().await;
                         break;
                     }
                     let Some(incoming) = socket.next().now_or_never() else { break };

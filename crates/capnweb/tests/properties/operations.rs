@@ -15,6 +15,8 @@ use crate::world::World;
 pub(crate) enum Operation {
     /// Calls a method of the main object.
     Call(&'static str, Vec<Argument>),
+    /// Makes an object that comes late: its value has to be asked for at the caller.
+    Late,
     /// Calls a method of what a promise will be.
     Pipeline(u8, &'static str, Vec<Argument>),
     /// Reads a property of what a promise will be.
@@ -85,6 +87,10 @@ impl Caller {
     pub(crate) fn perform(&mut self, operation: &Operation) {
         let promise = match operation {
             Operation::Call(method, arguments) => self.main.call(method, self.values(arguments)),
+            Operation::Late => {
+                let value = self.main.call("call", (self.world.function(), 1));
+                self.main.call("make", (value,))
+            }
             Operation::Pipeline(which, method, arguments) => match self.promise(*which) {
                 Some((_, promise)) => promise.call(method, self.values(arguments)),
                 None => return,
@@ -175,7 +181,9 @@ impl Caller {
             .enumerate()
             .filter_map(|(index, held)| Some((index, held.as_ref()?)))
             .collect();
-        let (index, promise) = held.get(usize::from(which) % held.len().max(1))?;
+        // The newest few, so that several operations meet on one.
+        let newest = &held[held.len().saturating_sub(5)..];
+        let (index, promise) = newest.get(usize::from(which) % newest.len().max(1))?;
         Some((*index, (*promise).clone()))
     }
 
@@ -223,11 +231,12 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
         3 => (prop::sample::select(vec!["call", "wrap"]), argument()).prop_map(|(method, argument)| {
             Operation::Call(method, vec![Argument::Function, argument])
         }),
+        2 => Just(Operation::Late),
         5 => (any::<u8>(), of_object(), arguments()).prop_map(|(which, method, arguments)| {
             Operation::Pipeline(which, method, arguments)
         }),
         3 => (any::<u8>(), property()).prop_map(|(which, name)| Operation::Read(which, name)),
-        4 => prop::option::of(any::<u8>()).prop_map(Operation::Note),
+        6 => prop::option::weighted(0.8, any::<u8>()).prop_map(Operation::Note),
         2 => any::<u8>().prop_map(Operation::Map),
         2 => kept().prop_map(Operation::Keep),
         1 => Just(Operation::Kept),

@@ -1,14 +1,23 @@
-//! A stream that holds a place until it is dropped, also when another protocol takes it over.
+//! A stream that holds a place until it is dropped, also when another protocol takes it over, and
+//! that fails when its peer takes nothing for too long.
 
+use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Sleep, sleep};
+
+/// How long a peer may take nothing while something waits for it.
+const WRITE_LIMIT: Duration = Duration::from_secs(30);
 
 pub(super) struct Counted<S> {
     stream: S,
+    /// Runs while a write waits.
+    stalled: Option<Pin<Box<Sleep>>>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -16,7 +25,29 @@ impl<S> Counted<S> {
     pub(super) fn new(stream: S, place: OwnedSemaphorePermit) -> Self {
         Self {
             stream,
+            stalled: None,
             _place: place,
+        }
+    }
+}
+
+impl<S> Counted<S> {
+    /// Passes on what a write gave, or the failure of one that waits for too long.
+    fn watch<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.stalled = None;
+            return written;
+        }
+        let stalled = self
+            .stalled
+            .get_or_insert_with(|| Box::pin(sleep(WRITE_LIMIT)));
+        match stalled.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => Poll::Pending,
         }
     }
 }
@@ -37,7 +68,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+        let written = Pin::new(&mut self.stream).poll_write(cx, buf);
+        self.watch(cx, written)
     }
 
     fn poll_write_vectored(
@@ -45,7 +77,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        self.watch(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {

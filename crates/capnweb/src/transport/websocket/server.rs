@@ -12,6 +12,9 @@ use crate::connection::Connection;
 use crate::error::Error;
 use crate::limits::Limits;
 
+/// How much is gathered before it is written.
+const WRITE_BUFFER: usize = 16 << 10;
+
 /// Bounds what is read before a message is whole.
 pub fn configure(
     upgrade: WebSocketUpgrade,
@@ -22,7 +25,9 @@ pub fn configure(
         .max_message_size(limits.max_message_bytes)
         .max_frame_size(limits.max_message_bytes)
         .read_buffer_size(settings.read_buffer)
-        .write_buffer_size(16 << 10)
+        .write_buffer_size(WRITE_BUFFER)
+        // One whole message, and the pongs of a peer that pings and does not read.
+        .max_write_buffer_size(limits.max_message_bytes + 4 * WRITE_BUFFER)
 }
 
 /// Runs a session over a socket to its end. Counts among [`Options::tasks`](crate::Options), and says
