@@ -319,6 +319,7 @@ impl Shared {
         self.with(|session, effects| *effects = session.abort(error));
     }
 
+    #[cfg(feature = "client")]
     pub(crate) fn pull_all(self: &Arc<Self>) {
         self.with(|session, _| session.pull_all());
     }
@@ -335,6 +336,7 @@ impl Shared {
         })
     }
 
+    #[cfg(feature = "server")]
     pub(crate) fn reject_pending(self: &Arc<Self>, error: &Error) {
         let Some(link) = self.link.get().and_then(Weak::upgrade) else {
             return;

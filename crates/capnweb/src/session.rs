@@ -498,6 +498,7 @@ impl Session {
     }
 
     /// Asks for every answer that someone still holds a promise of and that nothing was pipelined on.
+    #[cfg(feature = "client")]
     pub(crate) fn pull_all(&mut self) {
         let mut ids: Vec<ImportId> = self
             .imports
@@ -635,6 +636,7 @@ impl Session {
     }
 
     /// Gives up on every answer that is still owed.
+    #[cfg(feature = "server")]
     pub(crate) fn reject_pending(&mut self, link: &Arc<Link>, error: &Error) -> Effects {
         let owed: Vec<_> = self
             .exports
