@@ -403,6 +403,11 @@ impl Shared {
             Effect::Tell { waiters, hook } => {
                 waiters.into_iter().for_each(|waiter| hook.settle(waiter))
             }
+            Effect::GiveUp { hook } => {
+                if let (Hook::Promise(promise), Some(error)) = (hook, self.ended()) {
+                    promise.give_up(&error);
+                }
+            }
             Effect::Pump { from, to } => self.context.spawn(stream::pump(from, to)),
             Effect::Collect {
                 mime,

@@ -522,3 +522,19 @@ fn values_that_hold_each_other_through_promises_are_dropped_with_the_session() {
         "the counter is gone with the value that held it"
     );
 }
+
+#[test]
+fn a_call_that_waits_for_its_own_answer_is_dropped_with_the_session() {
+    let raw = Raw::new();
+    let gone = raw.sample.gone();
+    raw.feed(concat!(
+        "[\"push\",[\"pipeline\",0,[\"echo\"],[{\"a\":[\"promise\",-1],\"c\":[\"pipeline\",0,[\"counter\"],[1]]}]]]\n",
+        "[\"resolve\",-1,{\"z\":[\"pipeline\",1]}]"
+    ));
+    raw.connection.end(crate::Error::new("over"));
+    assert_eq!(
+        raw.sample.gone(),
+        gone + 1,
+        "the argument is gone with the call"
+    );
+}

@@ -66,6 +66,8 @@ pub(crate) enum Effect {
     Answer { export: ExportId, hook: Hook },
     /// Tell those who wait what became of an import.
     Tell { waiters: Vec<Waiter>, hook: Hook },
+    /// Give up waiting for an export that nobody can ask for any more.
+    GiveUp { hook: Hook },
     /// Move a stream into the pipe that was made for it.
     Pump {
         from: ReadableStream,
@@ -679,6 +681,11 @@ impl Session {
                     waiters: entry.waiters,
                     hook: broken.clone(),
                 });
+            }
+        }
+        for export in self.exports.values() {
+            if let hook @ Hook::Promise(_) = export.hook.shortened() {
+                effects.push(Effect::GiveUp { hook });
             }
         }
         self.exports.clear();

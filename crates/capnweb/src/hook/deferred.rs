@@ -104,6 +104,12 @@ impl Deferred {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Breaks the promise for everyone who waits, because the session that asked for it has ended. A
+    /// peer can make a call wait for its own answer; only this ends it.
+    pub(crate) fn give_up(&self, error: &Error) {
+        self.serve(&Hook::Broken(error.clone()));
+    }
+
     /// Hands `hook` to everyone waiting, in the order they came. Late-comers queue behind them until
     /// all are served, so that calls keep their order.
     fn serve(&self, hook: &Hook) {
