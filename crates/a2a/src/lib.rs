@@ -1,0 +1,3 @@
+//! The agent protocol: types, the operation table, bindings, task server.
+
+pub mod types;

@@ -1,0 +1,1 @@
+//! The protocol's data types, one declaration for both wires.
