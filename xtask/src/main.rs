@@ -73,8 +73,10 @@ fn run(arguments: &[String]) -> Result<()> {
         ["tidy"] => tidy::run(&root),
         ["examples"] => examples::run(&root, examples::Expected::Compare).map(|_| ()),
         ["examples", "--bless"] => examples::run(&root, examples::Expected::Write).map(|_| ()),
-        ["bench", "capnweb", options @ ..] => bench::run(&root, options),
-        ["bench-load", scenario, url, options @ ..] => bench::load::run(scenario, url, options),
+        ["bench", "capnweb", options @ ..] => bench::capnweb::run(&root, options),
+        ["bench-load", scenario, url, options @ ..] => {
+            bench::capnweb::load::run(scenario, url, options)
+        }
         _ => Err(Error::Usage(format!(
             "`cargo xtask {}` is not a command",
             words.join(" ")

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::super::usage::resident_kb;
 use super::message::Message;
 use super::round;
 use super::socket::{Address, Socket};
+use crate::bench::usage::resident_kb;
 use crate::error::{Error, Result};
 
 /// How long the server may tidy up before its memory is read.

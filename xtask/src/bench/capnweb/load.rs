@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::options::Options;
 use super::peer::Server;
-use super::usage::ProcessorTime;
+use crate::bench::usage::ProcessorTime;
 use crate::error::{Error, Result};
 use crate::process;
 use socket::Address;
