@@ -7,7 +7,7 @@ use axum::Router;
 use capnweb::demo::Demo;
 use capnweb::{Options, OriginPolicy, Tasks};
 
-use crate::listen::{Error, Listener};
+use crate::listen::{Error, Guard, Limits, Listener, Options as ListenOptions};
 
 /// What can be set.
 #[derive(Clone, Debug)]
@@ -46,7 +46,22 @@ impl Server {
             .options(Options::default().tasks(tasks.clone()))
             .origins(OriginPolicy::Listed(config.allow_origins.clone()));
         let router = Router::new().route("/rpc", demo.route());
-        let listener = Listener::bind(config.listen, config.max_connections).await?;
+        let options = ListenOptions {
+            limits: Limits {
+                connections: config.max_connections,
+                ..Limits::default()
+            },
+            guard: Guard {
+                origins: config
+                    .allow_origins
+                    .iter()
+                    .flat_map(|origin| origin.parse())
+                    .collect(),
+                ..Guard::default()
+            },
+            ..ListenOptions::default()
+        };
+        let listener = Listener::bind(config.listen, options).await?;
         Ok(Self {
             listener,
             router,

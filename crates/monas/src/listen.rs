@@ -1,43 +1,47 @@
-//! The accept loop: what holds for every connection, whatever it speaks.
+//! One port: what holds for every connection and every request, whatever they are for.
 //!
-//! A web page must not be able to drive a local server by a name that resolves to loopback, so the
-//! Host header has to be a loopback name. Origins are checked by each route, which knows whether it
-//! changes anything.
+//! HTTP/1.1 and HTTP/2 are spoken on the same port, over TLS or without it.
+//!
+//! Layout:
+//! - [`limits`]: every time limit and size, with defaults
+//! - `connection`: one connection: TLS, the version of HTTP, the end
+//! - `sniff`, `tls`, `counted`: the streams under it
+//! - `gate`: one request: judged by [`Guard`], its `body` timed, its answer completed
 
 use std::future::Future;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
-use axum::http::header::HOST;
-use axum::http::uri::Authority;
-use axum::http::{Request, StatusCode};
-use axum::middleware::{Next, from_fn};
-use axum::response::{IntoResponse, Response};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
+mod body;
+mod connection;
 mod counted;
+mod gate;
+mod guard;
+pub mod limits;
+mod origin;
+mod sniff;
+mod tls;
 
-use counted::Counted;
+pub use guard::Guard;
+pub use limits::Limits;
+pub use origin::{NotAnOrigin, Origin};
+pub use tls::{Tls, TlsError};
 
-/// How long a client may take to send the head of a request.
-const HEAD_LIMIT: Duration = Duration::from_secs(30);
+use connection::Common;
+use gate::Gate;
 
 /// How long to wait when the system refuses another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// How long connections may take to finish once the server stops.
-const DRAIN_LIMIT: Duration = Duration::from_secs(5);
-
-/// Why a server could not start. Each completes "could not ...".
+/// Why an address could not be taken. Each completes "could not ...".
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -54,17 +58,28 @@ pub enum Error {
     },
 }
 
-/// An address taken, and how many may connect to it at once.
+/// What a listener needs besides its address.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// TLS on every connection, or on none.
+    pub tls: Option<Tls>,
+    /// Who may ask.
+    pub guard: Guard,
+    /// How much, and for how long.
+    pub limits: Limits,
+}
+
+/// An address taken. Clients can connect from now on; they are served once it serves.
 #[derive(Debug)]
 pub struct Listener {
     inner: TcpListener,
     address: SocketAddr,
-    places: Arc<Semaphore>,
+    options: Options,
 }
 
 impl Listener {
     /// Takes the address.
-    pub async fn bind(address: SocketAddr, max_connections: usize) -> Result<Self, Error> {
+    pub async fn bind(address: SocketAddr, options: Options) -> Result<Self, Error> {
         if !address.ip().is_loopback() {
             return Err(Error::NotLoopback(address));
         }
@@ -74,7 +89,7 @@ impl Listener {
         Ok(Self {
             inner,
             address,
-            places: Arc::new(Semaphore::new(max_connections)),
+            options,
         })
     }
 
@@ -83,79 +98,67 @@ impl Listener {
         self.address
     }
 
-    /// Serves until `shutdown` ends. Requests under way may then finish; sockets that became
-    /// something else than HTTP belong to whoever took them over.
+    /// `http` or `https`.
+    pub fn scheme(&self) -> &'static str {
+        if self.options.tls.is_some() {
+            "https"
+        } else {
+            "http"
+        }
+    }
+
+    /// Serves until `shutdown` ends. Requests under way then have [`Limits::drain`] to finish. When this
+    /// returns no task of it is left; sockets that became something else than HTTP belong to whoever
+    /// took them over.
     pub async fn serve(self, router: Router, shutdown: impl Future<Output = ()>) {
-        let service = TowerToHyperService::new(router.layer(from_fn(check_host)));
-        // Only HTTP/1: to find out about HTTP/2 would mean to wait for whoever sends nothing.
-        let mut http = auto::Builder::new(TokioExecutor::new()).http1_only();
-        http.http1()
-            .timer(TokioTimer::new())
-            .header_read_timeout(HEAD_LIMIT);
-        let graceful = GracefulShutdown::new();
-        let mut connections = JoinSet::new();
-        tokio::pin!(shutdown);
-        loop {
-            tokio::select! {
-                () = &mut shutdown => break,
-                stream = self.accept() => {
-                    let connection = http.serve_connection_with_upgrades(TokioIo::new(stream), service.clone());
-                    let connection = graceful.watch(connection.into_owned());
-                    // A connection that breaks is its client's affair.
-                    connections.spawn(async move { drop(connection.await) });
-                }
-                Some(_) = connections.join_next() => {}
-            }
+        let scheme = self.scheme();
+        let Options { tls, guard, limits } = self.options;
+        let places = Arc::new(Semaphore::new(limits.connections));
+        let common = Arc::new(Common {
+            gate: Arc::new(Gate::new(router, guard, scheme, limits.clone())),
+            tls: tls.map(|tls| TlsAcceptor::from(tls.0)),
+            limits,
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+            cut: CancellationToken::new(),
+        });
+        tokio::select! {
+            biased;
+            () = shutdown => {}
+            () = accept(&self.inner, &places, &common) => {}
         }
-        drop(self);
-        // What has not finished by then is cut off.
-        let _ = tokio::time::timeout(DRAIN_LIMIT, graceful.shutdown()).await;
-        connections.shutdown().await;
-    }
-
-    /// The next connection, once there is a place for it.
-    async fn accept(&self) -> Counted<TcpStream> {
-        loop {
-            let place = self
-                .places
-                .clone()
-                .acquire_owned()
-                .await
-                .expect("the semaphore is never closed");
-            match self.inner.accept().await {
-                Ok((stream, _peer)) => {
-                    // A frame is a small write that someone waits for. Without the option it is only slower.
-                    let _ = stream.set_nodelay(true);
-                    return Counted::new(stream, place);
-                }
-                // Out of file handles, usually: better in a moment.
-                Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
-            }
+        drop(self.inner);
+        common.stop.cancel();
+        common.tasks.close();
+        if tokio::time::timeout(common.limits.drain, common.tasks.wait())
+            .await
+            .is_err()
+        {
+            common.cut.cancel();
+            common.tasks.wait().await;
         }
     }
 }
 
-/// Refuses requests for a name that is not loopback's (DNS rebinding).
-async fn check_host(request: Request<Body>, next: Next) -> Response {
-    let host = request
-        .headers()
-        .get(HOST)
-        .and_then(|host| host.to_str().ok());
-    let authority = host.and_then(|host| host.parse::<Authority>().ok());
-    match authority {
-        Some(authority) if is_loopback(authority.host()) => next.run(request).await,
-        _ => (
-            StatusCode::MISDIRECTED_REQUEST,
-            "this server answers to loopback names only",
-        )
-            .into_response(),
+/// Takes one connection after the other, each once there is a place for it. Never ends.
+async fn accept(listener: &TcpListener, places: &Arc<Semaphore>, common: &Arc<Common>) {
+    loop {
+        let place = places
+            .clone()
+            .acquire_owned()
+            .await
+            .expect("the semaphore is never closed");
+        match listener.accept().await {
+            Ok((stream, _peer)) => {
+                // An event is a small write that someone waits for. Without the option it is only slower.
+                let _ = stream.set_nodelay(true);
+                common.spawn(stream, place);
+            }
+            // Out of file handles, usually: better in a moment.
+            Err(error) => {
+                tracing::warn!(%error, "could not accept a connection");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
     }
-}
-
-fn is_loopback(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || address
-            .parse()
-            .is_ok_and(|address: IpAddr| address.is_loopback())
 }

@@ -11,20 +11,20 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Sleep, sleep};
 
-/// How long a peer may take nothing while something waits for it.
-const WRITE_LIMIT: Duration = Duration::from_secs(30);
-
 pub(super) struct Counted<S> {
     stream: S,
+    /// How long a peer may take nothing while something waits for it.
+    limit: Duration,
     /// Runs while a write waits.
     stalled: Option<Pin<Box<Sleep>>>,
     _place: OwnedSemaphorePermit,
 }
 
 impl<S> Counted<S> {
-    pub(super) fn new(stream: S, place: OwnedSemaphorePermit) -> Self {
+    pub(super) fn new(stream: S, place: OwnedSemaphorePermit, limit: Duration) -> Self {
         Self {
             stream,
+            limit,
             stalled: None,
             _place: place,
         }
@@ -44,7 +44,7 @@ impl<S> Counted<S> {
         }
         let stalled = self
             .stalled
-            .get_or_insert_with(|| Box::pin(sleep(WRITE_LIMIT)));
+            .get_or_insert_with(|| Box::pin(sleep(self.limit)));
         match stalled.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,

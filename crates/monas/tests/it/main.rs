@@ -5,5 +5,7 @@
     reason = "a test that unwraps fails with the line that was wrong"
 )]
 
+mod listen;
 mod program;
 mod server;
+mod support;

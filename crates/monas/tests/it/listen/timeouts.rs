@@ -1,0 +1,183 @@
+//! Clients that keep the server waiting.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::StatusCode;
+use axum::routing::get;
+use http_body_util::BodyExt;
+use monas::listen::Limits;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use super::{Running, hasty, limited};
+use crate::support::http::{BOTH, Client, Version, raw};
+
+#[tokio::test]
+async fn a_socket_that_says_nothing_is_closed() {
+    let server = Running::start(limited(hasty())).await;
+    assert_eq!(raw(server.address, b"").await, b"");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn half_a_head_is_waited_for_and_given_up_on() {
+    let server = Running::start(limited(hasty())).await;
+    for head in [
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n".as_slice(),
+        b"GET".as_slice(),
+        b"PRI * HTTP/2.0\r\n".as_slice(),
+    ] {
+        let answer = raw(server.address, head).await;
+        assert!(!answer.starts_with(b"HTTP/1.1 200"), "{answer:?}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn an_http2_client_that_gives_no_sign_of_life_is_closed() {
+    let server = Running::start(limited(hasty())).await;
+    // The preface, empty settings, and the start of a header block that does not go on.
+    let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    bytes.extend([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+    bytes.extend([0, 0, 1, 1, 0, 0, 0, 0, 1, 0x82]);
+    // Ends, because the server closes the connection.
+    raw(server.address, &bytes).await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_closed() {
+    let server = Running::start(limited(hasty())).await;
+    let mut client = Client::connect(server.address, Version::One).await;
+    let request = client.request("GET", &server.authority(), "/");
+    let answer = client.send(request.body(Body::empty()).unwrap()).await;
+    assert_eq!(answer.text, "hello");
+    client.ended.await.unwrap().unwrap();
+    server.stop().await;
+}
+
+/// A body whose first piece arrives and whose second does not.
+fn unfinished() -> Body {
+    let first = Ok::<_, Infallible>(Bytes::from_static(b"half"));
+    let stream = futures_util::stream::StreamExt::chain(
+        futures_util::stream::iter([first]),
+        futures_util::stream::pending(),
+    );
+    Body::from_stream(stream)
+}
+
+#[tokio::test]
+async fn a_body_that_stops_halfway_is_answered_with_a_time_out() {
+    let server = Running::start(limited(hasty())).await;
+    for version in BOTH {
+        let mut client = Client::connect(server.address, version).await;
+        let request = client.request("POST", &server.authority(), "/echo");
+        let answer = client.send(request.body(unfinished()).unwrap()).await;
+        assert_eq!(answer.status, StatusCode::REQUEST_TIMEOUT, "{version:?}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_body_that_drips_is_given_up_on_in_the_end() {
+    let limits = Limits {
+        body: std::time::Duration::from_secs(60),
+        body_total: std::time::Duration::from_millis(300),
+        ..Limits::default()
+    };
+    let server = Running::start(limited(limits)).await;
+    for version in BOTH {
+        let mut client = Client::connect(server.address, version).await;
+        let drip = futures_util::stream::unfold((), async |()| {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            Some((Ok::<_, Infallible>(Bytes::from_static(b".")), ()))
+        });
+        let request = client.request("POST", &server.authority(), "/echo");
+        let answer = client
+            .send(request.body(Body::from_stream(drip)).unwrap())
+            .await;
+        assert_eq!(answer.status, StatusCode::REQUEST_TIMEOUT, "{version:?}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_slow_body_that_arrives_in_time_is_taken() {
+    let server = Running::start(limited(Limits::default())).await;
+    for version in BOTH {
+        let mut client = Client::connect(server.address, version).await;
+        let pieces = futures_util::stream::unfold(0, async |n| {
+            tokio::task::yield_now().await;
+            (n < 100).then(|| (Ok::<_, Infallible>(Bytes::from_static(b"piece ")), n + 1))
+        });
+        let request = client.request("POST", &server.authority(), "/echo");
+        let answer = client
+            .send(request.body(Body::from_stream(pieces)).unwrap())
+            .await;
+        assert_eq!(answer.text, "piece ".repeat(100), "{version:?}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_response_that_streams_outlives_every_limit() {
+    let server = Running::start(limited(hasty())).await;
+    for version in BOTH {
+        let mut client = Client::connect(server.address, version).await;
+        let request = client.request("GET", &server.authority(), "/endless");
+        let mut body = client
+            .open(request.body(Body::empty()).unwrap())
+            .await
+            .unwrap()
+            .into_body();
+        let first = body.frame().await.unwrap().unwrap();
+        assert_eq!(first.into_data().unwrap(), "first");
+        let more = tokio::time::timeout(hasty().head * 4, body.frame()).await;
+        assert!(more.is_err(), "it is still open: {more:?}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_client_that_takes_nothing_is_cut_off() {
+    // Its receiver learns when the server drops the answer, and its sender with it.
+    let (held, mut dropped) = tokio::sync::mpsc::channel::<Infallible>(1);
+    let held = Arc::new(Mutex::new(Some(held)));
+    let flood = async move || {
+        let held = held.lock().unwrap().take();
+        let piece = Bytes::from(vec![b'.'; 1 << 16]);
+        let pieces = futures_util::stream::repeat_with(move || {
+            assert!(held.is_some(), "there is one request");
+            Ok::<_, Infallible>(piece.clone())
+        });
+        Body::from_stream(pieces)
+    };
+    let routes = Router::new().route("/flood", get(flood));
+    let server = Running::serve(limited(hasty()), routes).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream
+        .write_all(b"GET /flood HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await
+        .unwrap();
+    assert!(dropped.recv().await.is_none());
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_head_without_end_is_refused() {
+    let server = Running::start(limited(Limits::default())).await;
+    let head = format!(
+        "GET / HTTP/1.1\r\nHost: localhost\r\nX: {}",
+        "x".repeat(1 << 20)
+    );
+    let answer = raw(server.address, head.as_bytes()).await;
+    assert!(
+        answer.is_empty() || answer.starts_with(b"HTTP/1.1 431"),
+        "{}",
+        String::from_utf8_lossy(&answer)
+    );
+    server.stop().await;
+}

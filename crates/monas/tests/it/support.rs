@@ -1,0 +1,3 @@
+//! What the tests have in common.
+
+pub(crate) mod http;
