@@ -1,0 +1,166 @@
+//! The engine that keeps everything in memory: nothing survives, everything is quick.
+//!
+//! It is built to be small, since a server may keep many finished streams: events and rows are packed
+//! bytes, and indexes hold numbers.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::Error;
+use crate::batch::{Batch, Change};
+use crate::engine::rules::{self, Facts};
+use crate::engine::{Engine, Views};
+use crate::entry::{Entry, StreamId, StreamState};
+use crate::query::Query;
+use crate::table::{Row, Table};
+use crate::view::View;
+
+mod log;
+mod packed;
+mod rows;
+mod sorted;
+mod streams;
+
+use rows::Rows;
+use streams::Streams;
+
+/// A handle to the one state; the writer has one, the readers another.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory(Arc<RwLock<State>>);
+
+#[derive(Debug)]
+struct State {
+    streams: Streams,
+    tables: Vec<Rows>,
+    closed: bool,
+}
+
+impl Memory {
+    /// An empty store with these tables, whose declarations have been checked.
+    pub(crate) fn new(tables: &[&'static Table]) -> Self {
+        Self(Arc::new(RwLock::new(State {
+            streams: Streams::default(),
+            tables: tables.iter().copied().map(Rows::new).collect(),
+            closed: false,
+        })))
+    }
+}
+
+impl Engine for Memory {
+    fn apply(&mut self, group: &[Batch]) -> Result<Vec<Result<(), Error>>, Error> {
+        let mut state = self.0.write().expect("a change is applied without panic");
+        Ok(group.iter().map(|batch| state.apply(batch)).collect())
+    }
+}
+
+impl Views for Memory {
+    fn show(&self, reader: &mut dyn FnMut(&dyn View)) -> Result<(), Error> {
+        let state = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if state.closed {
+            return Err(Error::Closed);
+        }
+        reader(&*state);
+        Ok(())
+    }
+
+    fn waits(&self) -> bool {
+        false
+    }
+
+    fn close(&self) {
+        let mut state = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        state.closed = true;
+        state.streams = Streams::default();
+        state.tables.clear();
+    }
+}
+
+impl State {
+    /// The rules are asked first, so that a batch never stops half-way.
+    fn apply(&mut self, batch: &Batch) -> Result<(), Error> {
+        rules::check(batch, self)?;
+        for change in batch.changes() {
+            match change {
+                Change::Append { stream, events, .. } => self.streams.append(stream, events),
+                Change::Finish { stream, at } => self.streams.finish(stream, *at),
+                Change::Truncate { stream, through } => self.streams.truncate(stream, *through),
+                Change::Forget { stream } => self.streams.forget(stream),
+                Change::Put { table, row } | Change::Insert { table, row } => {
+                    self.table_mut(table).put(row);
+                }
+                Change::Delete { table, key } => self.table_mut(table).delete(key),
+            }
+        }
+        Ok(())
+    }
+
+    fn table(&self, table: &'static Table) -> Result<&Rows, Error> {
+        let mut tables = self.tables.iter();
+        let found = tables.find(|rows| rows.table().name == table.name);
+        found.ok_or_else(|| table.undeclared())
+    }
+
+    fn table_mut(&mut self, table: &'static Table) -> &mut Rows {
+        let mut tables = self.tables.iter_mut();
+        let found = tables.find(|rows| rows.table().name == table.name);
+        found.expect("the rules know all tables")
+    }
+}
+
+impl Facts for State {
+    fn stream(&self, stream: &StreamId) -> Result<Option<StreamState>, Error> {
+        Ok(self.streams.state(stream))
+    }
+
+    fn has(&self, table: &'static Table, key: &str) -> Result<bool, Error> {
+        Ok(self.table(table)?.has(key))
+    }
+
+    fn knows(&self, table: &'static Table) -> bool {
+        self.table(table).is_ok()
+    }
+}
+
+impl View for State {
+    fn stream(&self, stream: &StreamId) -> Result<Option<StreamState>, Error> {
+        Ok(self.streams.state(stream))
+    }
+
+    fn events(
+        &self,
+        stream: &StreamId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Arc<Entry>>, Error> {
+        self.streams.read(stream, after, limit)
+    }
+
+    fn row(&self, table: &'static Table, key: &str) -> Result<Option<Row>, Error> {
+        Ok(self.table(table)?.get(key))
+    }
+
+    fn rows(&self, query: &Query) -> Result<Vec<Row>, Error> {
+        let rows = self.table(query.table())?;
+        Ok(rows.select(&query.resolve()?))
+    }
+
+    fn count(&self, query: &Query) -> Result<u64, Error> {
+        let rows = self.table(query.table())?;
+        Ok(rows.count(&query.resolve()?))
+    }
+
+    fn finished(&self, before: i64, limit: usize) -> Result<Vec<(StreamId, StreamState)>, Error> {
+        Ok(self.streams.finished(before, limit))
+    }
+
+    fn compactable(
+        &self,
+        before: i64,
+        limit: usize,
+    ) -> Result<Vec<(StreamId, StreamState)>, Error> {
+        Ok(self.streams.compactable(before, limit))
+    }
+
+    fn finished_count(&self) -> Result<u64, Error> {
+        Ok(self.streams.finished_count() as u64)
+    }
+}

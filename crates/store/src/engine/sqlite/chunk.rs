@@ -1,0 +1,51 @@
+//! The events of one append as one value: each with its length before it.
+//!
+//! A row costs SQLite far more than the bytes of a small event, and events that were appended together
+//! are read together.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::batch::NewEvent;
+use crate::engine::varint;
+use crate::entry::Entry;
+
+/// The value for these events.
+pub(super) fn encode(events: &[NewEvent], to: &mut Vec<u8>) {
+    to.clear();
+    for event in events {
+        varint::put_piece(to, event.payload());
+    }
+}
+
+/// Adds the events after a cursor, at most up to `limit` in all. Nothing if the value is damaged.
+pub(super) fn decode(
+    chunk: &Bytes,
+    first: u64,
+    after: u64,
+    limit: usize,
+    to: &mut Vec<Arc<Entry>>,
+) -> Option<()> {
+    let mut rest = &chunk[..];
+    for sequence in first.. {
+        if rest.is_empty() || to.len() >= limit {
+            break;
+        }
+        let (payload, next) = varint::take_piece(rest)?;
+        if sequence > after {
+            let payload = chunk.slice_ref(payload);
+            to.push(Arc::new(Entry::new(sequence, payload, None)));
+        }
+        rest = next;
+    }
+    Some(())
+}
+
+/// What is left of a value without its first events. Nothing if it is damaged.
+pub(super) fn without(chunk: &[u8], events: u64) -> Option<&[u8]> {
+    (0..events).try_fold(chunk, |rest, _| {
+        let (_, rest) = varint::take_piece(rest)?;
+        Some(rest)
+    })
+}

@@ -1,0 +1,108 @@
+//! Opening the file: first looking, then changing.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::failure::{Explained, damaged};
+use super::schema;
+use crate::Error;
+use crate::store::{Durability, Options};
+
+/// Says that a file is ours: "Mona".
+const APPLICATION: u32 = 0x4d6f_6e61;
+
+/// The largest file that is checked from end to end before use, which takes a fraction of a second.
+/// A larger one is checked where it is read.
+const CHECKED_BYTES: u64 = 32 << 20;
+
+/// The connection that writes. A file that is damaged, foreign or newer is left as it is.
+pub(super) fn writer(path: &Path, options: &Options) -> Result<Connection, Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).explained(path)?;
+    // Closing would otherwise move what the log holds into a file that we may be about to refuse.
+    let keep_log = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    connection.set_db_config(keep_log, true).explained(path)?;
+    look(&connection, path)?;
+    configure(&connection, options).explained(path)?;
+    schema::migrate(&mut connection, APPLICATION).explained(path)?;
+    schema::declare(&mut connection, path, &options.tables)?;
+    connection.set_db_config(keep_log, false).explained(path)?;
+    Ok(connection)
+}
+
+/// A connection that reads.
+pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY)?;
+    connection.pragma_update(None, "cache_size", -1024)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+/// For the moments in which SQLite needs the file alone, for instance to repair it after a crash.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// Whether the file is one that we can use.
+fn look(connection: &Connection, path: &Path) -> Result<(), Error> {
+    let number = |name: &str| -> rusqlite::Result<u32> {
+        connection.pragma_query_value(None, name, |row| row.get(0))
+    };
+    let application = number("application_id").explained(path)?;
+    let version = number("user_version").explained(path)?;
+    let objects: u32 = connection
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .explained(path)?;
+    if application != APPLICATION && (application, version, objects) != (0, 0, 0) {
+        return Err(damaged(path, "it belongs to another program"));
+    }
+    if version > schema::VERSION {
+        return Err(Error::Newer {
+            path: path.to_owned(),
+            found: version,
+            known: schema::VERSION,
+        });
+    }
+    let length = std::fs::metadata(path)
+        .map_err(Error::io("look at", path))?
+        .len();
+    if length <= CHECKED_BYTES {
+        let first = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+        let found = connection
+            .query_row("PRAGMA quick_check(1)", [], first)
+            .explained(path)?;
+        if found != "ok" {
+            return Err(damaged(path, found));
+        }
+    }
+    Ok(())
+}
+
+fn configure(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY)?;
+    connection.set_prepared_statement_cache_capacity(128);
+    let set = |name: &str, value: &dyn rusqlite::ToSql| {
+        connection.pragma_update_and_check(None, name, value, |_| Ok(()))
+    };
+    set("journal_mode", &"wal")?;
+    let synchronous = match options.durability {
+        Durability::Full => "full",
+        Durability::Normal => "normal",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "cache_size", -4096)?;
+    connection.pragma_update(None, "temp_store", "memory")?;
+    set("wal_autocheckpoint", &2000)?;
+    set("journal_size_limit", &(32 << 20))?;
+    if let Some(bytes) = options.max_bytes {
+        let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+        let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page;
+        set("max_page_count", &pages.max(1))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! What the file looks like inside, and how older files come to look like it.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::failure::{Explained, damaged};
+use super::statements::{kind, table_name};
+use crate::Error;
+use crate::table::{Kind, Table};
+
+/// The steps from an empty file to the present one. A file's version is the number of steps it has
+/// taken; released steps are never changed, only followed by others.
+const STEPS: &[&str] = &[
+    // A chunk is what one append brought: the events `first` to `last` of a stream.
+    "CREATE TABLE stream (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        first INTEGER NOT NULL,
+        last INTEGER NOT NULL,
+        finished INTEGER
+    ) STRICT;
+    CREATE INDEX stream_finished ON stream (first > last, finished) WHERE finished IS NOT NULL;
+    CREATE TABLE chunk (
+        stream INTEGER NOT NULL,
+        last INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        events BLOB NOT NULL,
+        PRIMARY KEY (stream, last)
+    ) STRICT, WITHOUT ROWID;",
+];
+
+/// The version of files that this program writes.
+pub(super) const VERSION: u32 = STEPS.len() as u32;
+
+/// Takes the steps that a file has not taken, all or none.
+pub(super) fn migrate(connection: &mut Connection, application: u32) -> rusqlite::Result<()> {
+    take(connection, application, STEPS)
+}
+
+fn take(connection: &mut Connection, application: u32, steps: &[&str]) -> rusqlite::Result<()> {
+    let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let missing = steps.get(version as usize..).unwrap_or_default();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for step in missing {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", application)?;
+    transaction.pragma_update(None, "user_version", steps.len() as u32)?;
+    transaction.commit()
+}
+
+/// Makes the file's tables what they are declared to be. Tables that are not declared, and columns that
+/// no longer are, stay as they are; indexes are dropped, since they can be made again.
+pub(super) fn declare(
+    connection: &mut Connection,
+    path: &Path,
+    tables: &[&'static Table],
+) -> Result<(), Error> {
+    let behavior = TransactionBehavior::Immediate;
+    let transaction = connection
+        .transaction_with_behavior(behavior)
+        .explained(path)?;
+    for table in tables {
+        declare_columns(&transaction, path, table)?;
+        declare_indexes(&transaction, table).explained(path)?;
+    }
+    transaction.commit().explained(path)
+}
+
+fn declare_columns(
+    transaction: &Transaction<'_>,
+    path: &Path,
+    table: &'static Table,
+) -> Result<(), Error> {
+    let name = table_name(table);
+    let found = columns(transaction, &name).explained(path)?;
+    let definition = |name: &str, column: Kind| {
+        let default = match column {
+            Kind::Integer => "0",
+            Kind::Text => "''",
+        };
+        format!("\"{name}\" {} NOT NULL DEFAULT {default}", kind(column))
+    };
+    if found.is_empty() {
+        let columns = table.columns.iter();
+        let columns = columns.map(|column| format!(", {}", definition(column.name, column.kind)));
+        let columns: String = columns.collect();
+        let create = format!(
+            "CREATE TABLE \"{name}\" (key TEXT NOT NULL PRIMARY KEY{columns}, body BLOB NOT NULL)
+             STRICT, WITHOUT ROWID"
+        );
+        return transaction.execute_batch(&create).explained(path);
+    }
+    for column in table.columns {
+        match found.iter().find(|(name, _)| name == column.name) {
+            Some((_, found)) if found == kind(column.kind) => {}
+            Some((column, found)) => {
+                return Err(damaged(
+                    path,
+                    format!("column {column} of {name} is {found}"),
+                ));
+            }
+            None => {
+                let definition = definition(column.name, column.kind);
+                let add = format!("ALTER TABLE \"{name}\" ADD COLUMN {definition}");
+                transaction.execute_batch(&add).explained(path)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The names and kinds of a table's columns; none if there is no such table.
+fn columns(transaction: &Transaction<'_>, table: &str) -> rusqlite::Result<Vec<(String, String)>> {
+    let mut statement = transaction.prepare("SELECT name, type FROM pragma_table_info(?)")?;
+    let columns = statement.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    columns.collect()
+}
+
+fn declare_indexes(transaction: &Transaction<'_>, table: &'static Table) -> rusqlite::Result<()> {
+    let name = table_name(table);
+    let declared: HashSet<String> = table
+        .indexes
+        .iter()
+        .map(|index| index_name(table, index))
+        .collect();
+    let mut statement = transaction.prepare(
+        "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
+    )?;
+    let found = statement.query_map([&name], |row| row.get(0))?;
+    let found: HashSet<String> = found.collect::<Result<_, _>>()?;
+    for gone in found.difference(&declared) {
+        transaction.execute_batch(&format!("DROP INDEX \"{gone}\""))?;
+    }
+    for index in table.indexes {
+        let columns: String = index
+            .iter()
+            .map(|column| format!("\"{column}\", "))
+            .collect();
+        let index = index_name(table, index);
+        transaction.execute_batch(&format!(
+            "CREATE INDEX IF NOT EXISTS \"{index}\" ON \"{name}\" ({columns}key)"
+        ))?;
+    }
+    Ok(())
+}
+
+fn index_name(table: &Table, columns: &[&str]) -> String {
+    format!("{}.{}", table_name(table), columns.join("."))
+}

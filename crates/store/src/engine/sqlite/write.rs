@@ -1,0 +1,203 @@
+//! Writing the file: a group is a transaction.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::thread;
+
+use rusqlite::{OptionalExtension, Params, params_from_iter};
+
+use super::failure::{Explained, damaged};
+use super::{Sqlite, chunk, statements, view};
+use crate::Error;
+use crate::batch::{Batch, Change};
+use crate::engine::Engine;
+use crate::engine::rules::{self, Facts};
+use crate::entry::{StreamId, StreamState};
+use crate::table::{Row, Table};
+
+/// The most streams whose state the writer remembers.
+const REMEMBERED: usize = 4096;
+
+/// The states of streams that were written lately, so that an append need not look for its stream.
+/// There is one writer, so nobody else changes them.
+#[derive(Debug, Default)]
+pub(super) struct Known(RefCell<HashMap<StreamId, Option<(i64, StreamState)>>>);
+
+impl Engine for Sqlite {
+    fn apply(&mut self, group: &[Batch]) -> Result<Vec<Result<(), Error>>, Error> {
+        if self.known.0.get_mut().len() > REMEMBERED {
+            self.known.0.get_mut().clear();
+        }
+        let applied = self.transaction(group);
+        if applied.is_err() {
+            self.known.0.get_mut().clear();
+            if !self.connection.is_autocommit()
+                && let Err(error) = self.connection.execute_batch("ROLLBACK")
+            {
+                tracing::error!(%error, "a failed transaction could not be taken back");
+            }
+        }
+        applied
+    }
+}
+
+impl Sqlite {
+    /// On failure the transaction is left open, if SQLite has not ended it itself.
+    fn transaction(&self, group: &[Batch]) -> Result<Vec<Result<(), Error>>, Error> {
+        self.run("BEGIN IMMEDIATE", [])?;
+        let mut answers = Vec::with_capacity(group.len());
+        for batch in group {
+            // The rules are asked first, so that a batch that is refused has written nothing.
+            let answer = rules::check(batch, self);
+            if answer.is_ok() {
+                batch
+                    .changes()
+                    .iter()
+                    .try_for_each(|change| self.write(change))?;
+            }
+            answers.push(answer);
+        }
+        if answers.iter().any(Result::is_ok) {
+            self.commit_delay.into_iter().for_each(thread::sleep);
+            self.run("COMMIT", [])?;
+        } else {
+            self.run("ROLLBACK", [])?;
+        }
+        Ok(answers)
+    }
+
+    fn write(&self, change: &Change) -> Result<(), Error> {
+        match change {
+            Change::Put { table, row } | Change::Insert { table, row } => self.put(table, row),
+            Change::Delete { table, key } => self.run(&self.tables.get(table)?.delete, [key]),
+            Change::Append { stream, .. }
+            | Change::Finish { stream, .. }
+            | Change::Truncate { stream, .. }
+            | Change::Forget { stream } => {
+                let before = self.find(stream)?;
+                let after = rules::after(change, before.map(|(_, state)| state));
+                let id = self.change_stream(stream, change, before, after)?;
+                let now = id.zip(after);
+                self.known.0.borrow_mut().insert(stream.clone(), now);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes a change to a stream, and says which number it has.
+    fn change_stream(
+        &self,
+        stream: &StreamId,
+        change: &Change,
+        before: Option<(i64, StreamState)>,
+        after: Option<StreamState>,
+    ) -> Result<Option<i64>, Error> {
+        let (id, after) = match (before, after) {
+            (None, None) => return Ok(None),
+            (Some((id, _)), None) => {
+                self.run("DELETE FROM chunk WHERE stream = ?", [id])?;
+                self.run("DELETE FROM stream WHERE id = ?", [id])?;
+                return Ok(None);
+            }
+            (None, Some(state)) => {
+                let sql = "INSERT INTO stream (name, first, last) VALUES (?, ?, ?)";
+                let (first, last) = (state.first.cast_signed(), state.last.cast_signed());
+                self.run(sql, (stream.as_str(), first, last))?;
+                (self.connection.last_insert_rowid(), state)
+            }
+            (Some((id, before)), Some(state)) if before != state => {
+                let sql = "UPDATE stream SET first = ?, last = ?, finished = ? WHERE id = ?";
+                let (first, last) = (state.first.cast_signed(), state.last.cast_signed());
+                self.run(sql, (first, last, state.finished, id))?;
+                (id, state)
+            }
+            (Some((id, _)), Some(_)) => return Ok(Some(id)),
+        };
+        match change {
+            Change::Append { events, .. } => {
+                let mut bytes = Vec::new();
+                chunk::encode(events, &mut bytes);
+                let sql = "INSERT INTO chunk (stream, last, first, events) VALUES (?, ?, ?, ?)";
+                let first = after.last - events.len() as u64 + 1;
+                let (first, last) = (first.cast_signed(), after.last.cast_signed());
+                self.run(sql, (id, last, first, bytes))?;
+            }
+            Change::Truncate { .. } => self.drop_before(id, after.first)?,
+            _ => {}
+        }
+        Ok(Some(id))
+    }
+
+    /// Drops the events before this one.
+    fn drop_before(&self, id: i64, first: u64) -> Result<(), Error> {
+        let first = first.cast_signed();
+        self.run(
+            "DELETE FROM chunk WHERE stream = ? AND last < ?",
+            (id, first),
+        )?;
+        // One append may have brought events on both sides.
+        let cut = || {
+            let sql =
+                "SELECT last, first, events FROM chunk WHERE stream = ? ORDER BY last LIMIT 1";
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let chunk = |row: &rusqlite::Row<'_>| {
+                Ok((
+                    row.get::<_, i64>(0)?,
+                    row.get::<_, i64>(1)?,
+                    row.get::<_, Vec<u8>>(2)?,
+                ))
+            };
+            statement.query_row([id], chunk).optional()
+        };
+        match cut().explained(&self.path)? {
+            Some((last, start, events)) if start < first => {
+                let rest = chunk::without(&events, (first - start).cast_unsigned());
+                let rest = rest.ok_or_else(|| damaged(&self.path, "events are cut"))?;
+                let sql = "UPDATE chunk SET first = ?, events = ? WHERE stream = ? AND last = ?";
+                self.run(sql, (first, rest, id, last))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn put(&self, table: &'static Table, row: &Row) -> Result<(), Error> {
+        let put = &self.tables.get(table)?.put;
+        let columns = row.columns.iter().map(statements::bind);
+        let values = [row.key.as_str().into()].into_iter().chain(columns);
+        let values = values.chain([(&*row.body).into()]);
+        self.run(put, params_from_iter(values))
+    }
+
+    fn find(&self, stream: &StreamId) -> Result<Option<(i64, StreamState)>, Error> {
+        if let Some(known) = self.known.0.borrow().get(stream) {
+            return Ok(*known);
+        }
+        let found = view::stream(&self.connection, stream).explained(&self.path)?;
+        self.known.0.borrow_mut().insert(stream.clone(), found);
+        Ok(found)
+    }
+
+    fn run(&self, sql: &str, values: impl Params) -> Result<(), Error> {
+        let statement = self.connection.prepare_cached(sql);
+        let done = statement.and_then(|mut statement| statement.execute(values));
+        done.map(|_| ()).explained(&self.path)
+    }
+}
+
+impl Facts for Sqlite {
+    fn stream(&self, stream: &StreamId) -> Result<Option<StreamState>, Error> {
+        Ok(self.find(stream)?.map(|(_, state)| state))
+    }
+
+    fn has(&self, table: &'static Table, key: &str) -> Result<bool, Error> {
+        let statements = self.tables.get(table)?;
+        let statement = self.connection.prepare_cached(&statements.has);
+        statement
+            .and_then(|mut has| has.exists([key]))
+            .explained(&self.path)
+    }
+
+    fn knows(&self, table: &'static Table) -> bool {
+        self.tables.get(table).is_ok()
+    }
+}

@@ -1,0 +1,16 @@
+//! The numbers that bound what is queued, kept and read at once.
+
+/// The most batches in one transaction.
+pub(crate) const GROUP_BATCHES: usize = 1024;
+
+/// The most entries a live tail keeps for those who follow it.
+pub(crate) const TAIL_ENTRIES: usize = 1024;
+
+/// The most bytes of payload a live tail keeps, unless a single entry is larger.
+pub(crate) const TAIL_BYTES: usize = 1 << 20;
+
+/// How many events a follower takes at a time, from the live tail or from the log.
+pub(crate) const PAGE_EVENTS: usize = 128;
+
+/// How many readers look into a file at once.
+pub(crate) const READERS: usize = 4;

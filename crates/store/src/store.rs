@@ -1,0 +1,215 @@
+//! The store as its users hold it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use crate::Error;
+use crate::batch::Batch;
+use crate::engine::Views;
+use crate::engine::memory::Memory;
+use crate::engine::sqlite::Sqlite;
+use crate::entry::StreamId;
+use crate::follow::Follow;
+use crate::limits::READERS;
+use crate::press::{Counters, Press, Stats};
+use crate::table::Table;
+use crate::tail::Tails;
+use crate::view::View;
+use crate::writer::{Commit, Writer};
+
+/// How and where to open a store.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The folder that holds the files; made if it is not there.
+    pub folder: PathBuf,
+    /// The tables that are used.
+    pub tables: Vec<&'static Table>,
+    /// What an acknowledgement promises.
+    pub durability: Durability,
+    /// Who we are, for whoever finds the folder in use.
+    pub holder: String,
+    /// The most bytes the data may take, roughly; more is refused with [`Error::Full`].
+    pub max_bytes: Option<u64>,
+    /// A wait before each transaction is committed, for measurements on a disk that is too fast.
+    pub commit_delay: Option<Duration>,
+}
+
+impl Options {
+    /// A folder, no tables yet, full durability, no limit.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+            tables: Vec::new(),
+            durability: Durability::default(),
+            holder: "another process".to_owned(),
+            max_bytes: None,
+            commit_delay: None,
+        }
+    }
+
+    /// With these tables.
+    #[must_use]
+    pub fn tables(mut self, tables: &[&'static Table]) -> Self {
+        self.tables = tables.to_vec();
+        self
+    }
+
+    /// With this promise.
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+}
+
+/// What an acknowledgement promises.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// The change is on the disk: it survives a power failure.
+    #[default]
+    Full,
+    /// The operating system has the change: it survives the end of this process, however it comes about.
+    /// A power failure may take the last changes, and leaves those before them whole.
+    Normal,
+}
+
+/// A journal of events and tables beside it. Clones are the same store.
+///
+/// When the last handle is dropped, what was handed in is committed and the files are let go; handles
+/// are also held by those who follow.
+#[derive(Clone)]
+pub struct Store(Arc<Inner>);
+
+struct Inner {
+    writer: Writer,
+    views: Arc<dyn Views>,
+    /// Permits to read, for an engine whose readers wait.
+    readers: Semaphore,
+    tails: Arc<Tails>,
+    counters: Arc<Counters>,
+}
+
+impl Store {
+    /// A store that keeps everything in memory.
+    ///
+    /// # Panics
+    ///
+    /// When a table's declaration makes no sense.
+    pub fn memory(tables: &[&'static Table]) -> Self {
+        for table in tables {
+            table.check().expect("tables are declared well");
+        }
+        let engine = Memory::new(tables);
+        let views = Arc::new(engine.clone());
+        let made = Self::with(views, |views, tails, counters| {
+            Ok(Writer::inline(Press::new(
+                Box::new(engine),
+                views,
+                tails,
+                counters,
+            )))
+        });
+        made.expect("memory needs no file")
+    }
+
+    /// Opens the store in a folder, made if it is not there. This waits for the disk.
+    pub fn open(options: &Options) -> Result<Self, Error> {
+        options.tables.iter().try_for_each(|table| table.check())?;
+        let (engine, views) = Sqlite::open(options)?;
+        Self::with(Arc::new(views), |views, tails, counters| {
+            Writer::threaded(Press::new(Box::new(engine), views, tails, counters))
+        })
+    }
+
+    fn with(
+        views: Arc<dyn Views>,
+        writer: impl FnOnce(Arc<dyn Views>, Arc<Tails>, Arc<Counters>) -> Result<Writer, Error>,
+    ) -> Result<Self, Error> {
+        let (tails, counters) = (Arc::<Tails>::default(), Arc::<Counters>::default());
+        let writer = writer(
+            Arc::clone(&views),
+            Arc::clone(&tails),
+            Arc::clone(&counters),
+        )?;
+        Ok(Self(Arc::new(Inner {
+            writer,
+            views,
+            readers: Semaphore::new(READERS),
+            tails,
+            counters,
+        })))
+    }
+
+    /// Hands in a batch. It takes its place among the others when this is called, not when it is awaited;
+    /// the answer comes after it is committed, as durably as the store was opened for.
+    ///
+    /// Not to be called by a reader inside [`Store::read`].
+    pub fn commit(&self, batch: Batch) -> Commit {
+        self.0.writer.commit(batch)
+    }
+
+    /// Reads at one moment. Writing goes on meanwhile, so `reader` is to look and leave.
+    pub async fn read<R: Send + 'static>(
+        &self,
+        reader: impl FnOnce(&dyn View) -> Result<R, Error> + Send + 'static,
+    ) -> Result<R, Error> {
+        let views = &self.0.views;
+        if !views.waits() {
+            return show(&**views, reader);
+        }
+        let permit = self.0.readers.acquire().await;
+        let _permit = permit.expect("the permits stay");
+        let views = Arc::clone(views);
+        match spawn_blocking(move || show(&*views, reader)).await {
+            Ok(read) => read,
+            Err(failed) => match failed.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime is shutting down.
+                Err(_) => Err(Error::Closed),
+            },
+        }
+    }
+
+    /// Follows a stream from the event after `after` on: what is there, then what comes.
+    pub fn follow(&self, stream: &StreamId, after: u64) -> Follow {
+        Follow::new(self.clone(), stream, after)
+    }
+
+    /// What was committed since the store was opened.
+    pub fn stats(&self) -> Stats {
+        self.0.counters.stats()
+    }
+
+    /// Commits what was handed in, ends those who follow and lets go of the files. Everything after it
+    /// fails with [`Error::Closed`].
+    pub async fn close(&self) {
+        self.0.writer.close().await;
+    }
+
+    pub(crate) fn tails(&self) -> &Tails {
+        &self.0.tails
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store")
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}
+
+fn show<R>(
+    views: &dyn Views,
+    reader: impl FnOnce(&dyn View) -> Result<R, Error>,
+) -> Result<R, Error> {
+    let mut reader = Some(reader);
+    let mut read = None;
+    views.show(&mut |view| read = reader.take().map(|reader| reader(view)))?;
+    read.expect("a view is shown unless there is an error")
+}
