@@ -1,7 +1,13 @@
 //! Measurements: the reference implementations and ours, by turns in one run.
 //!
 //! - [`capnweb`]: npm capnweb and our crate;
-//! - [`usage`]: processor time and memory of a server.
+//! - [`address`]: where a server under test listens;
+//! - [`usage`]: processor time and memory of a server;
+//! - [`flags`]: the options of a bench;
+//! - [`document`]: where its table goes.
 
+mod address;
 pub(crate) mod capnweb;
+mod document;
+mod flags;
 mod usage;

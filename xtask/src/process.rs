@@ -78,6 +78,20 @@ pub(crate) fn build(root: &Path, arguments: &[&str]) -> Result<Vec<Built>> {
     Ok(programs.collect())
 }
 
+/// Builds one program for speed.
+pub(crate) fn build_for_speed(
+    root: &Path,
+    package: &str,
+    kind: &str,
+    name: &str,
+) -> Result<PathBuf> {
+    let built = build(root, &["--release", "--package", package, kind, name])?;
+    let found = built.into_iter().find(|program| program.name == name);
+    found
+        .map(|program| program.path)
+        .ok_or_else(|| Error::Answer(format!("cargo built no program {name}")))
+}
+
 /// A program that may open as many files as the system lets it.
 ///
 /// The shell raises its own soft limit and then becomes the program, so the process id stays.

@@ -3,7 +3,7 @@
 //! - [`scenario`]: what is measured and which ratio we aim at;
 //! - [`peer`]: the two servers and the two clients;
 //! - [`load`]: the raw load generator, the same for both servers, in a process of its own;
-//! - [`table`]: the result, on the screen and in `docs/benchmarks.md`.
+//! - [`table`]: the result as a table.
 //!
 //! Each scenario gets fresh servers. The peers take turns, so that a busy moment of the machine
 //! hits both, and the best round of each counts.
@@ -12,6 +12,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::document;
 use crate::error::{Error, Result};
 use crate::process;
 use options::Options;
@@ -34,10 +35,13 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
         lines.push(measure(scenario, &programs, &options)?);
     }
     let text = table::markdown(&lines);
-    println!("{text}\n{}", programs.versions());
+    let versions = programs.versions();
+    println!("{text}\n{versions}");
     if options.write {
         let command = format!("cargo xtask bench capnweb {}", words.join(" "));
-        table::write(root, command.trim_end(), &programs.versions(), &text)?;
+        let command = command.trim_end();
+        let section = format!("Measured with `{command}`.\n{versions}\n\n{text}");
+        document::write(root, "capnweb", &section)?;
     }
     Ok(())
 }

@@ -12,10 +12,10 @@ use serde_json::json;
 
 use super::options::Options;
 use super::peer::Server;
+use crate::bench::address::Address;
 use crate::bench::usage::ProcessorTime;
 use crate::error::{Error, Result};
 use crate::process;
-use socket::Address;
 
 mod batch;
 mod bytes;

@@ -1,5 +1,6 @@
 //! The options of `bench capnweb` and `bench-load`.
 
+use super::super::flags::Flags;
 use super::peer::Peer;
 use super::scenario::{SCENARIOS, Scenario};
 use crate::error::{Error, Result};
@@ -30,26 +31,17 @@ impl Options {
             pid: None,
             write: false,
         };
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            let (flag, given) = match word.split_once('=') {
-                Some((flag, value)) => (flag, Some(value)),
-                None => (*word, None),
-            };
-            let mut value = || {
-                given
-                    .or_else(|| words.next().copied())
-                    .ok_or_else(|| Error::Usage(format!("{flag} needs a value")))
-            };
+        let mut flags = Flags::new(words);
+        while let Some(flag) = flags.advance() {
             match flag {
-                "--seconds" => options.seconds = number(flag, value()?)?,
-                "--rounds" => options.rounds = number(flag, value()?)?,
-                "--sessions" => options.sessions = number(flag, value()?)?,
-                "--pid" => options.pid = Some(number(flag, value()?)?),
-                "--only" => options.only = names(value()?)?,
-                "--peers" => options.peers = peers(value()?)?,
+                "--seconds" => options.seconds = flags.number()?,
+                "--rounds" => options.rounds = flags.number()?,
+                "--sessions" => options.sessions = flags.number()?,
+                "--pid" => options.pid = Some(flags.number()?),
+                "--only" => options.only = flags.names(known)?,
+                "--peers" => options.peers = peers(flags.value()?)?,
                 "--write" => options.write = true,
-                _ => return Err(Error::Usage(format!("{word} is not an option"))),
+                _ => return Err(flags.unknown()),
             }
         }
         let partial = !options.only.is_empty() || options.peers.len() < Peer::ALL.len();
@@ -65,19 +57,8 @@ impl Options {
     }
 }
 
-fn number<T: std::str::FromStr>(flag: &str, text: &str) -> Result<T> {
-    text.parse()
-        .map_err(|_| Error::Usage(format!("{flag} {text}: not a number")))
-}
-
-fn names(text: &str) -> Result<Vec<String>> {
-    let known = |name: &str| SCENARIOS.iter().any(|scenario| scenario.name == name);
-    text.split(',')
-        .map(|name| match known(name) {
-            true => Ok(name.to_owned()),
-            false => Err(Error::Usage(format!("--only {name}: not a scenario"))),
-        })
-        .collect()
+fn known(name: &str) -> bool {
+    SCENARIOS.iter().any(|scenario| scenario.name == name)
 }
 
 fn peers(text: &str) -> Result<Vec<Peer>> {

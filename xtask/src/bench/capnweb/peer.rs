@@ -65,8 +65,8 @@ impl Programs {
         let modules = tools::npm_packages(root, "conformance/capnweb", &node)?;
         let ours = if peers.contains(&Peer::Ours) {
             Some(Ours {
-                server: build(root, "capnweb", "--example", "bench_target")?,
-                client: build(root, "capnweb", "--example", "bench_client")?,
+                server: process::build_for_speed(root, "capnweb", "--example", "bench_target")?,
+                client: process::build_for_speed(root, "capnweb", "--example", "bench_client")?,
             })
         } else {
             None
@@ -75,7 +75,7 @@ impl Programs {
             node,
             modules,
             scripts: root.join("xtask/bench"),
-            load: build(root, "xtask", "--bin", "xtask")?,
+            load: process::build_for_speed(root, "xtask", "--bin", "xtask")?,
             ours,
         })
     }
@@ -164,14 +164,4 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Builds one program for speed.
-fn build(root: &Path, package: &str, kind: &str, name: &str) -> Result<PathBuf> {
-    let arguments = ["--release", "--package", package, kind, name];
-    let built = process::build(root, &arguments)?;
-    let found = built.into_iter().find(|program| program.name == name);
-    found
-        .map(|program| program.path)
-        .ok_or_else(|| Error::Answer(format!("cargo built no program {name}")))
 }

@@ -1,15 +1,9 @@
-//! The result as a table, on the screen and in `docs/benchmarks.md`.
+//! The result as a table.
 
 use std::fmt::Write;
-use std::fs;
-use std::path::Path;
 
 use super::peer::Peer;
 use super::scenario::Scenario;
-use crate::error::{Doing, Error, Result};
-
-const BEGIN: &str = "<!-- bench capnweb: begin -->";
-const END: &str = "<!-- bench capnweb: end -->";
 
 /// The best figure of each peer in one scenario.
 #[derive(Debug)]
@@ -76,22 +70,6 @@ fn figure(figure: Option<f64>) -> String {
         Some(figure) if figure >= 10.0 => format!("{figure:.1}"),
         Some(figure) => format!("{figure:.2}"),
     }
-}
-
-/// Replaces the marked section of `docs/benchmarks.md`.
-pub(super) fn write(root: &Path, command: &str, versions: &str, table: &str) -> Result<()> {
-    let path = root.join("docs/benchmarks.md");
-    let text = fs::read_to_string(&path).doing(|| format!("read {}", path.display()))?;
-    let section = format!("Measured with `{command}`.\n{versions}\n\n{table}");
-    let text = replace_section(&text, &section)
-        .ok_or_else(|| Error::Answer(format!("{} has no line {BEGIN}", path.display())))?;
-    fs::write(&path, text).doing(|| format!("write {}", path.display()))
-}
-
-fn replace_section(text: &str, section: &str) -> Option<String> {
-    let (before, rest) = text.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{section}{END}{after}"))
 }
 
 #[cfg(test)]

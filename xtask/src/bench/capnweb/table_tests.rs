@@ -1,4 +1,4 @@
-//! The table says what was measured, and finds its place in the document.
+//! The table says what was measured.
 
 use super::super::peer::Peer;
 use super::super::scenario::SCENARIOS;
@@ -17,11 +17,4 @@ fn shows_the_best_round_its_ratio_and_a_verdict() {
         row.ends_with("| 42.0 | 4.20 | 1/10.0 | at most 1/6 | met |"),
         "{row}"
     );
-}
-
-#[test]
-fn replaces_only_the_marked_section() {
-    let text = format!("a\n{BEGIN}\nold\n{END}\nb\n");
-    let new = replace_section(&text, "new\n").unwrap();
-    assert_eq!(new, format!("a\n{BEGIN}\nnew\n{END}\nb\n"));
 }

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::time::Instant;
 
 use super::Load;
-use super::socket::Address;
+use crate::bench::address::Address;
 use crate::error::{Doing, Error, Result};
 
 const CALLS: u64 = 1000;

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use super::Load;
 use super::message::Message;
-use super::socket::{Address, Socket, prepare};
+use super::socket::{Socket, prepare};
+use crate::bench::address::Address;
 use crate::error::{Error, Result};
 
 const SIZE: usize = 1024 * 1024;

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use super::Load;
 use super::message::Message;
-use super::socket::{Address, Socket, prepare};
+use super::socket::{Socket, prepare};
+use crate::bench::address::Address;
 use crate::error::{Error, Result};
 
 const WINDOW: usize = 64;

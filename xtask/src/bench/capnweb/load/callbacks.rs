@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use super::Load;
 use super::message::Message;
-use super::socket::{Address, Socket};
+use super::socket::Socket;
+use crate::bench::address::Address;
 use crate::error::{Error, Result};
 
 const CALLBACKS: u64 = 1000;

@@ -7,7 +7,8 @@ use serde_json::json;
 
 use super::message::Message;
 use super::round;
-use super::socket::{Address, Socket};
+use super::socket::Socket;
+use crate::bench::address::Address;
 use crate::bench::usage::resident_kb;
 use crate::error::{Error, Result};
 

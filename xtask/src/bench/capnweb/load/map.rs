@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::Load;
 use super::message::Message;
-use super::socket::{Address, Socket, prepare};
+use super::socket::{Socket, prepare};
+use crate::bench::address::Address;
 use crate::error::{Error, Result};
 
 const ELEMENTS: u64 = 1000;

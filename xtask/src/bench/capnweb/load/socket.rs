@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::rc::Rc;
 
+use crate::bench::address::Address;
 use crate::error::{Doing, Error, Result};
 
 /// Clients must mask what they send (RFC 6455 5.3). The key hides nothing on loopback, so that
@@ -18,37 +19,6 @@ const PONG: u8 = 10;
 
 /// How much is read at once at most while messages are small.
 const READ_CHUNK: usize = 64 * 1024;
-
-/// Where a server listens, for WebSocket and HTTP alike.
-#[derive(Debug, Clone)]
-pub(super) struct Address {
-    pub(super) authority: String,
-    pub(super) path: String,
-}
-
-impl Address {
-    /// Takes `ws://host:port/path` and `http://host:port/path`.
-    pub(super) fn parse(url: &str) -> Result<Address> {
-        let (scheme, rest) = url.split_once("://").unwrap_or_default();
-        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        if !matches!(scheme, "ws" | "http") || !authority.contains(':') {
-            return Err(Error::Usage(format!("{url}: not ws://HOST:PORT/PATH")));
-        }
-        Ok(Address {
-            authority: authority.to_owned(),
-            path: format!("/{path}"),
-        })
-    }
-
-    pub(super) fn connect(&self) -> Result<TcpStream> {
-        let stream = TcpStream::connect(&self.authority);
-        let stream = stream.doing(|| format!("connect to {}", self.authority))?;
-        stream
-            .set_nodelay(true)
-            .doing(|| "set TCP_NODELAY".to_owned())?;
-        Ok(stream)
-    }
-}
 
 /// One connection, in two halves so that a message can be answered while it is looked at.
 #[derive(Debug)]
