@@ -33,6 +33,15 @@ cargo xtask COMMAND
   tidy                 check crate arrows, file headers, README length and machine paths
   examples [--bless]   run the numbered examples and compare their output with
                        examples/expected/NAME.txt; --bless writes those files instead
+  bench a2a            measure our A2A server, and official ones in the same run
+      --peers DIR      a folder with those servers: rs_official/, js_server.mjs, py_server.py;
+                       any of them may be missing
+      --seconds N      how long each measurement lasts (default 3)
+      --rounds N       measurements of each server, the middle one counts (default 3)
+      --tasks N        how many tasks to make before memory is read (default 100000)
+      --only A,B       some of: echo, task, task-sqlite, group-commit, commits, sse, sse-100,
+                       sse-1000, first-event, memory, memory-sqlite
+      --write          put the table of a whole run with peers into docs/benchmarks.md
   bench capnweb        measure npm capnweb and our crate in one run, and print the ratios
       --seconds N      how long each measurement lasts (default 3)
       --rounds N       measurements of each peer, the best counts (default 3)
@@ -41,7 +50,8 @@ cargo xtask COMMAND
       --peers A,B      some of: npm, ours (default both)
       --write          put the table of a whole run into docs/benchmarks.md
   bench-load           one measurement of one server, started by `bench`
-      SCENARIO URL --pid N [--seconds N] [--sessions N]
+      a2a SCENARIO URL --pid N [--seconds N] [--tasks N]
+      capnweb SCENARIO URL --pid N [--seconds N] [--sessions N]
   help                 this text
 ";
 
@@ -73,8 +83,12 @@ fn run(arguments: &[String]) -> Result<()> {
         ["tidy"] => tidy::run(&root),
         ["examples"] => examples::run(&root, examples::Expected::Compare).map(|_| ()),
         ["examples", "--bless"] => examples::run(&root, examples::Expected::Write).map(|_| ()),
+        ["bench", "a2a", options @ ..] => bench::a2a::run(&root, options),
         ["bench", "capnweb", options @ ..] => bench::capnweb::run(&root, options),
-        ["bench-load", scenario, url, options @ ..] => {
+        ["bench-load", "a2a", scenario, url, options @ ..] => {
+            bench::a2a::load::run(scenario, url, options)
+        }
+        ["bench-load", "capnweb", scenario, url, options @ ..] => {
             bench::capnweb::load::run(scenario, url, options)
         }
         _ => Err(Error::Usage(format!(

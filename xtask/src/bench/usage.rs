@@ -40,12 +40,19 @@ impl ProcessorTime {
     /// Nanoseconds used since an earlier reading. Exact while no thread has ended in between,
     /// otherwise counted in ticks.
     pub(super) fn since(&self, earlier: &ProcessorTime) -> u64 {
+        let ticked = (self.ticks - earlier.ticks) * TICK_NS;
         let mut ended = earlier.threads.keys();
         if ended.any(|thread| !self.threads.contains_key(thread)) {
-            return (self.ticks - earlier.ticks) * TICK_NS;
+            return ticked;
         }
         let sum = |time: &ProcessorTime| time.threads.values().sum::<u64>();
-        sum(self) - sum(earlier)
+        let exact = sum(self) - sum(earlier);
+        // A thread that both began and ended in between is known to the ticks alone. They lag
+        // behind by less than two, one at each reading.
+        match ticked > exact + 2 * TICK_NS {
+            true => ticked,
+            false => exact,
+        }
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn command(
     options: &Options,
 ) -> Command {
     let mut command = process::with_many_files(program);
-    command.args(["bench-load", scenario, &server.url]);
+    command.args(["bench-load", "capnweb", scenario, &server.url]);
     command.args(["--pid", &server.pid().to_string()]);
     command.args(["--seconds", &options.seconds.to_string()]);
     command.args(["--sessions", &options.sessions.to_string()]);

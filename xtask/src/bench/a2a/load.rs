@@ -1,0 +1,163 @@
+//! The load generator: one scenario against one server, in a process of its own.
+//!
+//! - [`connection`]: HTTP/1.1, as little of it as the servers need;
+//! - [`caller`]: one client, which checks every answer;
+//! - [`crowd`]: many of them, each with one request in flight;
+//! - [`counters`]: what our server has committed.
+
+use std::path::Path;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::options::Options;
+use super::scenario::{Figure, Scenario};
+use super::server::Server;
+use crate::bench::address::Address;
+use crate::bench::usage::{ProcessorTime, resident_kb};
+use crate::error::{Error, Result};
+use counters::Counters;
+use crowd::{Crowd, Totals, Until};
+
+mod caller;
+mod connection;
+mod counters;
+mod crowd;
+
+/// How long a server works before it is measured; node compiles its hot code in this time.
+const WARM_UP: Duration = Duration::from_secs(1);
+
+/// How long the server may tidy up before its memory is read.
+const SETTLE: Duration = Duration::from_millis(1500);
+
+/// How many of the tasks are read again.
+const SAMPLE: usize = 5000;
+
+/// This program again, built for speed, as the load generator for `server`.
+pub(super) fn command(
+    program: &Path,
+    scenario: &Scenario,
+    server: &Server,
+    options: &Options,
+) -> Command {
+    let mut command = Command::new(program);
+    command.args(["bench-load", "a2a", scenario.name, &server.url]);
+    command.args(["--pid", &server.pid().to_string()]);
+    command.args(["--seconds", &options.seconds.to_string()]);
+    command.args(["--tasks", &options.tasks.to_string()]);
+    command
+}
+
+/// Runs one scenario and prints its figures as one line of JSON.
+pub(crate) fn run(scenario: &str, url: &str, words: &[&str]) -> Result<()> {
+    let options = Options::parse(words)?;
+    let scenario = Scenario::named(scenario)
+        .ok_or_else(|| Error::Usage(format!("{scenario} is not a scenario")))?;
+    let pid = options.pid;
+    let pid = pid.ok_or_else(|| Error::Usage("bench-load needs --pid".to_owned()))?;
+    let address = Address::parse(url)?;
+    let figures = match scenario.figure {
+        Figure::Memory => memory(scenario, &address, pid, options.tasks)?,
+        Figure::RequestsPerCommit | Figure::CommitsPerRequest => {
+            commits(scenario, &address, options.seconds)?
+        }
+        Figure::ProcessorPerRequest | Figure::ProcessorPerEvent | Figure::FirstEvent => {
+            speed(scenario, &address, pid, options.seconds)?
+        }
+    };
+    println!("{figures}");
+    Ok(())
+}
+
+/// Keeps the server busy and tells what that cost it.
+fn speed(scenario: &Scenario, address: &Address, pid: u32, seconds: f64) -> Result<Value> {
+    let mut crowd = Crowd::open(address, scenario.connections)?;
+    crowd.run(scenario.work, Until::Time(Instant::now() + WARM_UP));
+    let before = ProcessorTime::read(pid)?;
+    let started = Instant::now();
+    let end = started + Duration::from_secs_f64(seconds);
+    let totals = crowd.run(scenario.work, Until::Time(end));
+    let seconds = started.elapsed().as_secs_f64();
+    let server = ProcessorTime::read(pid)?.since(&before);
+    let micros = |count: u64| json!(round(server as f64 / 1e3 / count as f64));
+    let mut figures = counts(&totals);
+    figures["requests_per_s"] = json!(round(totals.done as f64 / seconds));
+    figures["request_p50_us"] = json!(median_us(totals.times));
+    figures["first_event_p50_us"] = json!(median_us(totals.first_events));
+    figures["server_cpu_us_per_request"] = micros(totals.done);
+    figures["server_cpu_us_per_event"] = micros(totals.events);
+    figures["server_cores"] = json!(round(server as f64 / 1e9 / seconds));
+    Ok(figures)
+}
+
+/// Keeps the server busy and tells how often it committed.
+fn commits(scenario: &Scenario, address: &Address, seconds: f64) -> Result<Value> {
+    let mut crowd = Crowd::open(address, scenario.connections)?;
+    crowd.run(scenario.work, Until::Time(Instant::now() + WARM_UP));
+    let before = Counters::read(address)?;
+    let started = Instant::now();
+    let end = started + Duration::from_secs_f64(seconds);
+    let totals = crowd.run(scenario.work, Until::Time(end));
+    let seconds = started.elapsed().as_secs_f64();
+    let counted = Counters::read(address)?.since(&before);
+    let done = totals.done as f64;
+    let mut figures = counts(&totals);
+    figures["requests_per_s"] = json!(round(done / seconds));
+    figures["request_p50_us"] = json!(median_us(totals.times));
+    figures["commits"] = json!(counted.commits);
+    figures["batches_per_commit"] = json!(round(counted.batches as f64 / counted.commits as f64));
+    figures["events_per_commit"] = json!(round(counted.events as f64 / counted.commits as f64));
+    figures["requests_per_commit"] = json!(round(done / counted.commits as f64));
+    figures["commits_per_request"] = json!(round(counted.commits as f64 / done));
+    Ok(figures)
+}
+
+/// Makes many tasks, reads some of them again, and tells how much memory the server has taken.
+fn memory(scenario: &Scenario, address: &Address, pid: u32, tasks: u64) -> Result<Value> {
+    let mut crowd = Crowd::open(address, scenario.connections)?;
+    let before = resident_kb(pid)?;
+    let started = Instant::now();
+    let mut totals = crowd.run(scenario.work, Until::Requests(tasks));
+    let seconds = started.elapsed().as_secs_f64();
+    let step = totals.tasks.len().div_ceil(SAMPLE).max(1);
+    let sample: Vec<&str> = totals
+        .tasks
+        .iter()
+        .step_by(step)
+        .map(String::as_str)
+        .collect();
+    let read = crowd.read(&sample);
+    sleep(SETTLE);
+    let after = resident_kb(pid)?;
+    // A task that cannot be read again is as bad as one that could not be made.
+    totals.failed += read.failed;
+    totals.failure = totals.failure.or(read.failure);
+    let mut figures = counts(&totals);
+    figures["requests_per_s"] = json!(round(totals.done as f64 / seconds));
+    figures["read_again"] = json!(read.done);
+    figures["resident_mb_before"] = json!(round(before / 1024.0));
+    figures["resident_mb"] = json!(round(after / 1024.0));
+    Ok(figures)
+}
+
+/// What every kind of figure comes with.
+fn counts(totals: &Totals) -> Value {
+    json!({
+        "done": totals.done,
+        "failed": totals.failed,
+        "failure": totals.failure,
+        "events": totals.events,
+    })
+}
+
+fn median_us(mut times: Vec<Duration>) -> Option<f64> {
+    times.sort_unstable();
+    let median = times.get(times.len() / 2)?;
+    Some(round(median.as_secs_f64() * 1e6))
+}
+
+fn round(figure: f64) -> f64 {
+    (figure * 1000.0).round() / 1000.0
+}
