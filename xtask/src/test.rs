@@ -1,6 +1,7 @@
 //! `cargo xtask test`: everything a change must pass, quick checks first.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::error::Result;
 use crate::report::{Report, Tally};
@@ -8,7 +9,7 @@ use crate::tools::{self, Node};
 use crate::{examples, process, tidy, workspace};
 
 /// Folders with a `package-lock.json` whose packages the tests use.
-const NPM_FOLDERS: [&str; 1] = ["conformance/capnweb"];
+const NPM_FOLDERS: [&str; 2] = ["conformance/capnweb", "conformance/a2a/js"];
 
 pub(crate) fn run(root: &Path) -> Result<()> {
     let mut report = Report::start();
@@ -24,14 +25,16 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         }
         Ok(node)
     })?;
+    let rust_client = report.step("official Rust client", |_| tools::rust_client(root))?;
+    let peers = Peers { node, rust_client };
     report.step("clippy", |_| {
         let all = ["clippy", "--workspace", "--all-targets"];
         cargo(root, &[&all[..], &["--", "-D", "warnings"]].concat())
     })?;
     report.step("tests", |tally| {
-        test(root, &node, &["--lib", "--bins", "--tests"], tally)
+        test(root, &peers, &["--lib", "--bins", "--tests"], tally)
     })?;
-    report.step("doc tests", |tally| test(root, &node, &["--doc"], tally))?;
+    report.step("doc tests", |tally| test(root, &peers, &["--doc"], tally))?;
     report.step("examples", |tally| {
         tally.passed = examples::run(root, examples::Expected::Compare)?;
         Ok(())
@@ -43,15 +46,29 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
+/// What the tests drive us with, besides our own code.
+struct Peers {
+    node: Node,
+    /// The driver of the official Rust client.
+    rust_client: PathBuf,
+}
+
+impl Peers {
+    fn offer_to(&self, command: &mut Command) {
+        self.node.offer_to(command);
+        command.env("MONAS_A2A_RUST", &self.rust_client);
+    }
+}
+
 fn cargo(root: &Path, arguments: &[&str]) -> Result<()> {
     process::run(process::cargo(root).args(arguments))
 }
 
-fn test(root: &Path, node: &Node, kinds: &[&str], tally: &mut Tally) -> Result<()> {
+fn test(root: &Path, peers: &Peers, kinds: &[&str], tally: &mut Tally) -> Result<()> {
     let mut command = process::cargo(root);
     command.args(["test", "--workspace", "--no-fail-fast"]);
     command.args(kinds);
-    node.offer_to(&mut command);
+    peers.offer_to(&mut command);
     process::watch(&mut command, |line| tally.add_summary(line))
 }
 

@@ -1,4 +1,5 @@
-//! Tools from outside that the tests and benches need: node, its packages, cargo-deny.
+//! Tools from outside that the tests and benches need: node, its packages, other A2A clients,
+//! cargo-deny.
 //!
 //! Each is used where it is found and installed where it is not. Where that fails, the error names
 //! the line that installs it; nothing is skipped.
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::error::{Doing, Error, Result};
-use crate::process;
+use crate::{process, workspace};
 
 /// The oldest node whose global `WebSocket` the npm package expects.
 const NODE_MAJOR: u32 = 22;
@@ -85,12 +86,34 @@ pub(crate) fn npm_packages(root: &Path, folder: &str, node: &Node) -> Result<Pat
         .current_dir(&folder);
     node.offer_to(&mut npm);
     process::run(&mut npm).map_err(|error| Error::Missing {
-        tool: "the npm package capnweb",
-        why: error.to_string(),
-        install: "npm ci --prefix conformance/capnweb",
+        tool: "a package of the npm registry",
+        why: format!("{}: {error}", folder.display()),
+        install: "npm ci, in that folder",
     })?;
     fs::write(&stamp, wanted).doing(|| format!("write {}", stamp.display()))?;
     Ok(modules)
+}
+
+/// Builds the driver of the official Rust A2A client, which is no part of our workspace, and returns
+/// its program. What it is built from is kept in a folder of its own beside our builds.
+pub(crate) fn rust_client(root: &Path) -> Result<PathBuf> {
+    let manifest = "conformance/a2a/rust/Cargo.toml";
+    process::run(process::cargo(root).args(["fmt", "--check", "--manifest-path", manifest]))?;
+    let target = workspace::target(root)?.join("a2a-interop");
+    let target = target.to_string_lossy();
+    let options = [
+        "--locked",
+        "--manifest-path",
+        manifest,
+        "--target-dir",
+        &*target,
+    ];
+    let programs = process::build(root, &options)?;
+    let program = programs
+        .into_iter()
+        .find(|built| built.name == "a2a-interop");
+    let program = program.ok_or_else(|| Error::Answer("cargo built no a2a-interop".into()))?;
+    Ok(program.path)
 }
 
 /// Makes sure that `cargo deny` can be called. Building it takes some minutes, once for a machine.

@@ -31,18 +31,29 @@ pub(crate) struct Package {
     pub(crate) examples: Vec<String>,
 }
 
+/// The folder cargo builds into.
+pub(crate) fn target(root: &Path) -> Result<PathBuf> {
+    let metadata = metadata(root)?;
+    let target = metadata["target_directory"].as_str();
+    let target = target.ok_or_else(|| Error::Answer("cargo metadata: no target folder".into()))?;
+    Ok(PathBuf::from(target))
+}
+
 /// All members, in the order of their folders.
 pub(crate) fn packages(root: &Path) -> Result<Vec<Package>> {
-    let mut command = process::cargo(root);
-    command.args(["metadata", "--no-deps", "--format-version", "1"]);
-    let text = process::output(&mut command)?;
-    let metadata: Value = serde_json::from_str(&text)
-        .map_err(|error| Error::Answer(format!("cargo metadata: {error}")))?;
+    let metadata = metadata(root)?;
     let mut packages: Vec<Package> = items(&metadata["packages"])
         .filter_map(|package| read(package, root))
         .collect();
     packages.sort_by(|a, b| a.folder.cmp(&b.folder));
     Ok(packages)
+}
+
+fn metadata(root: &Path) -> Result<Value> {
+    let mut command = process::cargo(root);
+    command.args(["metadata", "--no-deps", "--format-version", "1"]);
+    let text = process::output(&mut command)?;
+    serde_json::from_str(&text).map_err(|error| Error::Answer(format!("cargo metadata: {error}")))
 }
 
 fn read(package: &Value, root: &Path) -> Option<Package> {
