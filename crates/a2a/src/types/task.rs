@@ -1,0 +1,119 @@
+//! Tasks: what they are, how they stand, what they made, and how they change.
+
+use super::wire::{enumerations, messages};
+use super::{Message, Part, Struct, Timestamp};
+
+enumerations! { "lf.a2a.v1";
+    /// How a task stands.
+    TaskState "TASK_STATE_UNSPECIFIED" {
+        /// Accepted, and not begun.
+        Submitted = 1 "TASK_STATE_SUBMITTED",
+        /// Being worked on.
+        Working = 2 "TASK_STATE_WORKING",
+        /// Ended with success.
+        Completed = 3 "TASK_STATE_COMPLETED",
+        /// Ended without success.
+        Failed = 4 "TASK_STATE_FAILED",
+        /// Ended because someone asked for it.
+        Canceled = 5 "TASK_STATE_CANCELED",
+        /// Stopped until the user says more.
+        InputRequired = 6 "TASK_STATE_INPUT_REQUIRED",
+        /// Ended because the agent would not do it.
+        Rejected = 7 "TASK_STATE_REJECTED",
+        /// Stopped until the user has proved who they are.
+        AuthRequired = 8 "TASK_STATE_AUTH_REQUIRED",
+    }
+}
+
+impl TaskState {
+    /// Whether a task in this state has ended for good.
+    pub fn is_terminal(self) -> bool {
+        matches!(
+            self,
+            Self::Completed | Self::Failed | Self::Canceled | Self::Rejected
+        )
+    }
+
+    /// Whether a task in this state waits for its user.
+    pub fn is_interrupted(self) -> bool {
+        matches!(self, Self::InputRequired | Self::AuthRequired)
+    }
+}
+
+messages! { "lf.a2a.v1";
+    /// Work that an agent does for someone.
+    Task {
+        /// Made by the server when it accepts the first message.
+        id: String = 1 required,
+        /// The conversation it belongs to.
+        context_id: String = 2,
+        /// How it stands.
+        status: Option<TaskStatus> = 3 required,
+        /// What it has made so far.
+        artifacts: Vec<Artifact> = 4,
+        /// The messages so far, oldest first.
+        history: Vec<Message> = 5,
+        /// Whatever else belongs to it.
+        metadata: Option<Struct> = 6,
+        /// Counts its changes of state and artifacts from 1 on; 0 means that its server does not count.
+        generation: i64 = 7,
+    }
+
+    /// How a task stands, and since when.
+    TaskStatus {
+        /// The state.
+        state: TaskState = 1 required,
+        /// What the agent says about it.
+        message: Option<Message> = 2,
+        /// When it came to stand so.
+        timestamp: Option<Timestamp> = 3,
+    }
+
+    /// Something a task has made.
+    Artifact {
+        /// Unique within the task.
+        artifact_id: String = 1 required,
+        /// For people.
+        name: String = 2,
+        /// What it is, for people.
+        description: String = 3,
+        /// What it consists of.
+        parts: Vec<Part> = 4 required,
+        /// Whatever else belongs to it.
+        metadata: Option<Struct> = 5,
+        /// URIs of the extensions that had a part in it.
+        extensions: Vec<String> = 6,
+    }
+
+    /// A task stands differently now.
+    TaskStatusUpdateEvent {
+        /// The task.
+        task_id: String = 1 required,
+        /// Its conversation.
+        context_id: String = 2 required,
+        /// How it stands.
+        status: Option<TaskStatus> = 3 required,
+        /// Whatever else belongs to the event.
+        metadata: Option<Struct> = 4,
+        /// The task's generation with this event.
+        generation: i64 = 5,
+    }
+
+    /// A task has made something, or more of it.
+    TaskArtifactUpdateEvent {
+        /// The task.
+        task_id: String = 1 required,
+        /// Its conversation.
+        context_id: String = 2 required,
+        /// What it made: the whole, or what is added.
+        artifact: Option<Artifact> = 3 required,
+        /// Whether the parts are added to the artifact of the same id; otherwise they replace it.
+        append: bool = 4,
+        /// Whether nothing will be added any more.
+        last_chunk: bool = 5,
+        /// Whatever else belongs to the event.
+        metadata: Option<Struct> = 6,
+        /// The task's generation with this event.
+        generation: i64 = 7,
+    }
+}

@@ -1,0 +1,114 @@
+//! How a declared message travels: two traits, three macros, and the protobuf encoding they share.
+//!
+//! `Element` is one value: a scalar, an enum or a message. `Field` is a member of a message, an element
+//! with a rule for when it counts as given. `Members` is a message as the sum of its members; the macro
+//! `messages!` implements it. What users see of all this is [`WireMessage`].
+
+mod describe;
+mod element;
+mod enumeration;
+mod error;
+mod field;
+mod message;
+mod name;
+mod oneof;
+mod protobuf;
+mod violation;
+
+use std::fmt::Debug;
+
+use ::bytes::Bytes;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use describe::{
+    EnumDescription, FieldDescription, Kind, Label, MessageDescription, OneofDescription,
+};
+pub use error::DecodeError;
+pub use violation::Violation;
+
+pub(crate) use element::{Element, Listed, nullable};
+pub(crate) use enumeration::{enumerations, parse_enum, read_enum, write_enum};
+pub(crate) use field::{Field, Scalar};
+pub(crate) use message::{Members, Rule, messages, read_field, rule};
+pub(crate) use name::{camel, camel_bytes, camel_length};
+pub(crate) use oneof::{Oneof, oneofs, read_member, report_unset, write_member};
+pub(crate) use protobuf::{DEPTH, Reader, Wire, block_size, put_block, put_double, put_varint};
+pub(crate) use violation::Path;
+
+/// A message of the protocol, on either wire.
+pub trait WireMessage:
+    Clone + Debug + Default + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
+{
+    /// Reads ProtoJSON. The error names the place: `message.parts[1].text`.
+    fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
+        // Keeping track of the place costs more than half as much again, so only failures pay for it.
+        serde_json::from_slice(bytes).map_err(|error| DecodeError::in_json::<Self>(bytes, &error))
+    }
+
+    /// Writes ProtoJSON.
+    fn to_json(&self) -> Bytes {
+        let mut out = Vec::new();
+        self.write_json(&mut out);
+        out.into()
+    }
+
+    /// Writes ProtoJSON behind what `out` holds already.
+    fn write_json(&self, out: &mut Vec<u8>) {
+        serde_json::to_writer(out, self).expect("a message is always JSON, and memory takes it");
+    }
+
+    /// Reads protobuf. Fields of bytes share the memory of `bytes`.
+    fn from_protobuf(bytes: Bytes) -> Result<Self, DecodeError>;
+
+    /// Writes protobuf.
+    fn to_protobuf(&self) -> Bytes;
+
+    /// Sets one field from the text of a URL's path or query: a string, number, boolean (`true` or `false`),
+    /// enum (name or number) or timestamp. A list takes one more element. Returns `false` when the message
+    /// has no such field under either of its names.
+    fn set_text(&mut self, field: &str, text: &str) -> Result<bool, DecodeError>;
+
+    /// Every required field that is missing, here and in the messages inside.
+    fn violations(&self) -> Vec<Violation>;
+
+    /// The message's name, fields and tags.
+    fn describe() -> &'static MessageDescription;
+}
+
+impl<M> WireMessage for M
+where
+    M: Members + Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static,
+{
+    fn from_protobuf(bytes: Bytes) -> Result<Self, DecodeError> {
+        let mut message = M::default();
+        message::take_members(&mut message, &mut Reader::new(&bytes))?;
+        Ok(message)
+    }
+
+    fn to_protobuf(&self) -> Bytes {
+        let mut out = Vec::with_capacity(self.size_members());
+        self.put_members(&mut out);
+        out.into()
+    }
+
+    fn set_text(&mut self, field: &str, text: &str) -> Result<bool, DecodeError> {
+        match M::tag_of(field) {
+            None => Ok(false),
+            Some(tag) => {
+                let set = self.set_member(tag, text);
+                set.map_err(|error| error.within(field)).map(|()| true)
+            }
+        }
+    }
+
+    fn violations(&self) -> Vec<Violation> {
+        let mut found = Vec::new();
+        self.check_members(&Path::Root, &mut found);
+        found
+    }
+
+    fn describe() -> &'static MessageDescription {
+        &M::DESCRIPTION
+    }
+}

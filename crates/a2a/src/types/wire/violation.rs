@@ -1,0 +1,42 @@
+//! What a message lacks that the protocol requires.
+
+use std::fmt;
+
+/// A required field that is missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// The place, from the message that was checked: `message.parts[1].content`.
+    pub field: String,
+    /// What is wrong there.
+    pub description: String,
+}
+
+/// Where a check is, as a chain on the stack: nothing is allocated while all is well.
+#[derive(Clone, Copy)]
+pub(crate) enum Path<'a> {
+    Root,
+    Field(&'a Path<'a>, &'a str),
+    Index(&'a Path<'a>, usize),
+    Key(&'a Path<'a>, &'a str),
+}
+
+impl Path<'_> {
+    pub(crate) fn report(&self, found: &mut Vec<Violation>, description: impl Into<String>) {
+        found.push(Violation {
+            field: self.to_string(),
+            description: description.into(),
+        });
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Path::Root => Ok(()),
+            Path::Field(Path::Root, name) => f.write_str(name),
+            Path::Field(parent, name) => write!(f, "{parent}.{name}"),
+            Path::Index(parent, index) => write!(f, "{parent}[{index}]"),
+            Path::Key(parent, key) => write!(f, "{parent}[{key:?}]"),
+        }
+    }
+}
