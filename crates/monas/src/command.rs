@@ -1,92 +1,232 @@
-//! The command line: what the user asks for, and what the server tells on the terminal.
+//! The command line: what the user asks for.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
-use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::Parser;
+use clap::builder::{PathBufValueParser, PossibleValuesParser, StyledStr};
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use store::Durability;
 
-use crate::compose::{Config, Server};
-use crate::listen::Error;
+use crate::config::settings::{KEYS, Key};
+use crate::config::{CONFIG_VARIABLE, Config, Data, Error, Sources};
+use crate::log::Filter;
 
-/// Serves a demo object over Cap'n Web, by WebSocket and by HTTP batch on one path.
-#[derive(Clone, Debug, Parser)]
-#[command(
-    name = "monas",
-    version,
-    about = "Serves a demo object over Cap'n Web, by WebSocket and by HTTP batch on one path."
-)]
-pub struct Command {
-    /// Where to listen. Loopback only: there is no access control yet.
-    #[arg(
-        long,
-        env = "MONAS_LISTEN",
-        default_value = "127.0.0.1:8080",
-        value_name = "ADDRESS"
-    )]
-    pub listen: SocketAddr,
+#[cfg(test)]
+#[path = "command_tests.rs"]
+mod tests;
 
-    /// Pages of these origins may connect too, besides those of this server itself.
-    #[arg(
-        long = "allow-origin",
-        env = "MONAS_ALLOW_ORIGIN",
-        value_delimiter = ',',
-        value_name = "ORIGIN"
-    )]
-    pub allow_origins: Vec<String>,
-
-    /// How many connections may be open at once.
-    #[arg(
-        long,
-        env = "MONAS_MAX_CONNECTIONS",
-        default_value = "10000",
-        value_name = "N"
-    )]
-    pub max_connections: NonZeroUsize,
+/// What the user asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Serve the agent.
+    Serve(Config),
+    /// Serve the agent that conformance suites and measurements drive.
+    Sut(Config),
 }
 
-/// Runs the server until it is interrupted or told to terminate.
-pub async fn run(command: Command) -> Result<(), Error> {
-    let config = Config {
-        listen: command.listen,
-        allow_origins: command.allow_origins,
-        max_connections: command.max_connections.get(),
-    };
-    let server = Server::bind(&config).await?;
-    greet(server.address());
-    server.run(interrupted()).await;
-    Ok(())
-}
-
-#[expect(
-    clippy::print_stdout,
-    reason = "only the program itself talks to its user"
-)]
-fn greet(address: SocketAddr) {
-    println!(
-        "monas serves Cap'n Web on ws://{address}/rpc and http://{address}/rpc (Ctrl-C stops it)
-
-Call it from node 22 or newer, after `npm install capnweb`, in a file hello.mjs:
-
-  import {{ newWebSocketRpcSession }} from \"capnweb\";
-  const api = newWebSocketRpcSession(\"ws://{address}/rpc\");
-  console.log(await api.greet(\"Ada\"), await api.makeCounter(1).increment(4)); api[Symbol.dispose]();
-"
-    );
-}
-
-/// Ends at Ctrl-C, or when the process is told to terminate.
-async fn interrupted() {
-    let terminated = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut signal) => {
-                signal.recv().await;
-            }
-            // Without the handler the default one ends the process.
-            Err(_) => std::future::pending().await,
+impl Command {
+    /// Reads the command line and what stands behind it.
+    pub fn read(
+        arguments: impl IntoIterator<Item = OsString>,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, Refused> {
+        let matches = definition().try_get_matches_from(arguments)?;
+        match matches.subcommand() {
+            Some(("sut", matches)) => Ok(Self::Sut(sut(matches, &environment))),
+            Some((_, matches)) => Ok(Self::Serve(serve(matches, &environment)?)),
+            None => Ok(Self::Serve(serve(&matches, &environment)?)),
         }
+    }
+
+    /// The configuration it runs with.
+    pub fn config(&self) -> &Config {
+        match self {
+            Self::Serve(config) | Self::Sut(config) => config,
+        }
+    }
+}
+
+/// Why there is no command: the user asked for help, or asked for something that is not there.
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    /// The command line cannot be read, or asks for help.
+    #[error(transparent)]
+    Usage(#[from] clap::Error),
+    /// What is set makes no sense.
+    #[error(transparent)]
+    Config(#[from] Error),
+}
+
+/// The command line as a whole. Without a subcommand it is `serve`.
+fn definition() -> clap::Command {
+    let serve =
+        |command: clap::Command| command.args(KEYS.iter().filter_map(argument)).arg(config());
+    serve(clap::Command::new("monas"))
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("A home for AI agents: one binary, one port, open protocols.")
+        .after_help(
+            "Without a command it serves. Every setting is also an environment variable and a key of \
+             monas.toml; docs/configuration.md lists them all.",
+        )
+        .args_conflicts_with_subcommands(true)
+        .subcommand(serve(
+            clap::Command::new("serve").about("Serve the agent (also what happens without a command)"),
+        ))
+        .subcommand(
+            clap::Command::new("sut")
+                .about("Serve the agent that conformance suites and measurements drive")
+                .long_about(
+                    "Serves the agent that conformance suites and measurements drive: its behaviour is \
+                     chosen by how a message begins. It reads no configuration file, and calls webhooks \
+                     at loopback addresses.",
+                )
+                .args(sut_arguments()),
+        )
+}
+
+/// The flag of a setting.
+fn argument(key: &'static Key) -> Option<Arg> {
+    let (flag, value) = key.flag?;
+    let help = format!(
+        "{} [{}, default: {}]",
+        key.help(),
+        key.variable(),
+        key.default
+    );
+    let argument = Arg::new(flag).long(flag).help(StyledStr::from(help));
+    Some(if key.is_switch() {
+        argument
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true")
+            .value_name("true|false")
+    } else if key.is_list {
+        argument.value_name(value).action(ArgAction::Append)
+    } else {
+        argument.value_name(value)
+    })
+}
+
+fn config() -> Arg {
+    Arg::new("config")
+        .long("config")
+        .value_name("FILE")
+        .value_parser(PathBufValueParser::new())
+        .help(format!(
+            "The configuration file. [{CONFIG_VARIABLE}, default: ~/.config/monas/monas.toml if it is there]"
+        ))
+}
+
+fn sut_arguments() -> Vec<Arg> {
+    vec![
+        Arg::new("listen")
+            .long("listen")
+            .value_name("ADDRESS")
+            .value_parser(value_parser!(SocketAddr))
+            .default_value("127.0.0.1:8080")
+            .help("Where to listen"),
+        Arg::new("store")
+            .long("store")
+            .value_name("memory|DIR")
+            .value_parser(PathBufValueParser::new())
+            .default_value("memory")
+            .help("Where to keep tasks: nowhere, or in a folder"),
+        Arg::new("durability")
+            .long("durability")
+            .value_parser(PossibleValuesParser::new(["full", "normal"]))
+            .default_value("full")
+            .help("What an acknowledgement promises, with a folder"),
+        Arg::new("log")
+            .long("log")
+            .value_name("FILTER")
+            .value_parser(|text: &str| Filter::new(text).ok_or("not a filter such as info"))
+            .help("What to log [MONAS_LOG, default: warn]"),
+        Arg::new("commit-delay")
+            .long("commit-delay")
+            .value_name("MS")
+            .value_parser(value_parser!(u64))
+            .hide(true),
+    ]
+}
+
+fn serve(
+    matches: &ArgMatches,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<Config, Error> {
+    Config::read(&Given {
+        matches,
+        environment,
+    })
+}
+
+fn sut(matches: &ArgMatches, environment: &dyn Fn(&str) -> Option<String>) -> Config {
+    let folder = matches.get_one::<PathBuf>("store");
+    let data = match folder {
+        Some(folder) if folder.as_os_str() != "memory" => Data::Folder(folder.clone()),
+        _ => Data::Memory,
     };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminated => {}
+    let mut config = Config::new(data);
+    if let Some(listen) = matches.get_one("listen") {
+        config.listen = *listen;
+    }
+    if matches
+        .get_one::<String>("durability")
+        .is_some_and(|it| it == "normal")
+    {
+        config.store.durability = Durability::Normal;
+    }
+    let log = matches.get_one::<Filter>("log").cloned();
+    let variable = || environment("MONAS_LOG").and_then(|text| Filter::new(&text));
+    config.log = log.or_else(variable).unwrap_or_else(Filter::warn);
+    config.store.commit_delay = matches
+        .get_one("commit-delay")
+        .copied()
+        .map(Duration::from_millis);
+    config.push_private = true;
+    config
+}
+
+/// The command line and the environment.
+struct Given<'a> {
+    matches: &'a ArgMatches,
+    environment: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl Given<'_> {
+    /// A folder of the user's: named by a variable, or else this one at home.
+    fn user_folder(&self, variable: &str, at_home: &str) -> Option<PathBuf> {
+        // An empty or relative folder counts as none, as the XDG specification has it.
+        let absolute = |path: String| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
+        let named = self.variable(variable).and_then(absolute);
+        let home = || Some(self.variable("HOME").and_then(absolute)?.join(at_home));
+        Some(named.or_else(home)?.join("monas"))
+    }
+}
+
+impl Sources for Given<'_> {
+    fn flag(&self, name: &str) -> Option<String> {
+        let values: Vec<_> = self.matches.get_many::<String>(name)?.cloned().collect();
+        Some(values.join(","))
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        (self.environment)(name)
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        let flag = self.matches.get_one::<PathBuf>("config").cloned();
+        flag.or_else(|| self.variable(CONFIG_VARIABLE).map(PathBuf::from))
+            .or_else(|| {
+                let usual = self
+                    .user_folder("XDG_CONFIG_HOME", ".config")?
+                    .join("monas.toml");
+                usual.exists().then_some(usual)
+            })
+    }
+
+    fn data_folder(&self) -> Option<PathBuf> {
+        self.user_folder("XDG_DATA_HOME", ".local/share")
     }
 }

@@ -1,14 +1,23 @@
-//! The Monas server.
+//! The Monas server: configuration, composition, one listener, command line.
 //!
-//! Today it serves one demo object over Cap'n Web; agents move in behind the same listener.
-//!
-//! Layout:
-//! - [`command`]: the command line, and the environment behind it
+//! Layout, in the order in which a process comes to life:
+//! - [`program`]: the process: started, told to stop, ended
+//! - [`command`], [`config`]: what the user asks for, from flags, environment and `monas.toml`
+//! - [`log`], `signals`: what it says, and what it is told
 //! - [`compose`]: everything is constructed here and nowhere else
-//! - [`listen`]: the accept loop: Host check, connection limits, time-outs, graceful stop
+//! - [`listen`]: one port: both versions of HTTP, TLS, Host and Origin, limits, graceful stop
+//! - `page`: the page at `/`
 
 pub mod command;
 pub mod compose;
+pub mod config;
+mod error;
 pub mod listen;
+pub mod log;
+mod page;
+pub mod program;
+mod signals;
 
-pub use compose::{Config, Server};
+pub use compose::Server;
+pub use config::Config;
+pub use error::Error;

@@ -7,5 +7,4 @@
 
 mod listen;
 mod program;
-mod server;
 mod support;

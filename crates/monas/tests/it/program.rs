@@ -1,155 +1,128 @@
-//! The `monas` binary as a user runs it.
+//! The process: how it starts, what it says, how it ends.
 
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use tempfile::TempDir;
 
-use capnweb::demo::Demo;
-use capnweb::transport::websocket;
-use capnweb::{Capability, Options, Stub};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
-use tokio::process::{Child, Command};
+use crate::support::program::{Ended, Monas, command, run};
 
-/// A running server; killed when dropped.
-struct Monas {
-    process: Child,
-    url: String,
-    greeting: String,
+fn home() -> TempDir {
+    tempfile::tempdir().unwrap()
 }
 
-impl Monas {
-    async fn start() -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_monas"))
-            .args(["--listen", "127.0.0.1:0"])
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let mut greeting = String::new();
-        while !greeting.contains("console.log") {
-            greeting.push_str(&lines.next_line().await.unwrap().unwrap());
-            greeting.push('\n');
-        }
-        let url = greeting
-            .split_whitespace()
-            .find(|word| word.starts_with("ws://"))
-            .unwrap()
-            .to_owned();
-        Self {
-            process,
-            url,
-            greeting,
-        }
-    }
-
-    /// Tells it to terminate and waits until it has.
-    async fn stop(mut self) -> Option<i32> {
-        let id = self.process.id().unwrap().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-TERM", &id])
-                .status()
-                .await
-                .unwrap()
-                .success()
-        );
-        self.process.wait().await.unwrap().code()
-    }
+/// What it says when it does not start, and that it ends with this code.
+async fn complaint(home: &TempDir, arguments: &[&str], code: i32) -> String {
+    let Ended { status, stderr, .. } = run(command(home.path()).args(arguments)).await;
+    assert_eq!(status.code(), Some(code), "{stderr}");
+    stderr
 }
 
 #[tokio::test]
-async fn serves_the_demo_and_stops_when_told_to() {
-    let monas = Monas::start().await;
-    let connection = websocket::connect(&monas.url, Capability::nothing(), &Options::default())
-        .await
-        .unwrap();
-    let demo: Stub<Demo> = connection.remote();
-    assert_eq!(demo.greet("Ada").await.unwrap(), "Hello, Ada!");
-    assert_eq!(
-        demo.make_counter(Some(1.0))
-            .pipeline()
-            .increment(Some(4.0))
-            .await
-            .unwrap(),
-        5.0
-    );
-
-    assert_eq!(monas.stop().await, Some(0));
-    assert_eq!(
-        connection.closed().await.message(),
-        "the server is shutting down"
-    );
-}
-
-#[tokio::test]
-async fn the_example_it_prints_runs_in_node() {
-    let monas = Monas::start().await;
-    let code: Vec<&str> = monas
-        .greeting
-        .lines()
-        .filter(|line| line.starts_with("  "))
-        .map(str::trim)
-        .collect();
-    assert_eq!(code.len(), 3, "three lines of code: {code:?}");
-
-    let output = Command::new(node())
-        .args(["--input-type=module", "--eval", &code.join("\n")])
-        // Where the npm package is installed.
-        .current_dir(repository().join("conformance/capnweb"))
-        .output()
-        .await
-        .unwrap();
-    assert_eq!(
-        String::from_utf8_lossy(&output.stdout),
-        "Hello, Ada! 5\n",
-        "{output:?}"
-    );
-    assert_eq!(monas.stop().await, Some(0));
+async fn says_what_it_does_and_stops_when_told_to() {
+    let home = home();
+    for signal in ["TERM", "INT"] {
+        let mut monas = Monas::start(&mut command(home.path())).await;
+        let log = monas.logged("serving").await;
+        assert!(log.contains(&monas.url), "{log}");
+        monas.signal(signal).await;
+        let (code, log) = monas.ended().await;
+        assert_eq!(code, Some(0), "{log}");
+        assert!(log.contains("stopping"), "{log}");
+        assert!(log.contains("stopped"), "{log}");
+    }
 }
 
 #[tokio::test]
 async fn says_what_is_wrong_with_an_address() {
-    let monas = Monas::start().await;
-    let taken = monas
-        .url
-        .trim_start_matches("ws://")
-        .trim_end_matches("/rpc")
-        .to_owned();
+    let home = home();
+    let monas = Monas::start(&mut command(home.path())).await;
+    let taken = monas.authority();
+    let data = home.path().join("other");
+    let arguments = ["--listen", taken, "--data", data.to_str().unwrap()];
+    let said = complaint(&home, &arguments, 1).await;
     assert!(
-        complaint(&["--listen", &taken])
-            .await
-            .starts_with(&format!("monas: could not listen on {taken}: "))
+        said.starts_with(&format!("monas: could not listen on {taken}: ")),
+        "{said}"
     );
     assert_eq!(
-        complaint(&["--listen", "0.0.0.0:8080"]).await,
+        complaint(&home, &["--listen", "0.0.0.0:8080"], 2).await,
         "monas: could not listen on 0.0.0.0:8080: only loopback addresses are allowed until there is access control\n"
+    );
+    monas.stop().await;
+}
+
+#[tokio::test]
+async fn says_what_is_wrong_with_a_setting_and_where() {
+    let home = home();
+    let file = home.path().join("monas.toml");
+    std::fs::write(&file, "open = true\nlisten = \"here\"\n").unwrap();
+    let said = complaint(&home, &["--config", file.to_str().unwrap()], 2).await;
+    let expected = format!(
+        "monas: could not use {}:2: listen: expected an address and a port, such as 127.0.0.1:8080\n",
+        file.display()
+    );
+    assert_eq!(said, expected);
+
+    assert_eq!(
+        complaint(&home, &["serve", "--max-connections", "0"], 2).await,
+        "monas: could not use --max-connections=\"0\": expected a number above 0\n"
+    );
+    let Ended { status, stderr, .. } = run(command(home.path()).env("MONAS_OPEN", "perhaps")).await;
+    assert_eq!(status.code(), Some(2));
+    assert_eq!(
+        stderr,
+        "monas: could not use MONAS_OPEN=\"perhaps\": expected true or false\n"
+    );
+
+    let said = complaint(&home, &["--listn", "127.0.0.1:0"], 2).await;
+    assert!(said.contains("'--listen'"), "{said}");
+    let said = complaint(&home, &["--tls-cert", "missing", "--tls-key", "missing"], 2).await;
+    assert!(
+        said.starts_with("monas: could not read missing: No such file"),
+        "{said}"
     );
 }
 
-async fn complaint(arguments: &[&str]) -> String {
-    let mut process = Command::new(env!("CARGO_BIN_EXE_monas"))
-        .args(arguments)
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
-    let mut text = String::new();
-    process
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut text)
-        .await
-        .unwrap();
-    assert_eq!(process.wait().await.unwrap().code(), Some(1));
-    text
+#[tokio::test]
+async fn finds_its_file_in_the_users_folder() {
+    let home = home();
+    let folder = home.path().join(".config/monas");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("monas.toml"), "lisen = 1\n").unwrap();
+    let said = complaint(&home, &[], 2).await;
+    assert!(
+        said.contains("monas.toml:1: `lisen` is not a setting; did you mean `listen`?"),
+        "{said}"
+    );
 }
 
-/// Node 22 or newer, as `cargo xtask test` provides it.
-fn node() -> PathBuf {
-    std::env::var_os("MONAS_NODE").map_or_else(|| PathBuf::from("node"), PathBuf::from)
+#[tokio::test]
+async fn warns_of_variables_that_are_almost_settings() {
+    let home = home();
+    let mut monas = Monas::start(command(home.path()).env("MONAS_LISTN", "x")).await;
+    monas
+        .logged("MONAS_LISTN is not a setting; did you mean MONAS_LISTEN?")
+        .await;
+    monas.stop().await;
 }
 
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+#[tokio::test]
+async fn helps() {
+    let home = home();
+    for arguments in [["--help"].as_slice(), &["serve", "--help"]] {
+        let Ended { status, stdout, .. } = run(command(home.path()).args(arguments)).await;
+        assert_eq!(status.code(), Some(0));
+        for expected in [
+            "--listen <ADDRESS>",
+            "MONAS_LISTEN",
+            "127.0.0.1:8080",
+            "--open",
+            "--tls-cert <FILE>",
+        ] {
+            assert!(stdout.contains(expected), "{expected}\n{stdout}");
+        }
+    }
+    let Ended { stdout, .. } = run(command(home.path()).args(["sut", "--help"])).await;
+    assert!(stdout.contains("--store <memory|DIR>"), "{stdout}");
+    assert!(!stdout.contains("--commit-delay"), "{stdout}");
+    let Ended { stdout, .. } = run(command(home.path()).arg("--version")).await;
+    assert_eq!(stdout, format!("monas {}\n", env!("CARGO_PKG_VERSION")));
 }

@@ -1,0 +1,94 @@
+//! Command lines, and what they mean.
+
+use std::time::Duration;
+
+use store::Durability;
+
+use super::Command;
+use crate::config::{Config, Data};
+use crate::listen::Origin;
+use crate::log::Filter;
+
+fn read(line: &str) -> Command {
+    let environment = |name: &str| (name == "HOME").then(|| "/nowhere".to_owned());
+    let words = ["monas"].into_iter().chain(line.split_whitespace());
+    Command::read(words.map(Into::into), environment).unwrap()
+}
+
+fn serve(line: &str) -> Config {
+    match read(line) {
+        Command::Serve(config) => config,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn without_a_command_it_serves() {
+    let standard = Config::new(Data::Folder("/nowhere/.local/share/monas".into()));
+    assert_eq!(serve(""), standard);
+    assert_eq!(serve("serve"), standard);
+    assert_eq!(serve("--open"), standard);
+    assert_eq!(
+        serve("serve --listen 127.0.0.1:1"),
+        serve("--listen 127.0.0.1:1")
+    );
+}
+
+#[test]
+fn origins_are_given_one_by_one_or_with_commas() {
+    let origins: Vec<Origin> = ["http://a.example", "http://b.example"]
+        .map(|origin| origin.parse().unwrap())
+        .to_vec();
+    for line in [
+        "--allow-origin http://a.example --allow-origin http://b.example",
+        "--allow-origin http://a.example,http://b.example",
+    ] {
+        assert_eq!(serve(line).allow_origins, origins);
+    }
+}
+
+#[test]
+fn the_agent_for_conformance_suites_keeps_nothing_unless_told_to() {
+    let Command::Sut(config) = read("sut") else {
+        panic!("another command");
+    };
+    let mut expected = Config::new(Data::Memory);
+    expected.log = Filter::warn();
+    expected.push_private = true;
+    assert_eq!(config, expected);
+
+    let line =
+        "sut --listen 127.0.0.1:7 --store here --durability normal --commit-delay 5 --log info";
+    expected.listen.set_port(7);
+    expected.data = Data::Folder("here".into());
+    expected.store.durability = Durability::Normal;
+    expected.store.commit_delay = Some(Duration::from_millis(5));
+    expected.log = Filter::info();
+    assert_eq!(read(line), Command::Sut(expected));
+}
+
+#[test]
+fn folders_of_the_user_follow_the_environment() {
+    let folder = |variables: &[(&str, &str)]| {
+        let variables = variables.to_vec();
+        let environment = move |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        let command = Command::read(["monas".into()], environment).ok()?;
+        Some(command.config().data.clone())
+    };
+    let data = |path: &str| Some(Data::Folder(path.into()));
+    let home = ("HOME", "/nowhere");
+    assert_eq!(folder(&[home]), data("/nowhere/.local/share/monas"));
+    assert_eq!(
+        folder(&[home, ("XDG_DATA_HOME", "/data")]),
+        data("/data/monas")
+    );
+    assert_eq!(
+        folder(&[home, ("XDG_DATA_HOME", "")]),
+        data("/nowhere/.local/share/monas")
+    );
+    assert_eq!(folder(&[home, ("MONAS_DATA", "here")]), data("here"));
+    assert_eq!(folder(&[]), None);
+}

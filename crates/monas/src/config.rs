@@ -1,0 +1,360 @@
+//! What can be set, and by whom: flags before environment variables before `monas.toml` before what
+//! holds anyway.
+//!
+//! It is read in two stages. Each source is checked by itself and becomes [`settings::Settings`], where a
+//! mistake is named by the place it was made in. Then the sources are laid over each other and become one
+//! [`Config`], which holds only what makes sense together.
+//!
+//! Layout:
+//! - `settings`: the list of settings
+//! - `value`: the kinds of values they have
+//! - `file`, `nearest`: `monas.toml`, and what to say about unknown names
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use store::Durability;
+
+use crate::listen::Origin;
+use crate::log::Filter;
+
+mod file;
+mod nearest;
+pub(crate) mod settings;
+mod value;
+
+#[cfg(test)]
+#[path = "config_tests.rs"]
+mod tests;
+
+use settings::{KEYS, Settings};
+use value::{Raw, Size};
+
+/// Everything a server is made from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Where to listen; a loopback address.
+    pub listen: SocketAddr,
+    /// Where the data is.
+    pub data: Data,
+    /// What clients are told to call, if it is not the address listened on.
+    pub public_url: Option<Origin>,
+    /// Origins of pages that may call, besides the server's own.
+    pub allow_origins: Vec<Origin>,
+    /// What to log.
+    pub log: Filter,
+    /// The files for TLS.
+    pub tls: Option<TlsFiles>,
+    /// What is kept, and how.
+    pub store: Store,
+    /// Which bindings are offered.
+    pub bindings: Bindings,
+    /// What the agent is called.
+    pub agent: Agent,
+    /// How much is allowed.
+    pub limits: Limits,
+    /// Whether webhooks may be at loopback and private addresses.
+    pub push_private: bool,
+}
+
+/// Where the data is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Data {
+    /// In this folder.
+    Folder(PathBuf),
+    /// Nowhere: it is gone when the server is.
+    Memory,
+}
+
+/// The two PEM files for TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate chain.
+    pub certificate: PathBuf,
+    /// The key of its first certificate.
+    pub key: PathBuf,
+}
+
+/// What is kept, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    /// What an acknowledgement promises.
+    pub durability: Durability,
+    /// How long finished tasks are kept.
+    pub keep_for: Duration,
+    /// How many finished tasks are kept.
+    pub keep_count: u64,
+    /// When the events of a finished task become one snapshot.
+    pub compact_after: Duration,
+    /// The most bytes the data may take.
+    pub max_bytes: Option<u64>,
+    /// A wait before each commit, for measurements.
+    pub commit_delay: Option<Duration>,
+}
+
+value::words!(Durability: "full or normal" {
+    "full" => Durability::Full,
+    "normal" => Durability::Normal,
+});
+
+/// How each binding is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bindings {
+    /// JSON-RPC.
+    pub jsonrpc: Offer,
+    /// HTTP+JSON.
+    pub rest: Offer,
+    /// gRPC.
+    pub grpc: Offer,
+}
+
+/// How a binding is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// It is served, and the card lists it.
+    On,
+    /// It is not there.
+    Off,
+    /// It is served, and the card lists it after those that are not deprecated and says so.
+    Deprecated,
+}
+
+value::words!(Offer: "on, off or deprecated" {
+    "on" => Offer::On,
+    "off" => Offer::Off,
+    "deprecated" => Offer::Deprecated,
+});
+
+/// What the agent is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agent {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+}
+
+/// How much is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How many connections may be open at once.
+    pub max_connections: usize,
+    /// The largest request body, in bytes.
+    pub max_body: usize,
+    /// How many tasks may be worked on at once.
+    pub max_running: usize,
+    /// How long an agent may take to end once its task is cancelled.
+    pub cancel_grace: Duration,
+}
+
+impl Config {
+    /// What holds when nothing is set, with the data in this place.
+    pub fn new(data: Data) -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            data,
+            public_url: None,
+            allow_origins: Vec::new(),
+            log: Filter::info(),
+            tls: None,
+            store: Store {
+                durability: Durability::Full,
+                keep_for: Duration::from_secs(30 * 24 * 60 * 60),
+                keep_count: 1_000_000,
+                compact_after: Duration::from_secs(24 * 60 * 60),
+                max_bytes: None,
+                commit_delay: None,
+            },
+            bindings: Bindings {
+                jsonrpc: Offer::On,
+                rest: Offer::On,
+                grpc: Offer::On,
+            },
+            agent: Agent {
+                name: "Monas".to_owned(),
+                description: "A small agent to try the protocol with.".to_owned(),
+            },
+            limits: Limits {
+                max_connections: 10_000,
+                max_body: 16 << 20,
+                max_running: 10_000,
+                cancel_grace: Duration::from_secs(5),
+            },
+            push_private: false,
+        }
+    }
+
+    /// The configuration that these sources make together.
+    pub fn read(sources: &dyn Sources) -> Result<Self, Error> {
+        let file = match sources.file() {
+            Some(path) => file::read(&path)?,
+            None => Settings::default(),
+        };
+        let flags = texts(|key| {
+            let (flag, _) = key.flag?;
+            Some((format!("--{flag}"), sources.flag(flag)?))
+        })?;
+        let variables = texts(|key| {
+            let variable = key.variable();
+            let value = sources.variable(&variable)?;
+            Some((variable, value))
+        })?;
+        Self::decide(flags.over(variables).over(file), sources.data_folder())
+    }
+
+    /// The second stage: what makes sense together.
+    fn decide(settings: Settings, data_folder: Option<PathBuf>) -> Result<Self, Error> {
+        let data = settings.data.or(data_folder).ok_or(Error::NoDataFolder)?;
+        let standard = Self::new(Data::Folder(data));
+        let tls = match (settings.tls_cert, settings.tls_key) {
+            (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
+            (None, None) => None,
+            (Some(_), None) => return Err(Error::Half("tls.cert", "tls.key")),
+            (None, Some(_)) => return Err(Error::Half("tls.key", "tls.cert")),
+        };
+        if settings.open == Some(false) {
+            return Err(Error::Closed);
+        }
+        let bindings = Bindings {
+            jsonrpc: settings.jsonrpc.unwrap_or(standard.bindings.jsonrpc),
+            rest: settings.rest.unwrap_or(standard.bindings.rest),
+            grpc: settings.grpc.unwrap_or(standard.bindings.grpc),
+        };
+        if [bindings.jsonrpc, bindings.rest, bindings.grpc] == [Offer::Off; 3] {
+            return Err(Error::NoBinding);
+        }
+        let count =
+            |number: std::num::NonZeroU64| usize::try_from(number.get()).unwrap_or(usize::MAX);
+        let limits = standard.limits;
+        Ok(Self {
+            listen: settings.listen.unwrap_or(standard.listen),
+            public_url: settings.public_url,
+            allow_origins: settings.allow_origin.unwrap_or_default(),
+            log: settings.log.unwrap_or(standard.log),
+            tls,
+            store: Store {
+                durability: settings.durability.unwrap_or(standard.store.durability),
+                keep_for: settings.keep_for.unwrap_or(standard.store.keep_for),
+                keep_count: settings
+                    .keep_count
+                    .map_or(standard.store.keep_count, |it| it.get()),
+                compact_after: settings
+                    .compact_after
+                    .unwrap_or(standard.store.compact_after),
+                max_bytes: settings.max_data.map(|size| size.0),
+                commit_delay: None,
+            },
+            bindings,
+            agent: Agent {
+                name: settings.agent_name.unwrap_or(standard.agent.name),
+                description: settings
+                    .agent_description
+                    .unwrap_or(standard.agent.description),
+            },
+            limits: Limits {
+                max_connections: settings
+                    .max_connections
+                    .map_or(limits.max_connections, count),
+                max_body: settings.max_body.map_or(limits.max_body, |Size(size)| {
+                    usize::try_from(size).unwrap_or(usize::MAX)
+                }),
+                max_running: settings.max_running.map_or(limits.max_running, count),
+                cancel_grace: settings.cancel_grace.unwrap_or(limits.cancel_grace),
+            },
+            push_private: settings.push_private.unwrap_or(standard.push_private),
+            data: standard.data,
+        })
+    }
+}
+
+/// Where settings come from. The program's own reads the command line and the environment.
+pub trait Sources {
+    /// The value of a flag, given without its dashes.
+    fn flag(&self, name: &str) -> Option<String>;
+    /// The value of an environment variable.
+    fn variable(&self, name: &str) -> Option<String>;
+    /// The configuration file, if there is one to be read.
+    fn file(&self) -> Option<PathBuf>;
+    /// The folder for data when none is set; `None` when the user has no such place.
+    fn data_folder(&self) -> Option<PathBuf>;
+}
+
+/// The settings that are given as texts, each with the place it was found in.
+fn texts(find: impl Fn(&settings::Key) -> Option<(String, String)>) -> Result<Settings, Error> {
+    let mut settings = Settings::default();
+    for key in KEYS {
+        if let Some((place, value)) = find(key) {
+            settings
+                .set(key.name, Raw::Text(&value))
+                .map_err(|expected| Error::Text {
+                    place,
+                    value,
+                    expected,
+                })?;
+        }
+    }
+    Ok(settings)
+}
+
+/// What an environment variable that is none of ours was probably meant to be.
+pub(crate) fn misspelt(variable: &str) -> Option<String> {
+    let name = variable.strip_prefix("MONAS_")?;
+    let known = |key: &settings::Key| key.variable() == variable;
+    if variable == CONFIG_VARIABLE || KEYS.iter().any(known) {
+        return None;
+    }
+    let like = |key: &&settings::Key| {
+        strsim::damerau_levenshtein(name, &key.variable()["MONAS_".len()..]) <= 2
+    };
+    KEYS.iter().find(like).map(settings::Key::variable)
+}
+
+/// The environment variable that names the configuration file.
+pub(crate) const CONFIG_VARIABLE: &str = "MONAS_CONFIG";
+
+/// What is wrong with a configuration. Each completes "could not ...".
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file is not there, or not ours to read.
+    #[error("read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A line of the file is wrong.
+    #[error("use {}:{line}: {problem}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong there.
+        problem: String,
+    },
+    /// A flag or a variable has a value of the wrong kind.
+    #[error("use {place}={value:?}: expected {expected}")]
+    Text {
+        /// The flag or variable.
+        place: String,
+        /// The value it has.
+        value: String,
+        /// What was expected instead.
+        expected: &'static str,
+    },
+    /// Of two settings that need each other one is missing.
+    #[error("use {0} without {1}: set both, or neither")]
+    Half(&'static str, &'static str),
+    /// Nothing would be served.
+    #[error("serve: every binding is off")]
+    NoBinding,
+    /// Only callers with credentials would be let in, and there are none.
+    #[error("serve with open = false: there is no access control yet")]
+    Closed,
+    /// It is not known where to keep data.
+    #[error("find a place for data: set --data, or HOME")]
+    NoDataFolder,
+}

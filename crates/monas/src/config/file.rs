@@ -1,0 +1,103 @@
+//! `monas.toml`: read with every mistake named by file and line.
+
+use std::path::{Path, PathBuf};
+
+use toml::de::{DeTable, DeValue};
+
+use super::settings::{KEYS, Settings, find};
+use super::value::Raw;
+use super::{Error, nearest};
+
+#[cfg(test)]
+#[path = "file_tests.rs"]
+mod tests;
+
+/// Reads a file. Paths in it are meant from the folder it is in.
+pub(super) fn read(path: &Path) -> Result<Settings, Error> {
+    let text = std::fs::read_to_string(path).map_err(|source| Error::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let mut settings = parse(path, &text)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let paths = [
+        &mut settings.data,
+        &mut settings.tls_cert,
+        &mut settings.tls_key,
+    ];
+    for path in paths.into_iter().flatten() {
+        *path = folder.join(&*path);
+    }
+    Ok(settings)
+}
+
+/// Takes the text of a file apart. Stops at the first mistake.
+pub(super) fn parse(path: &Path, text: &str) -> Result<Settings, Error> {
+    let file = File { path, text };
+    let table = DeTable::parse(text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start);
+        file.wrong(start, error.message().to_owned())
+    })?;
+    let mut settings = Settings::default();
+    file.table("", table.get_ref(), &mut settings)?;
+    Ok(settings)
+}
+
+struct File<'a> {
+    path: &'a Path,
+    text: &'a str,
+}
+
+impl File<'_> {
+    /// Reads a table whose keys have this prefix.
+    fn table(
+        &self,
+        prefix: &str,
+        table: &DeTable<'_>,
+        settings: &mut Settings,
+    ) -> Result<(), Error> {
+        // In the order of the file, so that the first mistake is the one that is named.
+        let mut members: Vec<_> = table.iter().collect();
+        members.sort_by_key(|(key, _)| key.span().start);
+        for (key, value) in members {
+            let name = format!("{prefix}{}", key.get_ref());
+            let start = key.span().start;
+            match value.get_ref() {
+                DeValue::Table(inner) if is_table(&name) => {
+                    self.table(&format!("{name}."), inner, settings)?;
+                }
+                _ if is_table(&name) => {
+                    return Err(self.wrong(start, format!("`{name}` is a table: write [{name}]")));
+                }
+                value if find(&name).is_some() => {
+                    settings.set(&name, Raw::Toml(value)).map_err(|expected| {
+                        self.wrong(start, format!("{name}: expected {expected}"))
+                    })?
+                }
+                _ => return Err(self.unknown(start, &name)),
+            }
+        }
+        Ok(())
+    }
+
+    fn unknown(&self, start: usize, name: &str) -> Error {
+        let tables = KEYS.iter().filter_map(|key| key.name.split_once('.'));
+        let known = KEYS.iter().map(|key| key.name);
+        let known = known.chain(tables.map(|(table, _)| table));
+        self.wrong(start, nearest::unknown(name, known))
+    }
+
+    fn wrong(&self, start: usize, problem: String) -> Error {
+        let before = self.text.as_bytes().iter().take(start);
+        Error::Line {
+            path: PathBuf::from(self.path),
+            line: 1 + before.filter(|byte| **byte == b'\n').count(),
+            problem,
+        }
+    }
+}
+
+fn is_table(name: &str) -> bool {
+    let inside = |key: &str| key.split_once('.').is_some_and(|(table, _)| table == name);
+    KEYS.iter().any(|key| inside(key.name))
+}

@@ -1,0 +1,151 @@
+//! The list of settings. Flags, environment variables, `monas.toml`, help and documentation are derived
+//! from it: a setting is added here and used in [`super::Config`], and nowhere else.
+
+use std::net::SocketAddr;
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use store::Durability;
+
+use super::Offer;
+use super::value::{Kind, Raw, Size};
+use crate::listen::Origin;
+use crate::log::Filter;
+
+/// What there is to know about one setting, besides its value.
+#[derive(Debug)]
+pub(crate) struct Key {
+    /// Its name in `monas.toml`; before a dot the table it is in.
+    pub(crate) name: &'static str,
+    /// Its flag, if it has one, and what the flag's value is called.
+    pub(crate) flag: Option<(&'static str, &'static str)>,
+    /// What holds without it, as one would write it, or in words.
+    pub(crate) default: &'static str,
+    /// Whether the flag may be given several times; so may its value, with commas.
+    pub(crate) is_list: bool,
+    /// What it is for.
+    lines: &'static [&'static str],
+}
+
+impl Key {
+    /// Its environment variable.
+    pub(crate) fn variable(&self) -> String {
+        format!("MONAS_{}", self.name.replace('.', "_").to_uppercase())
+    }
+
+    /// What it is for, in sentences.
+    pub(crate) fn help(&self) -> String {
+        let lines: Vec<_> = self.lines.iter().map(|line| line.trim()).collect();
+        lines.join(" ")
+    }
+
+    /// Whether the flag stands alone, without a value.
+    pub(crate) fn is_switch(&self) -> bool {
+        matches!(self.flag, Some((_, "")))
+    }
+}
+
+/// Declares [`Settings`] and [`KEYS`]. Each line is a setting: field, kind, name in the file, flag
+/// with the name of its value (or `-`), default.
+macro_rules! settings {
+    ($($(#[doc = $help:literal])+ $field:ident: $kind:ty = $name:literal, $flag:tt, $default:literal;)+) => {
+        /// What one source sets: the command line, the environment or a file.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub(super) struct Settings {
+            $($(#[doc = $help])+ pub(super) $field: Option<$kind>,)+
+        }
+
+        /// All settings, in the order in which they are shown.
+        pub(crate) const KEYS: &[Key] = &[
+            $(Key { name: $name, flag: flag!($flag), default: $default, is_list: <$kind as Kind>::IS_LIST, lines: &[$($help),+] },)+
+        ];
+
+        impl Settings {
+            /// Takes a value for the setting of this name, or says what is wrong with it.
+            pub(super) fn set(&mut self, name: &str, raw: Raw<'_>) -> Result<(), &'static str> {
+                match name {
+                    $($name => self.$field = Some(<$kind>::read(raw).ok_or(<$kind as Kind>::EXPECTED)?),)+
+                    _ => unreachable!("{name} is none of KEYS"),
+                }
+                Ok(())
+            }
+
+            /// These settings, and where they say nothing those of `lower`.
+            pub(super) fn over(self, lower: Self) -> Self {
+                Self { $($field: self.$field.or(lower.$field),)+ }
+            }
+        }
+    };
+}
+
+macro_rules! flag {
+    (-) => {
+        None
+    };
+    (($flag:literal $value:literal)) => {
+        Some(($flag, $value))
+    };
+}
+
+settings! {
+    /// Where to listen. Loopback only, as there is no access control yet; port 0 picks a free one.
+    listen: SocketAddr = "listen", ("listen" "ADDRESS"), "127.0.0.1:8080";
+    /// The folder that holds everything the server keeps.
+    data: PathBuf = "data", ("data" "DIR"), "~/.local/share/monas";
+    /// Let in callers who show no credentials. There is no other kind of caller yet, so that it changes
+    /// nothing today.
+    open: bool = "open", ("open" ""), "true";
+    /// What clients are told to call, when a proxy stands in front of the server.
+    public_url: Origin = "public_url", ("public-url" "URL"), "made of the address listened on";
+    /// Web pages of these origins may call, besides those of the server itself.
+    allow_origin: Vec<Origin> = "allow_origin", ("allow-origin" "ORIGIN"), "none";
+    /// What to log: error, warn, info, debug or trace, also for a part alone, as in `info,monas=debug`.
+    log: Filter = "log", ("log" "FILTER"), "info";
+
+    /// The certificate chain for TLS, a PEM file. Without it the server speaks plain HTTP.
+    tls_cert: PathBuf = "tls.cert", ("tls-cert" "FILE"), "no TLS";
+    /// The key of the certificate, a PEM file.
+    tls_key: PathBuf = "tls.key", ("tls-key" "FILE"), "no TLS";
+
+    /// What an acknowledgement promises. `full`: it survives a power failure. `normal`: it survives the
+    /// end of the process, however that comes about.
+    durability: Durability = "store.durability", ("durability" "full|normal"), "full";
+    /// How long finished tasks are kept.
+    keep_for: Duration = "store.keep_for", -, "30d";
+    /// How many finished tasks are kept; beyond it the oldest are forgotten.
+    keep_count: NonZeroU64 = "store.keep_count", -, "1000000";
+    /// When the events of a finished task become one snapshot. Until then its stream can be replayed.
+    compact_after: Duration = "store.compact_after", -, "1d";
+    /// The most the data may take on disk. Beyond it new work is refused.
+    max_data: Size = "store.max_data", -, "no limit";
+
+    /// JSON-RPC: `on`, `off`, or `deprecated`, which serves it and says so.
+    jsonrpc: Offer = "bindings.jsonrpc", -, "on";
+    /// HTTP+JSON (REST): `on`, `off` or `deprecated`.
+    rest: Offer = "bindings.rest", -, "on";
+    /// gRPC: `on`, `off` or `deprecated`.
+    grpc: Offer = "bindings.grpc", -, "on";
+
+    /// The agent's name, as its card has it.
+    agent_name: String = "agent.name", -, "Monas";
+    /// What the agent is for, as its card has it.
+    agent_description: String = "agent.description", -, "A small agent to try the protocol with.";
+
+    /// How many connections may be open at once. A further one waits.
+    max_connections: NonZeroU64 = "limits.max_connections", ("max-connections" "N"), "10000";
+    /// The largest request body. Files travel inside it as base64.
+    max_body: Size = "limits.max_body", -, "16MiB";
+    /// How many tasks may be worked on at once. A further one is refused.
+    max_running: NonZeroU64 = "limits.max_running", -, "10000";
+    /// How long an agent may take to end once its task is cancelled. Then the task ends without it.
+    cancel_grace: Duration = "limits.cancel_grace", -, "5s";
+
+    /// Webhooks may be at loopback and private addresses, which are refused otherwise.
+    push_private: bool = "push.allow_private", -, "false";
+}
+
+/// The setting of this name.
+pub(super) fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}

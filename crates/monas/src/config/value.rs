@@ -1,0 +1,194 @@
+//! Kinds of values a setting can have, each read from a text or from `monas.toml`.
+
+use std::net::SocketAddr;
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use toml::de::DeValue;
+
+use crate::listen::Origin;
+use crate::log::Filter;
+
+#[cfg(test)]
+#[path = "value_tests.rs"]
+mod tests;
+
+/// Where a value comes from: a flag or variable is a text, the file has types of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Raw<'a> {
+    Text(&'a str),
+    Toml(&'a DeValue<'a>),
+}
+
+/// A kind of value.
+pub(super) trait Kind: Sized {
+    /// What a value looks like; completes "expected ...".
+    const EXPECTED: &'static str;
+
+    /// Whether a flag may be given several times.
+    const IS_LIST: bool = false;
+
+    /// Reads a flag or variable.
+    fn from_text(text: &str) -> Option<Self>;
+
+    /// Reads a value of the file: a string, unless a kind has a better form.
+    fn from_toml(value: &DeValue<'_>) -> Option<Self> {
+        value.as_str().and_then(Self::from_text)
+    }
+
+    fn read(raw: Raw<'_>) -> Option<Self> {
+        match raw {
+            Raw::Text(text) => Self::from_text(text),
+            Raw::Toml(value) => Self::from_toml(value),
+        }
+    }
+}
+
+impl Kind for SocketAddr {
+    const EXPECTED: &'static str = "an address and a port, such as 127.0.0.1:8080";
+
+    fn from_text(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
+impl Kind for PathBuf {
+    const EXPECTED: &'static str = "a path";
+
+    fn from_text(text: &str) -> Option<Self> {
+        (!text.is_empty()).then(|| text.into())
+    }
+}
+
+impl Kind for String {
+    const EXPECTED: &'static str = "a text";
+
+    fn from_text(text: &str) -> Option<Self> {
+        Some(text.to_owned())
+    }
+}
+
+impl Kind for Filter {
+    const EXPECTED: &'static str =
+        "error, warn, info, debug or trace, or a filter such as warn,monas=debug";
+
+    fn from_text(text: &str) -> Option<Self> {
+        Self::new(text)
+    }
+}
+
+impl Kind for Origin {
+    const EXPECTED: &'static str = "a scheme and a host, such as https://example.com";
+
+    fn from_text(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
+impl Kind for Vec<Origin> {
+    const EXPECTED: &'static str = "origins, such as https://example.com";
+    const IS_LIST: bool = true;
+
+    fn from_text(text: &str) -> Option<Self> {
+        text.split(',')
+            .map(|text| text.trim().parse().ok())
+            .collect()
+    }
+
+    fn from_toml(value: &DeValue<'_>) -> Option<Self> {
+        let origins = value.as_array()?.iter();
+        origins
+            .map(|origin| Origin::from_toml(origin.get_ref()))
+            .collect()
+    }
+}
+
+impl Kind for bool {
+    const EXPECTED: &'static str = "true or false";
+
+    fn from_text(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn from_toml(value: &DeValue<'_>) -> Option<Self> {
+        value.as_bool()
+    }
+}
+
+impl Kind for NonZeroU64 {
+    const EXPECTED: &'static str = "a number above 0";
+
+    fn from_text(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn from_toml(value: &DeValue<'_>) -> Option<Self> {
+        let number = value.as_integer()?;
+        let number = u64::from_str_radix(number.as_str(), number.radix()).ok()?;
+        Self::new(number)
+    }
+}
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Size(pub(super) u64);
+
+impl Kind for Size {
+    const EXPECTED: &'static str = "a size, such as 16MiB";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let (number, unit) = split(text)?;
+        let unit = match unit {
+            "B" => 1,
+            "KiB" => 1 << 10,
+            "MiB" => 1 << 20,
+            "GiB" => 1 << 30,
+            _ => return None,
+        };
+        number.checked_mul(unit).filter(|size| *size > 0).map(Self)
+    }
+}
+
+impl Kind for Duration {
+    const EXPECTED: &'static str = "a time, such as 500ms, 30s, 5m, 12h or 30d";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let (number, unit) = split(text)?;
+        if unit == "ms" {
+            return Some(Self::from_millis(number));
+        }
+        let unit = match unit {
+            "s" => 1,
+            "m" => 60,
+            "h" => 60 * 60,
+            "d" => 24 * 60 * 60,
+            _ => return None,
+        };
+        number.checked_mul(unit).map(Self::from_secs)
+    }
+}
+
+/// A number and the unit after it.
+fn split(text: &str) -> Option<(u64, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at(end);
+    Some((number.parse().ok()?, unit.trim_start()))
+}
+
+/// A kind that is one of a few words.
+macro_rules! words {
+    ($type:ty: $expected:literal { $($word:literal => $value:expr),* $(,)? }) => {
+        impl $crate::config::value::Kind for $type {
+            const EXPECTED: &'static str = $expected;
+
+            fn from_text(text: &str) -> Option<Self> {
+                match text {
+                    $($word => Some($value),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+pub(super) use words;

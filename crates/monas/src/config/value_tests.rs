@@ -1,0 +1,96 @@
+//! What each kind of value takes and refuses.
+
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use toml::de::DeTable;
+
+use super::{Kind, Size};
+use crate::listen::Origin;
+
+fn text<T: Kind>(text: &str) -> Option<T> {
+    T::from_text(text)
+}
+
+fn toml<T: Kind>(text: &str) -> Option<T> {
+    let table = format!("it = {text}");
+    let table = DeTable::parse(&table).unwrap().into_inner();
+    T::from_toml(table.get("it").unwrap().get_ref())
+}
+
+#[test]
+fn times_have_a_unit() {
+    for (written, milliseconds) in [
+        ("500ms", 500),
+        ("30s", 30_000),
+        ("5m", 300_000),
+        ("2h", 7_200_000),
+        ("1d", 86_400_000),
+        ("1 d", 86_400_000),
+    ] {
+        let expected = Some(Duration::from_millis(milliseconds));
+        assert_eq!(text::<Duration>(written), expected, "{written}");
+        assert_eq!(toml::<Duration>(&format!("'{written}'")), expected);
+    }
+    for written in [
+        "",
+        "30",
+        "s",
+        "-1s",
+        "1.5s",
+        "1w",
+        "99999999999999999999s",
+        "9999999999999999999d",
+    ] {
+        assert_eq!(text::<Duration>(written), None, "{written}");
+    }
+    assert_eq!(toml::<Duration>("30"), None);
+}
+
+#[test]
+fn sizes_have_a_unit() {
+    assert_eq!(text("512B"), Some(Size(512)));
+    assert_eq!(text("16 MiB"), Some(Size(16 << 20)));
+    assert_eq!(toml("'2GiB'"), Some(Size(2 << 30)));
+    for written in ["", "0B", "16", "16MB", "16mib", "18446744073709551615GiB"] {
+        assert_eq!(text::<Size>(written), None, "{written}");
+    }
+}
+
+#[test]
+fn counts_are_above_zero() {
+    assert_eq!(text("7"), NonZeroU64::new(7));
+    assert_eq!(toml("7"), NonZeroU64::new(7));
+    assert_eq!(toml("0x10"), NonZeroU64::new(16));
+    assert_eq!(toml("1_000"), NonZeroU64::new(1000));
+    for written in ["0", "-1", "1.0", "'7'", "true"] {
+        assert_eq!(toml::<NonZeroU64>(written), None, "{written}");
+    }
+}
+
+#[test]
+fn switches_are_words_in_a_text_and_booleans_in_the_file() {
+    assert_eq!(text("true"), Some(true));
+    assert_eq!(text("false"), Some(false));
+    assert_eq!(text::<bool>("yes"), None);
+    assert_eq!(toml("true"), Some(true));
+    assert_eq!(toml::<bool>("'true'"), None);
+}
+
+#[test]
+fn lists_have_commas_in_a_text_and_brackets_in_the_file() {
+    let origins: Vec<Origin> = ["https://one.example", "http://two.example:8080"]
+        .map(|origin| origin.parse().unwrap())
+        .to_vec();
+    assert_eq!(
+        text("https://one.example, http://two.example:8080"),
+        Some(origins.clone())
+    );
+    assert_eq!(
+        toml("['https://one.example', 'http://two.example:8080']"),
+        Some(origins)
+    );
+    assert_eq!(text::<Vec<Origin>>("https://one.example,null"), None);
+    assert_eq!(toml::<Vec<Origin>>("['https://one.example', 7]"), None);
+    assert_eq!(toml::<Vec<Origin>>("'https://one.example'"), None);
+}

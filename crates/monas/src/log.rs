@@ -1,0 +1,38 @@
+//! What the server tells whoever runs it, line by line on standard error.
+
+use std::io::IsTerminal as _;
+
+use tracing_subscriber::EnvFilter;
+
+/// What to log, such as `info` or `warn,monas=debug`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filter(String);
+
+impl Filter {
+    /// The filter that a text describes, or `None` when it describes none.
+    pub fn new(text: &str) -> Option<Self> {
+        let parsed = EnvFilter::builder().parse(text);
+        parsed.is_ok().then(|| Self(text.to_owned()))
+    }
+
+    /// What matters to whoever runs a server.
+    pub fn info() -> Self {
+        Self("info".to_owned())
+    }
+
+    /// What went wrong.
+    pub fn warn() -> Self {
+        Self("warn".to_owned())
+    }
+}
+
+/// Logs from now on. Does nothing when the process logs already, as when it is not ours alone.
+pub fn start(filter: &Filter) {
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(&filter.0))
+        .with_target(false)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .finish();
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}
