@@ -1,3 +1,27 @@
-//! The agent protocol: types, the operation table, bindings, task server.
+//! The agent protocol A2A: types, the operation table, bindings, task server.
+//!
+//! An agent implements one trait and is reached over JSON-RPC, REST and gRPC, each derived from one
+//! table of operations. What happens to its tasks is in a journal: a stream that was cut off goes on
+//! after its last event, and a process that was killed has lost nothing it acknowledged.
+//!
+//! Layout, from the socket inwards:
+//! - [`binding`]: the wires; none of them names an operation
+//! - [`operation`]: THE TABLE, one row for each operation
+//! - [`service`]: what an agent server does, one method for each row
+//! - [`server`]: the task server: an agent behind those methods, on a journal
+//! - [`types`]: the protocol's data, one declaration for JSON and protobuf
+//! - [`event`], [`error`], [`limits`]: what happens, what goes wrong, and how much of everything
 
+pub mod binding;
+pub mod error;
+pub mod event;
+pub mod limits;
+pub mod operation;
+pub mod server;
+pub mod service;
 pub mod types;
+
+pub use error::Error;
+pub use limits::Limits;
+pub use server::Server;
+pub use service::{Call, Service};

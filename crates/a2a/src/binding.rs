@@ -1,0 +1,209 @@
+//! The wires, each derived from the table of operations. No file below names an operation.
+//!
+//! Layout: every binding has a `server` that makes its routes; [`http`] is what they share, [`sse`]
+//! writes streams, [`card`] publishes the card that lists them.
+
+use std::sync::Arc;
+
+use access::Principal;
+use axum::Router;
+use axum::middleware::map_response;
+use http::{HeaderName, HeaderValue, Response};
+use serde_json::json;
+
+use crate::limits::Limits;
+use crate::service::Service;
+use crate::types::{AgentCard, AgentExtension, AgentInterface};
+
+pub mod card;
+#[cfg(feature = "grpc")]
+pub mod grpc;
+mod http_call;
+#[cfg(feature = "jsonrpc")]
+pub mod jsonrpc;
+#[cfg(feature = "rest")]
+pub mod rest;
+mod sse;
+
+/// The version of the protocol that these bindings speak.
+pub const VERSION: &str = "1.0";
+
+/// The extension that tells which bindings are on their way out.
+pub const DEPRECATED: &str = "urn:monas:a2a:ext:deprecated-bindings:1";
+
+/// What a server does with a binding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Offer {
+    /// It is served.
+    #[default]
+    On,
+    /// It is served, listed last and marked, so that clients move on.
+    Deprecated,
+    /// It is not served, and not listed.
+    Off,
+}
+
+/// A binding as the card lists it, and where it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Binding {
+    /// Its name in the card.
+    pub name: &'static str,
+    /// Its name in a configuration.
+    pub key: &'static str,
+    /// The path its address ends with; gRPC has its own paths, and an address without one.
+    pub path: &'static str,
+    routes: fn(Wire) -> Router,
+}
+
+/// All bindings, in the order in which a card lists them.
+pub static BINDINGS: &[Binding] = &[
+    #[cfg(feature = "jsonrpc")]
+    Binding {
+        name: "JSONRPC",
+        key: "jsonrpc",
+        path: "/a2a/jsonrpc",
+        routes: jsonrpc::server::routes,
+    },
+    #[cfg(feature = "rest")]
+    Binding {
+        name: "HTTP+JSON",
+        key: "rest",
+        path: "/a2a/rest",
+        routes: rest::server::routes,
+    },
+    #[cfg(feature = "grpc")]
+    Binding {
+        name: "GRPC",
+        key: "grpc",
+        path: "",
+        routes: grpc::server::routes,
+    },
+];
+
+/// What every binding needs: whom to ask, and how much to take.
+#[derive(Clone)]
+pub struct Wire {
+    /// Who answers.
+    pub service: Arc<dyn Service>,
+    /// The numbers.
+    pub limits: Limits,
+    /// Who calls. One for all, until there is access control.
+    pub caller: Principal,
+}
+
+impl Wire {
+    /// Anonymous calls to a service.
+    pub fn new(service: Arc<dyn Service>, limits: Limits) -> Self {
+        Self {
+            service,
+            limits,
+            caller: Principal::anonymous(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Wire {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Wire")
+            .field("caller", &self.caller)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Which bindings are offered; those not named are on.
+#[derive(Clone, Debug, Default)]
+pub struct Offers(Vec<(&'static str, Offer)>);
+
+impl Offers {
+    /// Decides about the binding of a key; an unknown one gives nothing.
+    pub fn set(&mut self, key: &str, offer: Offer) -> Option<()> {
+        let binding = BINDINGS.iter().find(|binding| binding.key == key)?;
+        self.0.retain(|(key, _)| *key != binding.key);
+        self.0.push((binding.key, offer));
+        Some(())
+    }
+
+    /// What is decided about a binding.
+    pub fn get(&self, binding: &Binding) -> Offer {
+        let found = self.0.iter().find(|(key, _)| *key == binding.key);
+        found.map(|(_, offer)| *offer).unwrap_or_default()
+    }
+
+    fn with(&self, wanted: Offer) -> impl Iterator<Item = &'static Binding> {
+        BINDINGS
+            .iter()
+            .filter(move |binding| self.get(binding) == wanted)
+    }
+}
+
+/// Where a server is reached from outside.
+#[derive(Clone, Debug)]
+pub struct Address {
+    /// Whether connections are encrypted.
+    pub encrypted: bool,
+    /// Host and port.
+    pub authority: String,
+}
+
+impl Address {
+    /// The address of a binding, as cards write it: gRPC as host and port, the others as URLs.
+    pub fn of(&self, binding: &Binding) -> String {
+        if binding.path.is_empty() {
+            self.authority.clone()
+        } else {
+            let scheme = if self.encrypted { "https" } else { "http" };
+            format!("{scheme}://{}{}", self.authority, binding.path)
+        }
+    }
+}
+
+/// Writes into a card what is offered, and where.
+pub fn declare(card: &mut AgentCard, offers: &Offers, address: &Address) {
+    let interface = |binding: &Binding| AgentInterface {
+        url: address.of(binding),
+        protocol_binding: binding.name.to_owned(),
+        protocol_version: VERSION.to_owned(),
+        ..AgentInterface::default()
+    };
+    let offered = offers.with(Offer::On).chain(offers.with(Offer::Deprecated));
+    card.supported_interfaces = offered.map(interface).collect();
+    let deprecated: Vec<&str> = offers
+        .with(Offer::Deprecated)
+        .map(|binding| binding.name)
+        .collect();
+    if !deprecated.is_empty() {
+        let params = json!({ "bindings": deprecated });
+        card.capabilities
+            .get_or_insert_default()
+            .extensions
+            .push(AgentExtension {
+                uri: DEPRECATED.to_owned(),
+                description: "These bindings will go; use another one.".to_owned(),
+                params: params.as_object().cloned().map(Into::into),
+                ..AgentExtension::default()
+            });
+    }
+}
+
+/// The routes of all bindings that are offered.
+pub fn routes(wire: &Wire, offers: &Offers) -> Router {
+    let mut router = Router::new();
+    for binding in BINDINGS {
+        router = match offers.get(binding) {
+            Offer::On => router.merge((binding.routes)(wire.clone())),
+            Offer::Deprecated => {
+                router.merge((binding.routes)(wire.clone()).layer(map_response(mark)))
+            }
+            Offer::Off => router,
+        };
+    }
+    router
+}
+
+async fn mark<B: Send>(mut response: Response<B>) -> Response<B> {
+    response.headers_mut().insert(
+        HeaderName::from_static("deprecation"),
+        HeaderValue::from_static("true"),
+    );
+    response
+}

@@ -1,0 +1,107 @@
+//! The public card at its well-known addresses, with what caches need.
+
+use std::time::SystemTime;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::routing::get;
+use bytes::Bytes;
+use http::header::{
+    CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+    LAST_MODIFIED, VARY,
+};
+use http::{HeaderName, Response, StatusCode};
+use sha2::{Digest as _, Sha256};
+
+use crate::types::AgentCard;
+use crate::types::wire::WireMessage as _;
+
+/// Where the card is; the second address is the older one.
+pub const PATHS: [&str; 2] = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
+
+/// A card as it is published: written once.
+#[derive(Clone, Debug)]
+struct Published {
+    body: Bytes,
+    tag: HeaderValue,
+    since: SystemTime,
+    modified: HeaderValue,
+}
+
+/// The routes of a card that does not change while the server runs.
+pub fn routes(card: &AgentCard) -> Router {
+    let published = Published::new(card, SystemTime::now());
+    PATHS
+        .into_iter()
+        .fold(Router::new(), |router, path| {
+            router.route(path, get(answer))
+        })
+        .with_state(published)
+}
+
+impl Published {
+    fn new(card: &AgentCard, now: SystemTime) -> Self {
+        let body = card.to_json();
+        let digest = Sha256::digest(&body);
+        let tag: String = digest
+            .iter()
+            .take(16)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let header =
+            |text: String| HeaderValue::from_str(&text).expect("digits, letters and spaces");
+        Self {
+            body,
+            tag: header(format!("\"{tag}\"")),
+            since: now,
+            modified: header(httpdate::fmt_http_date(now)),
+        }
+    }
+
+    /// Whether the caller has this very card. A tag says more than a date.
+    fn is_known(&self, headers: &HeaderMap) -> bool {
+        if let Some(tags) = headers
+            .get(IF_NONE_MATCH)
+            .and_then(|value| value.to_str().ok())
+        {
+            let mut tags = tags
+                .split(',')
+                .map(|tag| tag.trim().trim_start_matches("W/"));
+            return tags.any(|tag| tag == "*" || tag.as_bytes() == self.tag.as_bytes());
+        }
+        let since = headers
+            .get(IF_MODIFIED_SINCE)
+            .and_then(|value| value.to_str().ok());
+        let since = since.and_then(|since| httpdate::parse_http_date(since).ok());
+        // Dates have whole seconds.
+        since.is_some_and(|since| {
+            self.since
+                .duration_since(since)
+                .is_ok_and(|age| age.as_secs() == 0)
+                || since >= self.since
+        })
+    }
+}
+
+async fn answer(State(card): State<Published>, headers: HeaderMap) -> Response<Body> {
+    let mut response = if card.is_known(&headers) {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response
+    } else {
+        Response::new(Body::from(card.body))
+    };
+    let headers: [(HeaderName, HeaderValue); 5] = [
+        (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        (
+            CACHE_CONTROL,
+            HeaderValue::from_static("public, max-age=60"),
+        ),
+        (VARY, HeaderValue::from_static("Accept")),
+        (ETAG, card.tag),
+        (LAST_MODIFIED, card.modified),
+    ];
+    response.headers_mut().extend(headers);
+    response
+}

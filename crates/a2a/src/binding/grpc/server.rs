@@ -1,0 +1,213 @@
+//! gRPC, served: every row of the table is an rpc, one reply or many.
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::routing::post;
+use bytes::Bytes;
+use futures_core::future::BoxFuture;
+use futures_core::stream::BoxStream;
+use futures_util::{StreamExt as _, stream};
+use http::header::CONTENT_TYPE;
+use http::request::Parts;
+use http::{HeaderMap, Request, Response, StatusCode};
+use tonic::metadata::MetadataMap;
+use tonic::server::{Grpc, ServerStreamingService};
+use tonic::{Code, Status};
+use tonic_health::ServingStatus;
+
+use super::codec::Raw;
+use crate::binding::Wire;
+use crate::binding::http_call::{self, EXTENSIONS_HEADER, Unversioned};
+use crate::error::{DOMAIN, Error};
+use crate::event::Format;
+use crate::operation::{self, Input, Operation, Reply, TABLE};
+use crate::types::descriptor;
+use crate::types::rpc_error;
+use crate::types::rpc_error::{Any, BadRequest, ErrorInfo, FieldViolation};
+use crate::types::wire::WireMessage;
+
+/// The name of the service.
+pub const SERVICE: &str = "lf.a2a.v1.A2AService";
+
+/// The service at its own paths, and the same once more under `/a2a/grpc`.
+pub fn routes(wire: Wire) -> Router {
+    let routes = service(wire);
+    Router::new()
+        .nest("/a2a/grpc", routes.clone())
+        .merge(routes)
+}
+
+fn service(wire: Wire) -> Router {
+    let (health, checks) = tonic_health::server::health_reporter();
+    // The reporter keeps what it is told; it is told once.
+    futures_util::FutureExt::now_or_never(
+        health.set_service_status(SERVICE, ServingStatus::Serving),
+    );
+    let mut router = Router::new()
+        .route(&format!("/{SERVICE}/{{name}}"), post(answer))
+        .with_state(wire)
+        .route_service("/grpc.health.v1.Health/{*name}", checks);
+    let reflection = tonic_reflection::server::Builder::configure()
+        .register_file_descriptor_set(descriptor::files(&methods()))
+        .build_v1();
+    match reflection {
+        Ok(reflection) => {
+            router =
+                router.route_service("/grpc.reflection.v1.ServerReflection/{*name}", reflection)
+        }
+        Err(error) => tracing::error!(%error, "gRPC reflection is not served"),
+    }
+    router
+}
+
+async fn answer(
+    State(wire): State<Wire>,
+    Path(name): Path<String>,
+    request: Request<Body>,
+) -> Response<Body> {
+    if !speaks_grpc(request.headers()) {
+        let mut response = Response::new(Body::from("this address speaks gRPC"));
+        *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        return response;
+    }
+    let Some(operation) = operation::named(&name) else {
+        return Status::unimplemented(format!("{SERVICE} has no {name}")).into_http();
+    };
+    let mut grpc = Grpc::new(Raw)
+        .max_decoding_message_size(wire.limits.max_body)
+        .max_encoding_message_size(usize::MAX);
+    let (mut head, body) = request.into_parts();
+    let seen = head.clone();
+    head.extensions.clear();
+    let row = Row {
+        operation,
+        wire,
+        head: seen,
+    };
+    grpc.server_streaming(row, Request::from_parts(head, body))
+        .await
+        .map(Body::new)
+}
+
+fn speaks_grpc(headers: &HeaderMap) -> bool {
+    let media_type = headers
+        .get(CONTENT_TYPE)
+        .map(|value| value.as_bytes())
+        .unwrap_or_default();
+    media_type == b"application/grpc"
+        || media_type.starts_with(b"application/grpc+")
+        || media_type.starts_with(b"application/grpc;")
+}
+
+/// A call of one operation. One reply is a stream of one.
+struct Row {
+    operation: &'static Operation,
+    wire: Wire,
+    head: Parts,
+}
+
+type Replies = BoxStream<'static, Result<Bytes, Status>>;
+
+impl ServerStreamingService<Bytes> for Row {
+    type Response = Bytes;
+    type ResponseStream = Replies;
+    type Future = BoxFuture<'static, Result<tonic::Response<Replies>, Status>>;
+
+    fn call(&mut self, request: tonic::Request<Bytes>) -> Self::Future {
+        let (operation, wire, head) = (self.operation, self.wire.clone(), self.head.clone());
+        Box::pin(async move {
+            let answered = perform(operation, &wire, &head, request.into_inner()).await;
+            answered.map_err(|error| status(&error))
+        })
+    }
+}
+
+async fn perform(
+    operation: &Operation,
+    wire: &Wire,
+    head: &Parts,
+    body: Bytes,
+) -> Result<tonic::Response<Replies>, Error> {
+    // The package of the service is the version's own.
+    let call = http_call::call(wire, head, Unversioned::Known)?;
+    let extensions = http_call::activated(&call, wire.service.card());
+    let input = Input {
+        format: Format::Protobuf,
+        body,
+        fields: Vec::new(),
+    };
+    let replies: Replies = match operation.perform(&*wire.service, call, input).await? {
+        Reply::One(reply) => Box::pin(stream::once(async { Ok(reply) })),
+        Reply::Many(frames) => Box::pin(frames.flat_map(|portion| {
+            let portion: Vec<Result<Bytes, Status>> = match portion {
+                Ok(frames) => frames.into_iter().map(|frame| Ok(frame.body)).collect(),
+                Err(error) => vec![Err(status(&error))],
+            };
+            stream::iter(portion)
+        })),
+    };
+    let mut response = tonic::Response::new(replies);
+    if let Some(extensions) = extensions {
+        let mut headers = HeaderMap::new();
+        headers.insert(EXTENSIONS_HEADER, extensions);
+        *response.metadata_mut() = MetadataMap::from_headers(headers);
+    }
+    Ok(response)
+}
+
+/// An error with its details, as a message of `google.rpc`.
+fn status(error: &Error) -> Status {
+    let code = error.code();
+    let mut details = Vec::new();
+    if let Some(reason) = code.reason {
+        details.push(any(
+            "ErrorInfo",
+            &ErrorInfo {
+                reason: reason.to_owned(),
+                domain: DOMAIN.to_owned(),
+                metadata: error
+                    .metadata()
+                    .into_iter()
+                    .map(|(name, value)| (name.to_owned(), value))
+                    .collect(),
+            },
+        ));
+    }
+    if !error.violations().is_empty() {
+        let violation = |it: &crate::types::wire::Violation| FieldViolation {
+            field: it.field.clone(),
+            description: it.description.clone(),
+        };
+        details.push(any(
+            "BadRequest",
+            &BadRequest {
+                field_violations: error.violations().iter().map(violation).collect(),
+            },
+        ));
+    }
+    let message = error.to_string();
+    let status = rpc_error::Status {
+        code: code.grpc,
+        message: message.clone(),
+        details,
+    };
+    Status::with_details(Code::from_i32(code.grpc), message, status.to_protobuf())
+}
+
+fn any(name: &str, message: &impl WireMessage) -> Any {
+    Any {
+        type_url: format!("type.googleapis.com/google.rpc.{name}"),
+        value: message.to_protobuf(),
+    }
+}
+
+fn methods() -> Vec<descriptor::Method> {
+    let method = |operation: &Operation| descriptor::Method {
+        name: operation.name,
+        input: (operation.request)(),
+        output: (operation.reply)(),
+        streaming: operation.replies == operation::Replies::Many,
+    };
+    TABLE.iter().map(method).collect()
+}

@@ -1,0 +1,114 @@
+//! What is around a request: parsed at the edge, its params left as they came.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use crate::error::Error;
+
+/// A request, not yet read.
+#[derive(Debug)]
+pub struct Envelope {
+    /// What the reply is to bear.
+    pub id: Id,
+    /// The operation's name.
+    pub method: String,
+    /// The request of the operation: a part of the body, or nothing.
+    pub params: Bytes,
+}
+
+/// The id of a request, as it came: a string, a number or null.
+#[derive(Clone, Debug)]
+pub struct Id(Bytes);
+
+impl Id {
+    /// The id of a reply to what could not be read.
+    pub fn null() -> Self {
+        Self(Bytes::from_static(b"null"))
+    }
+
+    /// As it is to be written.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+#[derive(Deserialize)]
+struct Parsed<'a> {
+    #[serde(borrow, default, deserialize_with = "given")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "given")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "given")]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "given")]
+    params: Option<&'a RawValue>,
+}
+
+/// A member that is there, be it null.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+impl Envelope {
+    /// Reads the envelope of a request. A failure comes with the id to answer under, if one was
+    /// found.
+    pub fn read(body: &Bytes) -> Result<Self, (Id, Error)> {
+        let invalid = |id: &Id, why: &str| (id.clone(), Error::InvalidRequest(why.to_owned()));
+        let none = Id::null();
+        let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
+        let parsed: Parsed<'_> = match serde_json::from_slice(body) {
+            // A struct can be read from an array, too; a request cannot.
+            Ok(_) if first == Some(&b'[') => {
+                return Err(invalid(&none, "batches are not supported"));
+            }
+            Ok(parsed) => parsed,
+            Err(error) if error.is_data() => {
+                // Well-formed as far as it was read; whether all of it is, tells which fault it is.
+                return Err(
+                    match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
+                        Ok(_) if first == Some(&b'[') => {
+                            invalid(&none, "batches are not supported")
+                        }
+                        Ok(_) => (none, Error::InvalidRequest(error.to_string())),
+                        Err(error) => (none, Error::Parse(error.to_string())),
+                    },
+                );
+            }
+            Err(error) => return Err((none, Error::Parse(error.to_string()))),
+        };
+        let id = match parsed.id.map(RawValue::get) {
+            None => {
+                return Err(invalid(
+                    &none,
+                    "notifications are not supported: there is no id",
+                ));
+            }
+            Some(id) if id.starts_with(['{', '[', 't', 'f']) => {
+                return Err(invalid(&none, "the id must be a string, a number or null"));
+            }
+            Some(id) => Id(body.slice_ref(id.as_bytes())),
+        };
+        if parsed.jsonrpc.map(RawValue::get) != Some("\"2.0\"") {
+            return Err(invalid(&id, "jsonrpc must be \"2.0\""));
+        }
+        let method = parsed
+            .method
+            .and_then(|method| serde_json::from_str::<Cow<'_, str>>(method.get()).ok());
+        let Some(method) = method else {
+            return Err(invalid(&id, "method must be a string"));
+        };
+        let params = match parsed.params.map(RawValue::get) {
+            None | Some("null") => Bytes::new(),
+            Some(params) if params.starts_with('{') => body.slice_ref(params.as_bytes()),
+            Some(_) => return Err((id, Error::invalid("params must be an object"))),
+        };
+        Ok(Self {
+            id,
+            method: method.into_owned(),
+            params,
+        })
+    }
+}

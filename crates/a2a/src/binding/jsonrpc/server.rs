@@ -1,0 +1,133 @@
+//! JSON-RPC, served.
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::routing::post;
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{Request, Response, StatusCode};
+use serde_json::json;
+
+use super::envelope::{Envelope, Id};
+use crate::binding::http_call::{self, EXTENSIONS_HEADER, Unversioned};
+use crate::binding::{Wire, sse};
+use crate::error::Error;
+use crate::event::Format;
+use crate::operation::{self, Input, Reply};
+
+/// The one address.
+pub fn routes(wire: Wire) -> Router {
+    Router::new()
+        .route("/a2a/jsonrpc", post(answer))
+        .with_state(wire)
+}
+
+async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let envelope = match read(&wire, &head, body).await {
+        Ok(envelope) => envelope,
+        Err((id, error)) => return refuse(&id, &error),
+    };
+    let Envelope { id, method, params } = envelope;
+    let Some(operation) = operation::named(&method) else {
+        return refuse(&id, &Error::MethodNotFound(method));
+    };
+    let call = match http_call::call(&wire, &head, Unversioned::Old) {
+        Ok(call) => call,
+        Err(error) => return refuse(&id, &error),
+    };
+    let extensions = http_call::activated(&call, wire.service.card());
+    let input = Input {
+        format: Format::Json,
+        body: params,
+        fields: Vec::new(),
+    };
+    let mut response = match operation.perform(&*wire.service, call, input).await {
+        Ok(Reply::One(result)) => reply(result_of(&id, &result)),
+        Ok(Reply::Many(frames)) => sse::response(frames, Under(id), wire.limits.keep_alive),
+        Err(error) => refuse(&id, &error),
+    };
+    if let Some(extensions) = extensions {
+        response.headers_mut().insert(EXTENSIONS_HEADER, extensions);
+    }
+    response
+}
+
+async fn read(
+    wire: &Wire,
+    head: &http::request::Parts,
+    body: Body,
+) -> Result<Envelope, (Id, Error)> {
+    let media_type = http_call::media_type(&head.headers);
+    if media_type != "application/json" {
+        return Err((Id::null(), Error::MediaTypeNotSupported(media_type)));
+    }
+    let body = http_call::read(body, &wire.limits)
+        .await
+        .map_err(|error| (Id::null(), error))?;
+    Envelope::read(&body)
+}
+
+fn result_of(id: &Id, result: &Bytes) -> Vec<u8> {
+    let mut out = Vec::with_capacity(result.len() + id.as_bytes().len() + 40);
+    write_result(&mut out, id, result);
+    out
+}
+
+fn write_result(out: &mut Vec<u8>, id: &Id, result: &Bytes) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    out.extend_from_slice(id.as_bytes());
+    out.extend_from_slice(br#","result":"#);
+    out.extend_from_slice(result);
+    out.push(b'}');
+}
+
+fn write_error(out: &mut Vec<u8>, id: &Id, error: &Error) {
+    let error = json!({
+        "code": error.code().json_rpc,
+        "message": error.to_string(),
+        "data": error.details(),
+    });
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    out.extend_from_slice(id.as_bytes());
+    out.extend_from_slice(br#","error":"#);
+    out.extend_from_slice(error.to_string().as_bytes());
+    out.push(b'}');
+}
+
+fn reply(body: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::from(body));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// An error travels with status 200, unless HTTP itself could not take the request.
+fn refuse(id: &Id, error: &Error) -> Response<Body> {
+    let mut out = Vec::new();
+    write_error(&mut out, id, error);
+    let mut response = reply(out);
+    if matches!(
+        error,
+        Error::MediaTypeNotSupported(_) | Error::TooLarge { .. } | Error::TooSlow
+    ) {
+        *response.status_mut() =
+            StatusCode::from_u16(error.code().http).unwrap_or(StatusCode::BAD_REQUEST);
+    }
+    response
+}
+
+/// Every event of a stream is a whole response under the id of the request.
+struct Under(Id);
+
+impl sse::Write for Under {
+    fn reply(&self, out: &mut Vec<u8>, reply: &Bytes) {
+        write_result(out, &self.0, reply);
+    }
+
+    fn error(&self, out: &mut Vec<u8>, error: &Error) {
+        write_error(out, &self.0, error);
+    }
+}

@@ -1,0 +1,3 @@
+//! REST: an address and a verb for each operation.
+
+pub mod server;

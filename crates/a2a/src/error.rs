@@ -1,0 +1,262 @@
+//! What can go wrong with a call, and how each binding says so.
+//!
+//! This is the only place that knows codes. A binding asks for [`Error::code`] and
+//! [`Error::details`] and prints them in its own form.
+
+use serde_json::{Map, Value, json};
+
+use crate::types::TaskState;
+use crate::types::wire::{DecodeError, Violation};
+
+/// The domain that [`ErrorInfo`](crate::types::rpc_error::ErrorInfo) names: whose reasons these are.
+pub const DOMAIN: &str = "a2a-protocol.org";
+
+/// Why a call failed.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no such task, or it is not the caller's: the two look the same from outside.
+    #[error("task {0:?} not found")]
+    TaskNotFound(String),
+    /// The task has ended already.
+    #[error("task {task:?} cannot be canceled: it is {}", state.name().unwrap_or("over"))]
+    TaskNotCancelable {
+        /// Which one.
+        task: String,
+        /// How it ended.
+        state: TaskState,
+    },
+    /// The card does not offer push notifications.
+    #[error("push notifications are not supported")]
+    PushNotificationNotSupported,
+    /// The operation does not exist here, or not in this situation.
+    #[error("unsupported operation: {0}")]
+    UnsupportedOperation(String),
+    /// The agent does not understand what a part of the message holds.
+    #[error("content type {0:?} is not supported")]
+    ContentTypeNotSupported(String),
+    /// The request itself is written in a form that is not understood.
+    #[error("requests of type {0:?} are not supported")]
+    MediaTypeNotSupported(String),
+    /// The agent gave an answer that is none.
+    #[error("invalid answer of the agent: {0}")]
+    InvalidAgentResponse(String),
+    /// An extended card is promised, and there is none.
+    #[error("no extended agent card is configured")]
+    ExtendedAgentCardNotConfigured,
+    /// The card requires an extension that the caller did not declare.
+    #[error("the extension {0} is required: declare it in A2A-Extensions")]
+    ExtensionSupportRequired(String),
+    /// A version of the protocol that is not spoken here. Without the parameter it is 0.3.
+    #[error("protocol version {0:?} is not supported: set A2A-Version to 1.0")]
+    VersionNotSupported(String),
+    /// The task has moved on since the generation the caller had seen.
+    #[error("task {task:?} is at generation {found}, not {expected}")]
+    TaskGenerationMismatch {
+        /// Which one.
+        task: String,
+        /// What the caller expected.
+        expected: i64,
+        /// Where the task is.
+        found: i64,
+    },
+    /// Not JSON.
+    #[error("parse error: {0}")]
+    Parse(String),
+    /// JSON, but not a request.
+    #[error("invalid request: {0}")]
+    InvalidRequest(String),
+    /// No operation of this name, or at this address.
+    #[error("method not found: {0}")]
+    MethodNotFound(String),
+    /// The operation is at this address, but not for this verb.
+    #[error("{verb} is not allowed here: use {allowed}")]
+    VerbNotAllowed {
+        /// What was tried.
+        verb: String,
+        /// What would do.
+        allowed: String,
+    },
+    /// The request is not one the operation understands.
+    #[error("invalid params: {message}")]
+    InvalidParams {
+        /// All of it in one sentence.
+        message: String,
+        /// Field by field, where a field is to blame.
+        violations: Vec<Violation>,
+    },
+    /// The request is larger than the limit.
+    #[error("the request is larger than {limit} bytes")]
+    TooLarge {
+        /// In bytes.
+        limit: usize,
+    },
+    /// The request did not arrive in time.
+    #[error("the request took too long to arrive")]
+    TooSlow,
+    /// The server is stopping, or has too much to do.
+    #[error("unavailable: {0}")]
+    Unavailable(String),
+    /// A fault of ours.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+/// One row of the error table: the same situation in every binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Code {
+    /// The code of a JSON-RPC error.
+    pub json_rpc: i32,
+    /// The number of a gRPC status.
+    pub grpc: i32,
+    /// The name of that status, as REST prints it.
+    pub status: &'static str,
+    /// The status of an HTTP response.
+    pub http: u16,
+    /// The protocol's own word for it, if it has one.
+    pub reason: Option<&'static str>,
+}
+
+macro_rules! code {
+    ($json_rpc:literal, $grpc:literal $status:ident, $http:literal $(, $reason:ident)?) => {
+        Code {
+            json_rpc: $json_rpc,
+            grpc: $grpc,
+            status: stringify!($status),
+            http: $http,
+            reason: None $(.or(Some(stringify!($reason))))?,
+        }
+    };
+}
+
+impl Error {
+    /// A request that breaks a rule no single field is to blame for.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::InvalidParams {
+            message: message.into(),
+            violations: Vec::new(),
+        }
+    }
+
+    /// A request with one field that will not do.
+    pub fn invalid_field(field: &str, description: impl Into<String>) -> Self {
+        Self::violated(vec![Violation {
+            field: field.to_owned(),
+            description: description.into(),
+        }])
+    }
+
+    /// A request with fields that will not do; there is at least one.
+    pub fn violated(violations: Vec<Violation>) -> Self {
+        let said = violations
+            .iter()
+            .map(|Violation { field, description }| format!("{field}: {description}"));
+        Self::InvalidParams {
+            message: said.collect::<Vec<_>>().join("; "),
+            violations,
+        }
+    }
+
+    /// What each binding calls it.
+    #[rustfmt::skip]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::TaskNotFound(_)                 => code!(-32001, 5 NOT_FOUND, 404, TASK_NOT_FOUND),
+            Self::TaskNotCancelable { .. }        => code!(-32002, 9 FAILED_PRECONDITION, 400, TASK_NOT_CANCELABLE),
+            Self::PushNotificationNotSupported    => code!(-32003, 9 FAILED_PRECONDITION, 400, PUSH_NOTIFICATION_NOT_SUPPORTED),
+            Self::UnsupportedOperation(_)         => code!(-32004, 9 FAILED_PRECONDITION, 400, UNSUPPORTED_OPERATION),
+            Self::ContentTypeNotSupported(_)      => code!(-32005, 3 INVALID_ARGUMENT, 400, CONTENT_TYPE_NOT_SUPPORTED),
+            Self::MediaTypeNotSupported(_)        => code!(-32005, 3 INVALID_ARGUMENT, 415, CONTENT_TYPE_NOT_SUPPORTED),
+            Self::InvalidAgentResponse(_)         => code!(-32006, 13 INTERNAL, 500, INVALID_AGENT_RESPONSE),
+            Self::ExtendedAgentCardNotConfigured  => code!(-32007, 9 FAILED_PRECONDITION, 400, EXTENDED_AGENT_CARD_NOT_CONFIGURED),
+            Self::ExtensionSupportRequired(_)     => code!(-32008, 9 FAILED_PRECONDITION, 400, EXTENSION_SUPPORT_REQUIRED),
+            Self::VersionNotSupported(_)          => code!(-32009, 9 FAILED_PRECONDITION, 400, VERSION_NOT_SUPPORTED),
+            Self::TaskGenerationMismatch { .. }   => code!(-32010, 10 ABORTED, 409, TASK_GENERATION_MISMATCH),
+            Self::Parse(_)                        => code!(-32700, 3 INVALID_ARGUMENT, 400),
+            Self::InvalidRequest(_)               => code!(-32600, 3 INVALID_ARGUMENT, 400),
+            Self::MethodNotFound(_)               => code!(-32601, 12 UNIMPLEMENTED, 404),
+            Self::VerbNotAllowed { .. }           => code!(-32601, 12 UNIMPLEMENTED, 405),
+            Self::InvalidParams { .. }            => code!(-32602, 3 INVALID_ARGUMENT, 400),
+            Self::TooLarge { .. }                 => code!(-32600, 8 RESOURCE_EXHAUSTED, 413),
+            Self::TooSlow                         => code!(-32600, 4 DEADLINE_EXCEEDED, 408),
+            Self::Unavailable(_)                  => code!(-32603, 14 UNAVAILABLE, 503),
+            Self::Internal(_)                     => code!(-32603, 13 INTERNAL, 500),
+        }
+    }
+
+    /// What the reason is about, as names and values.
+    pub fn metadata(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Self::TaskNotFound(task) => vec![("taskId", task.clone())],
+            Self::TaskNotCancelable { task, state } => {
+                vec![
+                    ("taskId", task.clone()),
+                    ("state", state.name().unwrap_or_default().to_owned()),
+                ]
+            }
+            Self::ExtensionSupportRequired(uri) => vec![("extension", uri.clone())],
+            Self::VersionNotSupported(version) => vec![("version", version.clone())],
+            Self::TaskGenerationMismatch { task, found, .. } => {
+                vec![("taskId", task.clone()), ("generation", found.to_string())]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Field by field, where fields are to blame.
+    pub fn violations(&self) -> &[Violation] {
+        match self {
+            Self::InvalidParams { violations, .. } => violations,
+            _ => &[],
+        }
+    }
+
+    /// The typed details, as the JSON bindings print them: an array of `@type` objects.
+    pub fn details(&self) -> Value {
+        let mut details = Vec::new();
+        if let Some(reason) = self.code().reason {
+            let metadata: Map<String, Value> = self
+                .metadata()
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value.into()))
+                .collect();
+            details.push(json!({
+                "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                "reason": reason,
+                "domain": DOMAIN,
+                "metadata": metadata,
+            }));
+        }
+        if !self.violations().is_empty() {
+            let violations: Vec<Value> = self.violations().iter().map(|Violation { field, description }| json!({ "field": field, "description": description })).collect();
+            details.push(json!({
+                "@type": "type.googleapis.com/google.rpc.BadRequest",
+                "fieldViolations": violations,
+            }));
+        }
+        details.into()
+    }
+}
+
+impl From<DecodeError> for Error {
+    fn from(error: DecodeError) -> Self {
+        if error.path.is_empty() {
+            Self::invalid(error.reason)
+        } else {
+            Self::invalid_field(&error.path, error.reason)
+        }
+    }
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        match error {
+            store::Error::Closed => Self::Unavailable("the server is stopping".to_owned()),
+            // A full disk, a broken file: the operator is told by the log, the caller that it is our fault.
+            error => {
+                tracing::error!(%error, "the journal failed");
+                Self::Internal("the journal failed".to_owned())
+            }
+        }
+    }
+}

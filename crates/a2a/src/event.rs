@@ -1,0 +1,77 @@
+//! An event of a task as its subscribers get it: encoded once for each wire, shared by all.
+
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use futures_core::stream::BoxStream;
+
+use crate::error::Error;
+use crate::types::wire::WireMessage as _;
+use crate::types::{Event as Payload, StreamResponse, TaskState};
+
+/// How a request and its reply are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// ProtoJSON.
+    Json,
+    /// Protobuf.
+    Protobuf,
+}
+
+/// What happened to a task, or the one message that is the whole answer.
+#[derive(Debug)]
+pub struct Event {
+    response: StreamResponse,
+    json: OnceLock<Bytes>,
+    protobuf: OnceLock<Bytes>,
+}
+
+/// Events in order, in portions: what is there at one moment is written at once.
+pub type EventStream = BoxStream<'static, Result<Vec<Arc<Event>>, Error>>;
+
+impl Event {
+    /// Nothing is encoded until someone asks.
+    pub fn new(response: impl Into<StreamResponse>) -> Self {
+        Self {
+            response: response.into(),
+            json: OnceLock::new(),
+            protobuf: OnceLock::new(),
+        }
+    }
+
+    /// What happened.
+    pub fn response(&self) -> &StreamResponse {
+        &self.response
+    }
+
+    /// Where the task was after it: the cursor to go on from. A message has none.
+    pub fn cursor(&self) -> Option<u64> {
+        let generation = match &self.response.payload {
+            Payload::Task(task) => task.generation,
+            Payload::StatusUpdate(update) => update.generation,
+            Payload::ArtifactUpdate(update) => update.generation,
+            Payload::Message(_) | Payload::Unset => 0,
+        };
+        u64::try_from(generation)
+            .ok()
+            .filter(|&generation| generation > 0)
+    }
+
+    /// The state the task has after it, if it says so.
+    pub fn state(&self) -> Option<TaskState> {
+        match &self.response.payload {
+            Payload::Task(task) => task.status.as_ref().map(|status| status.state),
+            Payload::StatusUpdate(update) => update.status.as_ref().map(|status| status.state),
+            _ => None,
+        }
+    }
+
+    /// The event in that form. The bytes are made at the first call and shared after it.
+    pub fn encode(&self, format: Format) -> Bytes {
+        let encoded = match format {
+            Format::Json => self.json.get_or_init(|| self.response.to_json()),
+            Format::Protobuf => self.protobuf.get_or_init(|| self.response.to_protobuf()),
+        };
+        encoded.clone()
+    }
+}

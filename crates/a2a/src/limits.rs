@@ -1,0 +1,86 @@
+//! Every number that bounds what a peer or an agent can make the server hold, do or wait for.
+
+use std::time::Duration;
+
+/// The limits of one server. Each has a default that suits one machine.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The largest request body, in bytes. Files travel inside it as base64.
+    pub max_body: usize,
+    /// How long a request body may take to arrive.
+    pub body_time: Duration,
+    /// How long an agent may take to end once it was told that its task is cancelled; then the task
+    /// ends without it.
+    pub cancel_grace: Duration,
+    /// How long a call may wait for a task to pass the generation it knows.
+    pub long_poll: Duration,
+    /// How many tasks may be worked on at once.
+    pub max_running: usize,
+    /// How many messages may wait for one running task.
+    pub max_waiting_messages: usize,
+    /// How many updates of an agent may wait to be committed before it has to wait itself.
+    pub max_waiting_updates: usize,
+    /// How long a send can be repeated and still gets the answer of the first time.
+    pub replay_time: Duration,
+    /// How many bytes of answers without a task are kept to be repeated.
+    pub replay_bytes: usize,
+    /// How many webhooks one task may have.
+    pub max_push_configs: usize,
+    /// How many webhooks are called at once.
+    pub max_deliveries: usize,
+    /// How long one webhook may take to answer.
+    pub push_time: Duration,
+    /// How often an event is offered to a webhook before it is given up.
+    pub push_attempts: u32,
+    /// How long to wait before the second attempt; doubled for each further one, up to
+    /// [`push_pause_max`](Self::push_pause_max).
+    pub push_pause: Duration,
+    /// The longest wait between two attempts.
+    pub push_pause_max: Duration,
+    /// How often a stream that has nothing to say sends a comment, so that nobody in between thinks it
+    /// dead.
+    pub keep_alive: Duration,
+    /// How long finished tasks are kept, how many of them, and when their events become one snapshot.
+    pub retention: store::Retention,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_body: 16 << 20,
+            body_time: Duration::from_secs(30),
+            cancel_grace: Duration::from_secs(5),
+            long_poll: Duration::from_secs(30),
+            max_running: 10_000,
+            max_waiting_messages: 64,
+            max_waiting_updates: 256,
+            replay_time: Duration::from_secs(24 * 60 * 60),
+            replay_bytes: 4 << 20,
+            max_push_configs: 16,
+            max_deliveries: 64,
+            push_time: Duration::from_secs(15),
+            push_attempts: 8,
+            push_pause: Duration::from_secs(1),
+            push_pause_max: Duration::from_secs(60),
+            keep_alive: Duration::from_secs(15),
+            retention: store::Retention {
+                max_age: Duration::from_secs(30 * 24 * 60 * 60),
+                max_count: 1_000_000,
+                compact_after: Duration::from_secs(24 * 60 * 60),
+            },
+        }
+    }
+}
+
+/// The largest page of a list.
+pub const MAX_PAGE: i32 = 100;
+
+/// The page of a list when the caller names none.
+pub const DEFAULT_PAGE: i32 = 50;
+
+/// The longest id a peer may choose, in bytes.
+pub const MAX_ID: usize = 256;
+
+/// How many events are read from the journal and written to a stream at once.
+pub const EVENTS_AT_ONCE: usize = 64;

@@ -1,0 +1,251 @@
+//! THE TABLE: every operation of the protocol, once.
+//!
+//! A binding finds a row by its name or by its route, hands it the request as bytes and gets the
+//! reply as bytes. What an operation is called, takes, gives and needs is said here and nowhere else;
+//! to add one is a row here and a method of [`Service`].
+
+use bytes::Bytes;
+use futures_core::future::BoxFuture;
+use futures_core::stream::BoxStream;
+use futures_util::{StreamExt as _, TryFutureExt as _};
+
+use crate::error::Error;
+use crate::event::Format;
+use crate::service::{Call, Service};
+use crate::types::wire::{MessageDescription, WireMessage};
+use crate::types::*;
+
+mod route;
+#[cfg(test)]
+#[path = "operation/route_tests.rs"]
+mod route_tests;
+
+pub use route::{Fields, Found, Route, Verb, find};
+
+/// One row: an operation.
+#[derive(Debug)]
+pub struct Operation {
+    /// Its name: the method of JSON-RPC, the rpc of gRPC.
+    pub name: &'static str,
+    /// Where REST has it; the first is the one to call.
+    pub routes: &'static [Route],
+    /// The fields of the request in the order of positional arguments.
+    pub positional: &'static [&'static str],
+    /// How many replies there are.
+    pub replies: Replies,
+    /// What the card must offer for it to be served.
+    pub needs: Need,
+    /// What it takes.
+    pub request: fn() -> &'static MessageDescription,
+    /// What it gives, once or again and again.
+    pub reply: fn() -> &'static MessageDescription,
+    perform: fn(&dyn Service, Call, Input) -> Performing,
+}
+
+/// Whether an operation has one reply or a stream of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replies {
+    /// One.
+    One,
+    /// Any number, in order.
+    Many,
+}
+
+/// What the card must offer for an operation to be served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Nothing: it is always served.
+    Nothing,
+    /// `capabilities.streaming`
+    Streaming,
+    /// `capabilities.pushNotifications`
+    Push,
+    /// `capabilities.extendedAgentCard`
+    ExtendedCard,
+}
+
+/// A request as a binding hands it over.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// How the body is written, and how the reply is to be.
+    pub format: Format,
+    /// The request; empty for one without fields.
+    pub body: Bytes,
+    /// Fields that came beside the body, in a path or a query. They win over the body's.
+    pub fields: Fields,
+}
+
+/// A reply as a binding gets it.
+pub enum Reply {
+    /// The one reply.
+    One(Bytes),
+    /// The replies, in portions that were there at the same moment.
+    Many(BoxStream<'static, Result<Vec<Frame>, Error>>),
+}
+
+/// One of many replies.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// Where a caller that lost the connection after this one goes on.
+    pub cursor: Option<u64>,
+    /// The reply.
+    pub body: Bytes,
+}
+
+type Performing = BoxFuture<'static, Result<Reply, Error>>;
+
+macro_rules! operations {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident($($positional:ident),*): $request:ident => $replies:ident $reply:ident,
+        by $method:ident, needs $need:ident, at $($verb:ident $path:literal),+;
+    )*) => {
+        /// All operations.
+        pub static TABLE: &[Operation] = &[$(
+            Operation {
+                name: stringify!($name),
+                routes: &[$(Route { verb: Verb::$verb, path: $path }),+],
+                positional: &[$(stringify!($positional)),*],
+                replies: Replies::$replies,
+                needs: Need::$need,
+                request: $request::describe,
+                reply: $reply::describe,
+                perform: |service, call, input| {
+                    let format = input.format;
+                    match input.read() {
+                        Ok(request) => operations!(@$replies service.$method(call, request), format),
+                        Err(error) => Box::pin(std::future::ready(Err(error))),
+                    }
+                },
+            },
+        )*];
+    };
+    (@One $replying:expr, $format:ident) => {
+        Box::pin($replying.map_ok(move |reply| Reply::One(encode(&reply, $format))))
+    };
+    (@Many $replying:expr, $format:ident) => {
+        Box::pin($replying.map_ok(move |events| {
+            Reply::Many(Box::pin(events.map(move |portion| {
+                let frame = |event: &std::sync::Arc<crate::event::Event>| Frame {
+                    cursor: event.cursor(),
+                    body: event.encode($format),
+                };
+                portion.map(|events| events.iter().map(frame).collect())
+            })))
+        }))
+    };
+}
+
+operations! {
+    SendMessage(message, configuration, metadata): SendMessageRequest => One SendMessageResponse,
+        by send_message, needs Nothing, at Post "/message:send";
+    SendStreamingMessage(message, configuration, metadata): SendMessageRequest => Many StreamResponse,
+        by send_streaming_message, needs Streaming, at Post "/message:stream";
+    GetTask(id, history_length, current_generation): GetTaskRequest => One Task,
+        by get_task, needs Nothing, at Get "/tasks/{id}";
+    ListTasks(context_id, status, page_size, page_token, history_length, status_timestamp_after, include_artifacts):
+        ListTasksRequest => One ListTasksResponse,
+        by list_tasks, needs Nothing, at Get "/tasks";
+    CancelTask(id, metadata): CancelTaskRequest => One Task,
+        by cancel_task, needs Nothing, at Post "/tasks/{id}:cancel";
+    // The text of the specification says POST, its proto says GET.
+    SubscribeToTask(id): SubscribeToTaskRequest => Many StreamResponse,
+        by subscribe_to_task, needs Streaming, at Post "/tasks/{id}:subscribe", Get "/tasks/{id}:subscribe";
+    CreateTaskPushNotificationConfig(task_id, url, token, authentication, id):
+        TaskPushNotificationConfig => One TaskPushNotificationConfig,
+        by create_push_config, needs Push, at Post "/tasks/{task_id}/pushNotificationConfigs";
+    GetTaskPushNotificationConfig(task_id, id): GetTaskPushNotificationConfigRequest => One TaskPushNotificationConfig,
+        by get_push_config, needs Push, at Get "/tasks/{task_id}/pushNotificationConfigs/{id}";
+    ListTaskPushNotificationConfigs(task_id, page_size, page_token):
+        ListTaskPushNotificationConfigsRequest => One ListTaskPushNotificationConfigsResponse,
+        by list_push_configs, needs Push, at Get "/tasks/{task_id}/pushNotificationConfigs";
+    DeleteTaskPushNotificationConfig(task_id, id): DeleteTaskPushNotificationConfigRequest => One Empty,
+        by delete_push_config, needs Push, at Delete "/tasks/{task_id}/pushNotificationConfigs/{id}";
+    GetExtendedAgentCard(): GetExtendedAgentCardRequest => One AgentCard,
+        by get_extended_card, needs ExtendedCard, at Get "/extendedAgentCard";
+}
+
+/// The row of that name.
+pub fn named(name: &str) -> Option<&'static Operation> {
+    TABLE.iter().find(|operation| operation.name == name)
+}
+
+impl Operation {
+    /// Performs a call: checks that it is offered, reads the request, has the service answer it and
+    /// writes the reply.
+    pub async fn perform(
+        &self,
+        service: &dyn Service,
+        call: Call,
+        input: Input,
+    ) -> Result<Reply, Error> {
+        self.admit(service.card(), &call)?;
+        (self.perform)(service, call, input).await
+    }
+
+    /// Whether the card offers the operation, and the caller knows every extension it requires.
+    fn admit(&self, card: &AgentCard, call: &Call) -> Result<(), Error> {
+        let none = AgentCapabilities::default();
+        let offered = card.capabilities.as_ref().unwrap_or(&none);
+        let missing =
+            |what: &str| Error::UnsupportedOperation(format!("this agent offers no {what}"));
+        match self.needs {
+            Need::Streaming if offered.streaming != Some(true) => return Err(missing("streaming")),
+            Need::ExtendedCard if offered.extended_agent_card != Some(true) => {
+                return Err(missing("extended card"));
+            }
+            Need::Push if offered.push_notifications != Some(true) => {
+                return Err(Error::PushNotificationNotSupported);
+            }
+            _ => {}
+        }
+        let required = offered
+            .extensions
+            .iter()
+            .filter(|extension| extension.required);
+        match required
+            .map(|extension| &extension.uri)
+            .find(|uri| !call.extensions.contains(uri))
+        {
+            Some(uri) => Err(Error::ExtensionSupportRequired(uri.clone())),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Input {
+    /// The typed request: complete, or an error that names every field that will not do.
+    fn read<T: WireMessage>(self) -> Result<T, Error> {
+        let mut request = match self.format {
+            _ if self.body.is_empty() => T::default(),
+            Format::Json => T::from_json(&self.body)?,
+            Format::Protobuf => T::from_protobuf(self.body)?,
+        };
+        for (field, text) in &self.fields {
+            // As in a body, a field that nobody knows is nobody's business.
+            request.set_text(field, text)?;
+        }
+        let violations = request.violations();
+        if violations.is_empty() {
+            Ok(request)
+        } else {
+            Err(Error::violated(violations))
+        }
+    }
+}
+
+fn encode(reply: &impl WireMessage, format: Format) -> Bytes {
+    match format {
+        Format::Json => reply.to_json(),
+        Format::Protobuf => reply.to_protobuf(),
+    }
+}
+
+impl std::fmt::Debug for Reply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::One(body) => f.debug_tuple("One").field(body).finish(),
+            Self::Many(_) => f.write_str("Many(..)"),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! From a verb and a path to a row of the table, and the fields that the path holds.
+//!
+//! A router that knows only whole segments takes `/tasks/7:cancel` for a task named `7:cancel`, so
+//! paths are matched here: what stands literally in a template wins over what it leaves open.
+
+use super::{Operation, TABLE};
+
+/// An address of an operation: a verb, and a path whose `{field}` parts are fields of the request.
+#[derive(Clone, Copy, Debug)]
+pub struct Route {
+    /// The verb.
+    pub verb: Verb,
+    /// The path, such as `/tasks/{id}:cancel`.
+    pub path: &'static str,
+}
+
+/// The verbs of HTTP that operations use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are the verbs")]
+pub enum Verb {
+    Get,
+    Post,
+    Delete,
+}
+
+impl Verb {
+    /// As it stands in a request.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// Fields of a request that came beside its body, as name and text.
+pub type Fields = Vec<(String, String)>;
+
+/// What is at a path.
+#[derive(Debug)]
+pub enum Found {
+    /// This operation, with the fields that the path holds.
+    Operation(&'static Operation, Fields),
+    /// Something, but not for this verb; these would do.
+    OtherVerbs(Vec<&'static str>),
+    /// Nothing.
+    Nothing,
+}
+
+/// Finds what is at a path, given as its segments, percent-decoded. A path may have the tenant in
+/// front.
+pub fn find(verb: &str, segments: &[String]) -> Found {
+    let plain = find_at(verb, segments);
+    match (plain, segments) {
+        (Found::Nothing, [tenant, rest @ ..]) => match find_at(verb, rest) {
+            Found::Operation(operation, mut fields) => {
+                fields.push(("tenant".to_owned(), tenant.clone()));
+                Found::Operation(operation, fields)
+            }
+            other => other,
+        },
+        (found, _) => found,
+    }
+}
+
+fn find_at(verb: &str, segments: &[String]) -> Found {
+    let matching = |route: &Route| fields(route.path, segments);
+    let routes = || {
+        TABLE
+            .iter()
+            .flat_map(|operation| operation.routes.iter().map(move |route| (operation, route)))
+    };
+    let mut best: Option<(&Operation, Match)> = None;
+    let mut literal = None;
+    let mut others = Vec::new();
+    // The most literal template decides what is meant by the path, whatever the verb.
+    for (_, route) in routes() {
+        if let Some(matched) = matching(route) {
+            literal = literal.max(Some(matched.literal));
+        }
+    }
+    for (operation, route) in routes() {
+        let Some(matched) = matching(route) else {
+            continue;
+        };
+        if Some(matched.literal) < literal {
+            continue;
+        }
+        if route.verb.as_str() == verb {
+            best = Some((operation, matched));
+        } else {
+            others.push(route.verb.as_str());
+        }
+    }
+    match best {
+        Some((operation, matched)) => Found::Operation(operation, matched.fields),
+        None if others.is_empty() => Found::Nothing,
+        None => Found::OtherVerbs(others),
+    }
+}
+
+struct Match {
+    fields: Fields,
+    /// How many bytes of the path stood in the template.
+    literal: usize,
+}
+
+fn fields(template: &str, segments: &[String]) -> Option<Match> {
+    let mut found = Match {
+        fields: Vec::new(),
+        literal: 0,
+    };
+    let mut templates = template.split('/').skip(1);
+    for segment in segments {
+        let template = templates.next()?;
+        let Some(open) = template.strip_prefix('{') else {
+            if template != segment {
+                return None;
+            }
+            found.literal += template.len();
+            continue;
+        };
+        let (field, suffix) = open.split_once('}')?;
+        let value = segment.strip_suffix(suffix)?;
+        if value.is_empty() {
+            return None;
+        }
+        found.literal += suffix.len();
+        found.fields.push((field.to_owned(), value.to_owned()));
+    }
+    templates.next().is_none().then_some(found)
+}

@@ -1,0 +1,247 @@
+//! The task server: an agent behind the operations, on a journal.
+//!
+//! Layout, in the order a message takes:
+//! - [`send`]: the message is checked and handed to a run
+//! - [`replay`]: a message that came before gets the answer of the first time
+//! - [`run`]: the life of a task while somebody works on it; [`live`] finds it
+//! - [`agent`], [`turn`]: what answers, and what it sees
+//! - [`journal`], [`fold`]: how tasks lie in the store, and how they come out of it again
+//! - [`subscribe`], [`tasks`], [`push`]: who wants to know
+//! - [`upkeep`]: what a dead process left behind, and what has become old
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use store::Store;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::error::Error;
+use crate::event::EventStream;
+use crate::limits::Limits;
+use crate::service::{Answering, Call, Service};
+use crate::types::*;
+
+mod agent;
+mod fold;
+#[cfg(test)]
+#[path = "server/fold_tests.rs"]
+mod fold_tests;
+mod id;
+mod journal;
+mod live;
+mod push;
+mod replay;
+mod run;
+mod send;
+mod subscribe;
+mod tasks;
+mod turn;
+mod upkeep;
+
+pub use agent::{AfterRestart, Agent, Failure};
+pub use journal::TABLES;
+pub use push::Targets;
+pub use subscribe::{COMPACTED, Interrupted};
+pub use turn::{Chunk, Over, Turn};
+
+/// What a server is made of, besides its agent and its store.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The public card. Its capabilities decide what is offered.
+    pub card: AgentCard,
+    /// The card for those who may call, if there is one.
+    pub extended_card: Option<AgentCard>,
+    /// What context ids begin with: a word that tells whose they are.
+    pub label: String,
+    /// The numbers.
+    pub limits: Limits,
+    /// When a stream ends besides when its task does.
+    pub interrupted: Interrupted,
+    /// Whom webhooks may reach.
+    pub push_targets: Targets,
+}
+
+impl Config {
+    /// The defaults, with this card.
+    pub fn new(card: AgentCard) -> Self {
+        Self {
+            card,
+            extended_card: None,
+            label: "agent".to_owned(),
+            limits: Limits::default(),
+            interrupted: Interrupted::EndsForInput,
+            push_targets: Targets::Public,
+        }
+    }
+}
+
+/// A task server. Clones are the same server.
+#[derive(Clone)]
+pub struct Server {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    agent: Arc<dyn Agent>,
+    store: Store,
+    card: AgentCard,
+    extended_card: Option<AgentCard>,
+    /// The media types the card says the agent understands.
+    input_modes: Vec<String>,
+    label: String,
+    limits: Limits,
+    interrupted: Interrupted,
+    live: live::Live,
+    replay: replay::Replay,
+    push: push::Push,
+    places: Arc<Semaphore>,
+    runs: TaskTracker,
+    /// Streams end, and calls that wait are answered.
+    stopping: CancellationToken,
+    /// Runs end, wherever they are.
+    halted: CancellationToken,
+}
+
+impl Server {
+    /// Takes up what is in the store: tasks that a dead process left behind go on or end, webhooks
+    /// get what they have not got.
+    pub async fn start(
+        config: Config,
+        agent: Arc<dyn Agent>,
+        store: Store,
+    ) -> Result<Self, store::Error> {
+        let skills = config
+            .card
+            .skills
+            .iter()
+            .flat_map(|skill| &skill.input_modes);
+        let input_modes = config
+            .card
+            .default_input_modes
+            .iter()
+            .chain(skills)
+            .cloned()
+            .collect();
+        let inner = Arc::new(Inner {
+            agent,
+            replay: replay::Replay::open(&store, &config.limits).await?,
+            store,
+            input_modes,
+            card: config.card,
+            extended_card: config.extended_card,
+            label: config.label,
+            interrupted: config.interrupted,
+            live: live::Live::default(),
+            push: push::Push::new(config.push_targets, &config.limits),
+            places: Arc::new(Semaphore::new(config.limits.max_running)),
+            limits: config.limits,
+            runs: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+            halted: CancellationToken::new(),
+        });
+        inner.recover().await?;
+        inner.runs.spawn(upkeep::tidy(inner.clone()));
+        Ok(Self { inner })
+    }
+
+    /// The numbers it works by.
+    pub fn limits(&self) -> &Limits {
+        &self.inner.limits
+    }
+
+    /// Makes room now rather than at the next turn: compacts and forgets what is due.
+    pub async fn tidy(&self) -> Result<(), store::Error> {
+        while self.inner.sweep().await? {}
+        Ok(())
+    }
+
+    /// Ends streams and calls that wait, so that connections can close. Tasks go on.
+    pub fn drain(&self) {
+        self.inner.stopping.cancel();
+    }
+
+    /// Ends everything: no task is alive when this returns. What was being worked on is found by the
+    /// next start.
+    pub async fn stop(&self) {
+        self.drain();
+        self.inner.halted.cancel();
+        self.inner.push.stop().await;
+        self.inner.runs.close();
+        self.inner.runs.wait().await;
+        self.inner.store.close().await;
+    }
+}
+
+impl Inner {
+    #[expect(clippy::unused_self, reason = "the clock belongs to the server")]
+    fn now(&self) -> Timestamp {
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    /// A place among those that are worked on.
+    fn place(&self) -> Result<OwnedSemaphorePermit, Error> {
+        let full = || {
+            Error::Unavailable(format!(
+                "{} tasks are being worked on",
+                self.limits.max_running
+            ))
+        };
+        self.places.clone().try_acquire_owned().map_err(|_| full())
+    }
+
+    fn spawn(&self, run: run::Run) {
+        self.runs.spawn(run.work());
+    }
+
+    fn offers_push(&self) -> bool {
+        let capabilities = self.card.capabilities.as_ref();
+        capabilities.and_then(|it| it.push_notifications) == Some(true)
+    }
+
+    async fn extended(self: Arc<Self>) -> Result<AgentCard, Error> {
+        self.extended_card
+            .clone()
+            .ok_or(Error::ExtendedAgentCardNotConfigured)
+    }
+
+    async fn subscribe(
+        self: Arc<Self>,
+        call: Call,
+        request: SubscribeToTaskRequest,
+    ) -> Result<EventStream, Error> {
+        let scope = journal::Scope::new(&call.caller, &request.tenant);
+        match call.cursor {
+            Some(cursor) => self.resume_stream(scope, request.id, cursor).await,
+            None => self.live_stream(scope, request.id).await,
+        }
+    }
+}
+
+#[rustfmt::skip]
+impl Service for Server {
+    fn card(&self) -> &AgentCard { &self.inner.card }
+    fn send_message(&self, call: Call, request: SendMessageRequest) -> Answering<SendMessageResponse> { Box::pin(self.inner.clone().send(call, request)) }
+    fn send_streaming_message(&self, call: Call, request: SendMessageRequest) -> Answering<EventStream> { Box::pin(self.inner.clone().send_streaming(call, request)) }
+    fn get_task(&self, call: Call, request: GetTaskRequest) -> Answering<Task> { Box::pin(self.inner.clone().get(call, request)) }
+    fn list_tasks(&self, call: Call, request: ListTasksRequest) -> Answering<ListTasksResponse> { Box::pin(self.inner.clone().list(call, request)) }
+    fn cancel_task(&self, call: Call, request: CancelTaskRequest) -> Answering<Task> { Box::pin(self.inner.clone().cancel(call, request)) }
+    fn subscribe_to_task(&self, call: Call, request: SubscribeToTaskRequest) -> Answering<EventStream> { Box::pin(self.inner.clone().subscribe(call, request)) }
+    fn create_push_config(&self, call: Call, request: TaskPushNotificationConfig) -> Answering<TaskPushNotificationConfig> { Box::pin(self.inner.clone().create_push(call, request)) }
+    fn get_push_config(&self, call: Call, request: GetTaskPushNotificationConfigRequest) -> Answering<TaskPushNotificationConfig> { Box::pin(self.inner.clone().get_push(call, request)) }
+    fn list_push_configs(&self, call: Call, request: ListTaskPushNotificationConfigsRequest) -> Answering<ListTaskPushNotificationConfigsResponse> { Box::pin(self.inner.clone().list_push(call, request)) }
+    fn delete_push_config(&self, call: Call, request: DeleteTaskPushNotificationConfigRequest) -> Answering<Empty> { Box::pin(self.inner.clone().delete_push(call, request)) }
+    fn get_extended_card(&self, _: Call, _: GetExtendedAgentCardRequest) -> Answering<AgentCard> { Box::pin(self.inner.clone().extended()) }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("name", &self.inner.card.name)
+            .finish_non_exhaustive()
+    }
+}

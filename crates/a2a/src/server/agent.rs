@@ -1,0 +1,51 @@
+//! What answers: the one trait between the protocol and whatever thinks.
+
+use futures_core::future::BoxFuture;
+
+use super::turn::Turn;
+use crate::types::Task;
+
+/// Something that answers messages. It is shared by all tasks; what belongs to one is in its
+/// [`Turn`].
+pub trait Agent: Send + Sync + 'static {
+    /// Answers one message: with a message alone, or with updates of a task.
+    ///
+    /// The future is dropped when the task is cancelled and the agent does not end by itself in
+    /// time. To return without an ending completes the task, unless it waits for input.
+    fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>>;
+
+    /// What becomes of a task that was being worked on when the process ended.
+    fn after_restart(&self, task: &Task) -> AfterRestart {
+        let _ = task;
+        AfterRestart::Fail
+    }
+}
+
+/// What becomes of a task that was being worked on when the process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterRestart {
+    /// It ends FAILED, and says why.
+    Fail,
+    /// [`Agent::answer`] is called again, with the last message of the caller and the task as it was
+    /// left.
+    Resume,
+}
+
+/// Why an agent could not do what it was asked to: the task ends FAILED and says so to the caller.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Failure(String);
+
+impl Failure {
+    /// A failure with a reason for the caller to read.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+}
+
+/// The task has ended, or the answer was a message: no more updates are taken.
+impl From<super::turn::Over> for Failure {
+    fn from(over: super::turn::Over) -> Self {
+        Self(over.to_string())
+    }
+}

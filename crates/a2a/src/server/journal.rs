@@ -1,0 +1,184 @@
+//! How tasks lie in the store: a stream of events each, and rows to find them by.
+//!
+//! A task's stream holds only events that bear a generation, so an event's sequence is its
+//! generation, and both are the cursor. Everything a call sees of a task is folded from here; what has
+//! not been committed has not happened.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use store::{Column, Entry, NewEvent, Row, StreamId, Table, View};
+
+use super::fold;
+use crate::event::Event;
+use crate::limits::EVENTS_AT_ONCE;
+use crate::types::wire::{DecodeError, WireMessage as _, messages};
+use crate::types::{Message, StreamResponse, Task, TaskState};
+
+/// A row for each task: whose it is, and what lists are made by. The body is empty, or the task as it
+/// was when its events up to there were compacted.
+pub(crate) static TASKS: Table = Table {
+    name: "tasks",
+    columns: &[
+        Column::text("scope"),
+        Column::text("context"),
+        Column::integer("state"),
+        Column::integer("updated"),
+    ],
+    indexes: &[&["scope", "updated"], &["scope", "context", "updated"]],
+};
+
+/// The tasks that somebody works on: what a dead process leaves behind.
+pub(crate) static RUNNING: Table = Table {
+    name: "running",
+    columns: &[],
+    indexes: &[],
+};
+
+/// The sends that led to a task, by caller and message, so that a repeated one finds it.
+pub(crate) static SENDS: Table = Table {
+    name: "sends",
+    columns: &[Column::integer("at")],
+    indexes: &[&["at"]],
+};
+
+/// The webhooks, each with the last generation it got. `open` is 1 as long as more may come.
+pub(crate) static WEBHOOKS: Table = Table {
+    name: "webhooks",
+    columns: &[
+        Column::text("task"),
+        Column::integer("delivered"),
+        Column::integer("open"),
+    ],
+    indexes: &[&["task"], &["open"]],
+};
+
+/// The tables a task server needs.
+pub static TABLES: &[&Table] = &[&TASKS, &RUNNING, &SENDS, &WEBHOOKS];
+
+/// Whose tasks: what a caller sees under one tenant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Scope(Arc<str>);
+
+impl Scope {
+    pub(crate) fn new(caller: &access::Principal, tenant: &str) -> Self {
+        // Neither part can pretend to be the other: the first newline separates them.
+        Self(format!("{}\n{tenant}", caller.name().replace('\n', " ")).into())
+    }
+
+    /// The scope of a row.
+    pub(crate) fn stored(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// Who the caller was.
+    pub(crate) fn caller(&self) -> access::Principal {
+        access::Principal::named(self.0.split('\n').next().unwrap_or_default())
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+messages! { "monas.journal";
+    /// An event as it is stored. Ids that are the same in all events of a stream are left out.
+    #[expect(unreachable_pub, reason = "declared messages are public where their module is")]
+    Record {
+        /// What happened.
+        event: Option<StreamResponse> = 1,
+        /// The message of the caller that came with it.
+        received: Option<Message> = 2,
+    }
+}
+
+/// The stream of a task.
+pub(crate) fn stream(task: &str) -> StreamId {
+    StreamId::new(task)
+}
+
+/// An event to append, and at once what its followers will want of it.
+pub(crate) fn record(task: &Task, event: StreamResponse, received: Option<&Message>) -> NewEvent {
+    let record = Record {
+        event: Some(event),
+        received: received.cloned(),
+    };
+    let payload = record.to_protobuf();
+    let mut event = record.event.unwrap_or_default();
+    fold::set_ids(&mut event, &task.id, &task.context_id);
+    NewEvent::new(payload).with_derived(Arc::new(Event::new(event)))
+}
+
+/// The event of an entry, for followers.
+pub(crate) fn event(entry: &Entry, task: &str, context: &str) -> Arc<Event> {
+    entry.derived(|payload| {
+        let record = Record::from_protobuf(payload.clone()).unwrap_or_default();
+        let mut event = record.event.unwrap_or_default();
+        fold::set_ids(&mut event, task, context);
+        Event::new(event)
+    })
+}
+
+/// A task as it is in the store, if it is there and in scope.
+pub(crate) fn load(view: &dyn View, scope: &Scope, id: &str) -> Result<Option<Task>, store::Error> {
+    match view.row(&TASKS, id)? {
+        Some(row) if row.columns.first() == Some(&scope.as_str().into()) => {
+            fold_row(view, &row).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The task of a row: its snapshot, and the events since.
+pub(crate) fn fold_row(view: &dyn View, row: &Row) -> Result<Task, store::Error> {
+    let unreadable = |error: DecodeError| store::Error::Corrupt {
+        path: "the journal".into(),
+        problem: format!("task {}: {error}", row.key),
+    };
+    let mut task = Task::default();
+    if !row.body.is_empty() {
+        task = Task::from_protobuf(row.body.clone()).map_err(unreadable)?;
+    }
+    let stream = stream(&row.key);
+    loop {
+        let after = u64::try_from(task.generation).unwrap_or(0);
+        let entries = view.events(&stream, after, EVENTS_AT_ONCE)?;
+        for entry in &entries {
+            let record = Record::from_protobuf(entry.payload().clone()).map_err(unreadable)?;
+            fold::apply(
+                &mut task,
+                &record.event.unwrap_or_default(),
+                record.received.as_ref(),
+            );
+        }
+        if entries.len() < EVENTS_AT_ONCE {
+            return Ok(task);
+        }
+    }
+}
+
+/// The row of a task as it is now.
+pub(crate) fn row(scope: &Scope, task: &Task, snapshot: Bytes) -> Row {
+    let state = task
+        .status
+        .as_ref()
+        .map_or(TaskState::Unspecified, |status| status.state);
+    Row {
+        key: task.id.clone(),
+        columns: vec![
+            scope.as_str().into(),
+            task.context_id.as_str().into(),
+            i64::from(state.number()).into(),
+            updated(task).into(),
+        ],
+        body: snapshot,
+    }
+}
+
+/// When the status of a task last changed, in milliseconds: what lists are sorted by.
+pub(crate) fn updated(task: &Task) -> i64 {
+    let status = task.status.as_ref();
+    status
+        .and_then(|status| status.timestamp.as_ref())
+        .map_or(0, |timestamp| timestamp.millis())
+}

@@ -1,0 +1,270 @@
+//! A send that is repeated gets the answer of the first time.
+//!
+//! A send is known by its caller, tenant and message id. One that led to a task is remembered in the
+//! task's own transaction, so a repetition finds the task even after a crash. One that is under way, or
+//! led to a message alone, is remembered in memory, and messages only as long as there is room.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
+use store::{Query, Row, Store};
+use tokio::sync::watch;
+
+use super::journal::{SENDS, Scope};
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::types::wire::WireMessage as _;
+use crate::types::{Message, SendMessageRequest};
+
+/// Who sent which message. Only a hash is kept.
+type Key = [u8; 16];
+
+/// What the message asked for. Only a hash is kept.
+type Fingerprint = [u8; 16];
+
+/// What a send led to.
+#[derive(Clone, Debug)]
+pub(super) enum Outcome {
+    Message(Arc<Message>),
+    Task(String),
+}
+
+/// What to do with a send.
+pub(super) enum Admission {
+    /// It is the first of its kind.
+    First(Ticket),
+    /// It has been answered before.
+    Again(Outcome),
+}
+
+#[derive(Clone)]
+pub(super) struct Replay {
+    store: Store,
+    known: Arc<Mutex<Known>>,
+    /// How many bytes of messages may be kept.
+    room: usize,
+    time: i64,
+}
+
+#[derive(Default)]
+struct Known {
+    /// Sends under way, and sends that led to a message.
+    sends: HashMap<Key, Send>,
+    /// The messages, oldest first, with their sizes.
+    messages: VecDeque<(Key, usize)>,
+    bytes: usize,
+    /// All sends in the journal: one that is not here need not be looked up there.
+    stored: HashSet<Key>,
+}
+
+struct Send {
+    fingerprint: Fingerprint,
+    outcome: watch::Receiver<Option<Outcome>>,
+}
+
+/// The right to answer a send for the first time. When it is dropped unused, the next one of the
+/// same message is the first.
+pub(super) struct Ticket {
+    replay: Replay,
+    key: Key,
+    fingerprint: Fingerprint,
+    outcome: watch::Sender<Option<Outcome>>,
+}
+
+impl Replay {
+    /// Knows what the store knows.
+    pub(super) async fn open(store: &Store, limits: &Limits) -> Result<Self, store::Error> {
+        let stored = store
+            .read(|view| {
+                let rows = view.rows(&Query::of(&SENDS))?;
+                Ok(rows.iter().filter_map(|row| key_of(&row.key)).collect())
+            })
+            .await?;
+        Ok(Self {
+            store: store.clone(),
+            known: Arc::new(Mutex::new(Known {
+                stored,
+                ..Known::default()
+            })),
+            room: limits.replay_bytes,
+            time: i64::try_from(limits.replay_time.as_millis()).unwrap_or(i64::MAX),
+        })
+    }
+
+    /// Waits for the outcome of the same send under way, if there is one.
+    pub(super) async fn admit(
+        &self,
+        scope: &Scope,
+        operation: &'static str,
+        request: &SendMessageRequest,
+        now: i64,
+    ) -> Result<Admission, Error> {
+        let message = request
+            .message
+            .as_ref()
+            .map_or("", |message| &message.message_id);
+        let key = hash(&[scope.as_str().as_bytes(), message.as_bytes()]);
+        let fingerprint = hash(&[operation.as_bytes(), &request.to_protobuf()]);
+        loop {
+            let (ticket, stored) = match self.enter(key, fingerprint)? {
+                Entered::First(ticket, stored) => (ticket, stored),
+                Entered::UnderWay(mut outcome) => {
+                    let outcome = outcome
+                        .wait_for(Option::is_some)
+                        .await
+                        .ok()
+                        .and_then(|outcome| outcome.clone());
+                    match outcome {
+                        Some(outcome) => return Ok(Admission::Again(outcome)),
+                        // It came to nothing: this one is the first, then.
+                        None => continue,
+                    }
+                }
+            };
+            if stored && let Some(task) = self.look_up(key, fingerprint, now).await? {
+                ticket.done(Outcome::Task(task.clone()));
+                return Ok(Admission::Again(Outcome::Task(task)));
+            }
+            return Ok(Admission::First(ticket));
+        }
+    }
+
+    fn enter(&self, key: Key, fingerprint: Fingerprint) -> Result<Entered, Error> {
+        let mut known = self.lock();
+        if let Some(send) = known.sends.get(&key) {
+            return if send.fingerprint == fingerprint {
+                Ok(Entered::UnderWay(send.outcome.clone()))
+            } else {
+                Err(reused())
+            };
+        }
+        let (sender, outcome) = watch::channel(None);
+        known.sends.insert(
+            key,
+            Send {
+                fingerprint,
+                outcome,
+            },
+        );
+        let ticket = Ticket {
+            replay: self.clone(),
+            key,
+            fingerprint,
+            outcome: sender,
+        };
+        Ok(Entered::First(ticket, known.stored.contains(&key)))
+    }
+
+    async fn look_up(
+        &self,
+        key: Key,
+        fingerprint: Fingerprint,
+        now: i64,
+    ) -> Result<Option<String>, Error> {
+        let row = self
+            .store
+            .read(move |view| view.row(&SENDS, &hex(&key)))
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let at = match row.columns.first() {
+            Some(store::Value::Integer(at)) => *at,
+            _ => 0,
+        };
+        if now.saturating_sub(at) > self.time {
+            return Ok(None);
+        }
+        match row.body.split_first_chunk() {
+            Some((stored, task)) if *stored == fingerprint => {
+                Ok(std::str::from_utf8(task).ok().map(str::to_owned))
+            }
+            _ => Err(reused()),
+        }
+    }
+
+    /// Forgets the sends of which the journal has no trace any more.
+    pub(super) fn forget(&self, keys: impl Iterator<Item = String>) {
+        let mut known = self.lock();
+        for key in keys.filter_map(|key| key_of(&key)) {
+            known.stored.remove(&key);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+enum Entered {
+    /// Nobody is answering it; the journal may know it.
+    First(Ticket, bool),
+    UnderWay(watch::Receiver<Option<Outcome>>),
+}
+
+impl Ticket {
+    /// The row that remembers, in the transaction that opens the task, what the send led to.
+    pub(super) fn row(&self, task: &str, now: i64) -> Row {
+        Row {
+            key: hex(&self.key),
+            columns: vec![now.into()],
+            body: Bytes::from([&self.fingerprint[..], task.as_bytes()].concat()),
+        }
+    }
+
+    /// What the send led to; for a task, after that row was committed.
+    pub(super) fn done(self, outcome: Outcome) {
+        let mut known = self.replay.lock();
+        match &outcome {
+            Outcome::Task(_) => {
+                known.sends.remove(&self.key);
+                known.stored.insert(self.key);
+            }
+            Outcome::Message(message) => {
+                let size = message.to_protobuf().len() + 256;
+                known.messages.push_back((self.key, size));
+                known.bytes += size;
+                while known.bytes > self.replay.room {
+                    let Some((key, size)) = known.messages.pop_front() else {
+                        break;
+                    };
+                    known.sends.remove(&key);
+                    known.bytes -= size;
+                }
+            }
+        }
+        drop(known);
+        self.outcome.send_replace(Some(outcome));
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if self.outcome.borrow().is_none() {
+            self.replay.lock().sends.remove(&self.key);
+        }
+    }
+}
+
+fn reused() -> Error {
+    Error::invalid_field("message.messageId", "was used before for another request")
+}
+
+fn hash(parts: &[&[u8]]) -> [u8; 16] {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    let mut short = [0; 16];
+    short.copy_from_slice(&hasher.finalize()[..16]);
+    short
+}
+
+fn hex(key: &Key) -> String {
+    format!("{:032x}", u128::from_be_bytes(*key))
+}
+
+fn key_of(hex: &str) -> Option<Key> {
+    u128::from_str_radix(hex, 16).ok().map(u128::to_be_bytes)
+}

@@ -1,0 +1,511 @@
+//! The life of a task while somebody works on it.
+//!
+//! A run owns its task: it is the only one that appends to the task's stream. It polls the agent,
+//! folds what the agent did into the task and commits it; what the agent does meanwhile is the next
+//! commit. Messages and cancellations reach it through a mailbox, so which of two came first is
+//! decided in one place. Each append names the generation it follows: the journal itself would refuse
+//! a second owner.
+
+use std::collections::VecDeque;
+use std::future::pending;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_core::future::BoxFuture;
+use futures_util::FutureExt as _;
+use store::StreamId;
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::agent::Failure;
+use super::journal::{self, Scope};
+use super::live::{Handle, Opened, Settled, Started};
+use super::replay::{Outcome, Ticket};
+use super::turn::{Outbox, Request, Turn, Update};
+use super::{Inner, id};
+use crate::error::Error;
+use crate::types::{Message, Role, SendMessageConfiguration, Struct, Task, TaskState};
+
+mod change;
+
+use change::Pending;
+
+/// What can be asked of a run.
+pub(super) enum Command {
+    /// A message for the task.
+    Message(Box<Incoming>),
+    /// The end of the task.
+    Cancel(oneshot::Sender<Result<Task, Error>>),
+    /// The agent goes on where a process that ended left it.
+    Resume(Box<Incoming>),
+    /// The task ends FAILED, for this reason.
+    Fail(String),
+}
+
+/// A message on its way to an agent.
+pub(super) struct Incoming {
+    pub(super) message: Message,
+    pub(super) configuration: SendMessageConfiguration,
+    pub(super) metadata: Option<Struct>,
+    pub(super) caller: access::Principal,
+    pub(super) extensions: Vec<String>,
+    /// The right to answer this message for the first time.
+    pub(super) ticket: Option<Ticket>,
+    /// Who waits for the answer to begin.
+    pub(super) started: Option<oneshot::Sender<Result<Started, Error>>>,
+}
+
+/// How an agent's turn ended; the outer failure is a panic.
+type Ended = Result<Result<(), Failure>, ()>;
+
+pub(super) struct Run {
+    server: Arc<Inner>,
+    scope: Scope,
+    stream: StreamId,
+    task_id: String,
+    context_id: String,
+    /// The task with all that is committed or pending; none before the agent's first update.
+    task: Option<Task>,
+    /// The message that opens the task, until it does.
+    first: Option<Box<Incoming>>,
+    /// Messages that are recorded and wait for the agent to end its turn.
+    inbox: VecDeque<Box<Incoming>>,
+    /// What was asked and not yet done.
+    commands: VecDeque<Command>,
+    mailbox: mpsc::Receiver<Command>,
+    /// The other end of the mailbox, until the run is listed among the live ones.
+    sender: Option<mpsc::Sender<Command>>,
+    outbox: Arc<Outbox>,
+    cancelled: CancellationToken,
+    /// When a cancelled agent's time is up.
+    deadline: Option<Instant>,
+    /// Who waits for the task to end, because they cancelled it.
+    cancelling: Vec<oneshot::Sender<Result<Task, Error>>>,
+    ended: Option<Ended>,
+    settled: watch::Sender<Settled>,
+    pending: Pending,
+    /// The journal may list the task among those worked on.
+    marked: bool,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Run {
+    /// A run for a message that opens a task, or has a message for an answer.
+    pub(super) fn new(
+        server: Arc<Inner>,
+        scope: Scope,
+        incoming: Incoming,
+        place: OwnedSemaphorePermit,
+    ) -> Self {
+        let context_id = match &*incoming.message.context_id {
+            "" => id::context(&server.label, &server.now()),
+            given => given.to_owned(),
+        };
+        let mut run = Self::idle(server, scope, id::random(), context_id, place);
+        run.first = Some(Box::new(incoming));
+        run
+    }
+
+    /// A run for a task that nobody works on, and the first thing asked of it.
+    pub(super) fn of(
+        server: Arc<Inner>,
+        scope: Scope,
+        task: &Task,
+        command: Command,
+        place: OwnedSemaphorePermit,
+    ) -> Self {
+        let mut run = Self::idle(
+            server,
+            scope,
+            task.id.clone(),
+            task.context_id.clone(),
+            place,
+        );
+        run.commands.push_back(command);
+        run.marked = true;
+        run
+    }
+
+    fn idle(
+        server: Arc<Inner>,
+        scope: Scope,
+        task_id: String,
+        context_id: String,
+        place: OwnedSemaphorePermit,
+    ) -> Self {
+        let (sender, mailbox) = mpsc::channel(server.limits.max_waiting_messages);
+        let outbox = Arc::new(Outbox::new(server.limits.max_waiting_updates));
+        Self {
+            stream: journal::stream(&task_id),
+            server,
+            scope,
+            task_id,
+            context_id,
+            task: None,
+            first: None,
+            inbox: VecDeque::new(),
+            commands: VecDeque::new(),
+            mailbox,
+            sender: Some(sender),
+            outbox,
+            cancelled: CancellationToken::new(),
+            deadline: None,
+            cancelling: Vec::new(),
+            ended: None,
+            settled: watch::Sender::default(),
+            pending: Pending::default(),
+            marked: false,
+            _place: place,
+        }
+    }
+
+    /// The way to reach this run. There is one, for the list of live tasks.
+    pub(super) fn handle(&mut self) -> Handle {
+        let sender = self.sender.take();
+        Handle::new(sender.expect("a run is listed once"))
+    }
+
+    /// Works until there is nothing left to do for now.
+    pub(super) async fn work(mut self) {
+        let server = self.server.clone();
+        if self.first.is_none() {
+            // From here on nobody else writes it: what is read now is what there is.
+            match server.load(&self.scope, &self.task_id).await {
+                Ok(task) => self.task = Some(task),
+                Err(error) => return self.give_up(&error),
+            }
+        }
+        let first = self.first.take();
+        let mut agent = first.as_deref().map(|incoming| self.turn(incoming));
+        self.first = first;
+        let mut committing = None;
+        loop {
+            if committing.is_none() {
+                agent = self.decide(agent);
+                committing = self.commit();
+                if committing.is_none() && agent.is_none() && self.leave() {
+                    return;
+                }
+            }
+            let grace = self.deadline.filter(|_| agent.is_some());
+            tokio::select! {
+                // The agent first: what it does without waiting becomes one commit.
+                biased;
+                ended = some(&mut agent) => {
+                    agent = None;
+                    self.ended = Some(ended);
+                }
+                committed = some(&mut committing) => {
+                    committing = None;
+                    match committed {
+                        Ok(()) => self.tell(),
+                        Err(error) => return self.give_up(&error.into()),
+                    }
+                }
+                () = self.outbox.filled(), if committing.is_none() => {}
+                Some(command) = self.mailbox.recv() => self.commands.push_back(command),
+                () = wait_until(grace) => {
+                    agent = None;
+                    self.ended = Some(Ok(Ok(())));
+                }
+                () = server.halted.cancelled() => return,
+            }
+        }
+    }
+
+    /// Takes in all that has happened while nothing is being committed: so a commit holds what the
+    /// task was folded with, no less and no more.
+    fn decide(
+        &mut self,
+        mut agent: Option<BoxFuture<'static, Ended>>,
+    ) -> Option<BoxFuture<'static, Ended>> {
+        for update in self.outbox.take() {
+            self.take(update);
+        }
+        if let Some(ended) = self.ended.take() {
+            self.conclude(ended);
+        }
+        while let Some(command) = self.commands.pop_front() {
+            self.obey(command, agent.is_some());
+        }
+        if agent.is_none() && !self.is_over() {
+            agent = self.inbox.pop_front().map(|incoming| self.turn(&incoming));
+        }
+        agent
+    }
+
+    /// The agent's answer to a message, under way.
+    fn turn(&mut self, incoming: &Incoming) -> BoxFuture<'static, Ended> {
+        self.outbox = Arc::new(Outbox::new(self.server.limits.max_waiting_updates));
+        self.cancelled = CancellationToken::new();
+        self.deadline = None;
+        let turn = Turn {
+            request: Arc::new(Request {
+                message: incoming.message.clone(),
+                task: self.task.clone(),
+                task_id: self.task_id.clone(),
+                context_id: self.context_id.clone(),
+                configuration: incoming.configuration.clone(),
+                metadata: incoming.metadata.clone(),
+                caller: incoming.caller.clone(),
+                extensions: incoming.extensions.clone(),
+            }),
+            outbox: self.outbox.clone(),
+            cancelled: self.cancelled.clone(),
+        };
+        let agent = self.server.agent.clone();
+        let answer = AssertUnwindSafe(async move { agent.answer(turn).await });
+        // What the panic said went to the log by the panic hook.
+        answer
+            .catch_unwind()
+            .map(|ended| ended.map_err(drop))
+            .boxed()
+    }
+
+    fn take(&mut self, update: Update) {
+        self.pending.updates += 1;
+        if self.is_over() {
+            return;
+        }
+        match update {
+            Update::Reply(message) if self.task.is_none() => self.answer(message),
+            Update::Reply(message) => self.set_status(TaskState::Completed, Some(message)),
+            Update::Status(state, message) => self.set_status(state, message),
+            Update::Artifact(artifact, chunk) => self.add_artifact(artifact, chunk),
+        }
+    }
+
+    /// The answer is a message: no task, and nothing to commit.
+    fn answer(&mut self, mut message: Message) {
+        let Some(first) = self.first.take() else {
+            return;
+        };
+        self.sign(&mut message);
+        message.task_id.clear();
+        if let Some(ticket) = first.ticket {
+            ticket.done(Outcome::Message(Arc::new(message.clone())));
+        }
+        if let Some(started) = first.started {
+            // Whoever asked may have gone.
+            let _ = started.send(Ok(Started::Message(message)));
+        }
+        self.outbox.close();
+    }
+
+    /// Gives a message of the agent's what it needs to be found.
+    fn sign(&self, message: &mut Message) {
+        if message.message_id.is_empty() {
+            message.message_id = id::random();
+        }
+        message.role = Role::Agent;
+        message.task_id.clone_from(&self.task_id);
+        message.context_id.clone_from(&self.context_id);
+    }
+
+    /// An agent that has ended leaves a task that has ended, too, or waits.
+    fn conclude(&mut self, ended: Ended) {
+        self.outbox.close();
+        let cancelled = self.deadline.take().is_some();
+        if self.is_over() {
+            return;
+        }
+        match ended {
+            _ if cancelled => self.set_status(TaskState::Canceled, None),
+            Ok(Ok(())) if self.state().is_interrupted() || !self.inbox.is_empty() => {}
+            Ok(Ok(())) if self.task.is_some() => self.set_status(TaskState::Completed, None),
+            Ok(Ok(())) => {
+                let error = Error::InvalidAgentResponse("it gave none".to_owned());
+                if let Some(started) = self.first.take().and_then(|first| first.started) {
+                    let _ = started.send(Err(error));
+                }
+            }
+            Ok(Err(failure)) => self.fail(failure.to_string()),
+            Err(()) => self.fail("the agent crashed".to_owned()),
+        }
+    }
+
+    fn fail(&mut self, reason: String) {
+        let message = Message {
+            parts: vec![crate::types::Part::text(reason)],
+            ..Message::default()
+        };
+        self.set_status(TaskState::Failed, Some(message));
+    }
+
+    fn obey(&mut self, command: Command, working: bool) {
+        match command {
+            Command::Message(incoming) => self.receive(incoming),
+            Command::Resume(incoming) => self.inbox.push_back(incoming),
+            Command::Fail(reason) if !self.is_over() => self.fail(reason),
+            Command::Fail(_) => {}
+            Command::Cancel(reply) if self.is_over() => self.refuse_or_repeat(reply),
+            Command::Cancel(reply) => {
+                self.cancelling.push(reply);
+                if working {
+                    // A second cancellation waits for the same end.
+                    let end = Instant::now() + self.server.limits.cancel_grace;
+                    self.deadline.get_or_insert(end);
+                    self.cancelled.cancel();
+                } else {
+                    self.set_status(TaskState::Canceled, None);
+                }
+            }
+        }
+    }
+
+    /// A message for the task: recorded now, answered when the agent is free.
+    fn receive(&mut self, mut incoming: Box<Incoming>) {
+        let task = self.task.get_or_insert_default();
+        let refusal = match incoming.configuration.if_generation_match {
+            _ if state(task).is_terminal() => {
+                let why = format!("task {:?} has ended and takes no more messages", task.id);
+                Some(Error::UnsupportedOperation(why))
+            }
+            Some(expected) if expected != task.generation => Some(Error::TaskGenerationMismatch {
+                task: task.id.clone(),
+                expected,
+                found: task.generation,
+            }),
+            _ => None,
+        };
+        if let Some(error) = refusal {
+            if let Some(started) = incoming.started {
+                let _ = started.send(Err(error));
+            }
+            return;
+        }
+        incoming.message.task_id.clone_from(&self.task_id);
+        incoming.message.context_id.clone_from(&self.context_id);
+        self.record_received(&mut incoming);
+        self.inbox.push_back(incoming);
+    }
+
+    /// To cancel again what was cancelled is no fault; what ended otherwise cannot be.
+    fn refuse_or_repeat(&self, reply: oneshot::Sender<Result<Task, Error>>) {
+        let task = self.task.clone().unwrap_or_default();
+        let _ = reply.send(match self.state() {
+            TaskState::Canceled => Ok(task),
+            state => Err(Error::TaskNotCancelable {
+                task: task.id,
+                state,
+            }),
+        });
+    }
+
+    /// Tells everybody whom the commit concerns.
+    fn tell(&mut self) {
+        let pending = std::mem::take(&mut self.pending);
+        self.outbox.commit(pending.updates);
+        let Some(task) = &self.task else { return };
+        let state = state(task);
+        if state.is_terminal() || state.is_interrupted() {
+            self.settled.send_replace(Some(Arc::new(task.clone())));
+        }
+        for mut opened in pending.opened {
+            if let Some(ticket) = opened.ticket.take() {
+                ticket.done(Outcome::Task(self.task_id.clone()));
+            }
+            if let Some(started) = opened.started.take() {
+                let snapshot = opened
+                    .snapshot
+                    .or_else(|| opened.wants_snapshot.then(|| task.clone()));
+                let _ = started.send(Ok(Started::Task(Box::new(Opened {
+                    id: self.task_id.clone(),
+                    context: self.context_id.clone(),
+                    generation: opened.generation,
+                    snapshot,
+                    settled: self.settled.subscribe(),
+                }))));
+            }
+        }
+        for webhook in pending.webhooks {
+            self.server.push.begin(&self.server, webhook);
+        }
+        if state.is_terminal() {
+            for reply in std::mem::take(&mut self.cancelling) {
+                self.refuse_or_repeat(reply);
+            }
+        }
+    }
+
+    /// Nothing is left to do: the run ends, unless somebody asked something in this very moment.
+    fn leave(&mut self) -> bool {
+        if !self.commands.is_empty() {
+            return false;
+        }
+        self.server
+            .live
+            .leave(&self.task_id, || match self.mailbox.try_recv() {
+                Ok(command) => {
+                    self.commands.push_back(command);
+                    false
+                }
+                Err(_) => true,
+            })
+    }
+
+    /// The journal failed. The task stays as it is there; those who wait are told.
+    fn give_up(&mut self, error: &Error) {
+        self.server.live.leave(&self.task_id, || true);
+        self.mailbox.close();
+        while let Ok(command) = self.mailbox.try_recv() {
+            self.commands.push_back(command);
+        }
+        let opened = std::mem::take(&mut self.pending.opened);
+        let mut started: Vec<_> = opened
+            .into_iter()
+            .filter_map(|opened| opened.started)
+            .collect();
+        for command in std::mem::take(&mut self.commands) {
+            match command {
+                Command::Message(incoming) | Command::Resume(incoming) => {
+                    started.extend(incoming.started)
+                }
+                Command::Cancel(reply) => self.cancelling.push(reply),
+                Command::Fail(_) => {}
+            }
+        }
+        for started in started {
+            let _ = started.send(Err(error.clone()));
+        }
+        for reply in std::mem::take(&mut self.cancelling) {
+            let _ = reply.send(Err(error.clone()));
+        }
+    }
+
+    fn state(&self) -> TaskState {
+        self.task.as_ref().map_or(TaskState::Unspecified, state)
+    }
+
+    fn is_over(&self) -> bool {
+        self.state().is_terminal()
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.outbox.close();
+    }
+}
+
+pub(super) fn state(task: &Task) -> TaskState {
+    task.status
+        .as_ref()
+        .map_or(TaskState::Unspecified, |status| status.state)
+}
+
+/// Polls what is there; never ready when nothing is.
+async fn some<T>(future: &mut Option<BoxFuture<'static, T>>) -> T {
+    match future {
+        Some(future) => future.await,
+        None => pending().await,
+    }
+}
+
+async fn wait_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => pending().await,
+    }
+}

@@ -1,0 +1,202 @@
+//! What a run changes: events folded into its task, and the batch that makes them last.
+
+use futures_core::future::BoxFuture;
+use store::{Batch, NewEvent, Row};
+use tokio::sync::oneshot;
+
+use super::{Incoming, Run, state};
+use crate::error::Error;
+use crate::server::journal::{self, RUNNING, SENDS, TASKS, WEBHOOKS};
+use crate::server::live::Started;
+use crate::server::push;
+use crate::server::replay::Ticket;
+use crate::server::turn::Chunk;
+use crate::server::{fold, id};
+use crate::types::{
+    Artifact, Event as Payload, Message, StreamResponse, Task, TaskArtifactUpdateEvent, TaskState,
+    TaskStatus, TaskStatusUpdateEvent,
+};
+
+/// What the next commit will hold, and who is to be told of it.
+#[derive(Default)]
+pub(super) struct Pending {
+    events: Vec<NewEvent>,
+    sends: Vec<Row>,
+    /// How many updates of the agent are in it.
+    pub(super) updates: usize,
+    pub(super) opened: Vec<Recorded>,
+    pub(super) webhooks: Vec<Row>,
+}
+
+/// A message of a caller's that is recorded with the commit.
+pub(super) struct Recorded {
+    pub(super) ticket: Option<Ticket>,
+    pub(super) started: Option<oneshot::Sender<Result<Started, Error>>>,
+    /// The generation after which its answer begins.
+    pub(super) generation: u64,
+    pub(super) snapshot: Option<Task>,
+    pub(super) wants_snapshot: bool,
+}
+
+impl Run {
+    pub(super) fn set_status(&mut self, state: TaskState, message: Option<Message>) {
+        self.open();
+        // What says nothing new is no event.
+        let bare = |status: &TaskStatus| status.state == state && status.message.is_none();
+        let now = self.task.as_ref().and_then(|task| task.status.as_ref());
+        if message.is_none() && now.is_some_and(bare) {
+            return;
+        }
+        let status = self.status(state, message);
+        self.append(status_update(status), None);
+    }
+
+    pub(super) fn add_artifact(&mut self, mut artifact: Artifact, chunk: Chunk) {
+        self.open();
+        if artifact.artifact_id.is_empty() {
+            artifact.artifact_id = id::random();
+        }
+        let update = TaskArtifactUpdateEvent {
+            artifact: Some(artifact),
+            append: chunk.appends(),
+            last_chunk: chunk.is_last(),
+            ..TaskArtifactUpdateEvent::default()
+        };
+        self.append(Payload::ArtifactUpdate(update), None);
+    }
+
+    /// A further message of the caller's becomes history, and the task is worked on again.
+    pub(super) fn record_received(&mut self, incoming: &mut Incoming) {
+        let status = self.status(TaskState::Working, None);
+        self.append(status_update(status), Some(&incoming.message));
+        self.expect(incoming, self.task.clone());
+    }
+
+    /// The task begins to exist, SUBMITTED, with the message that asked for it.
+    fn open(&mut self) {
+        let Some(mut incoming) = self.first.take() else {
+            return;
+        };
+        incoming.message.task_id.clone_from(&self.task_id);
+        incoming.message.context_id.clone_from(&self.context_id);
+        let status = self.status(TaskState::Submitted, None);
+        self.task = Some(Task {
+            id: self.task_id.clone(),
+            context_id: self.context_id.clone(),
+            ..Task::default()
+        });
+        let created = Task {
+            id: self.task_id.clone(),
+            context_id: self.context_id.clone(),
+            status: Some(status),
+            history: vec![incoming.message.clone()],
+            ..Task::default()
+        };
+        self.append(Payload::Task(created), None);
+        self.expect(&mut incoming, None);
+    }
+
+    /// Remembers who waits for the message to be recorded.
+    fn expect(&mut self, incoming: &mut Incoming, snapshot: Option<Task>) {
+        let ticket = incoming.ticket.take();
+        self.pending.sends.extend(
+            ticket
+                .as_ref()
+                .map(|ticket| ticket.row(&self.task_id, self.server.now().millis())),
+        );
+        // A new task is streamed from its first event on, which is the task.
+        let generation = snapshot
+            .as_ref()
+            .map_or(0, |task| task.generation.unsigned_abs());
+        if let Some(config) = incoming.configuration.task_push_notification_config.take() {
+            self.pending
+                .webhooks
+                .push(push::row(&self.task_id, config, generation));
+        }
+        self.pending.opened.push(Recorded {
+            ticket,
+            started: incoming.started.take(),
+            generation,
+            snapshot,
+            wants_snapshot: incoming.configuration.return_immediately,
+        });
+    }
+
+    fn append(&mut self, payload: Payload, received: Option<&Message>) {
+        let Some(task) = &mut self.task else { return };
+        let mut event = StreamResponse { payload };
+        let generation = task.generation + 1;
+        match &mut event.payload {
+            Payload::Task(task) => task.generation = generation,
+            Payload::StatusUpdate(update) => update.generation = generation,
+            Payload::ArtifactUpdate(update) => update.generation = generation,
+            Payload::Message(_) | Payload::Unset => return,
+        }
+        fold::apply(task, &event, received);
+        self.pending
+            .events
+            .push(journal::record(task, event, received));
+    }
+
+    fn status(&self, state: TaskState, message: Option<Message>) -> TaskStatus {
+        let message = message.map(|mut message| {
+            self.sign(&mut message);
+            message
+        });
+        TaskStatus {
+            state,
+            message,
+            timestamp: Some(self.server.now()),
+        }
+    }
+
+    /// Hands what is pending to the journal.
+    pub(super) fn commit(&mut self) -> Option<BoxFuture<'static, Result<(), store::Error>>> {
+        if self.pending.events.is_empty() {
+            self.outbox
+                .commit(std::mem::take(&mut self.pending.updates));
+            return None;
+        }
+        let task = self.task.as_ref()?;
+        if let Some(handle) = self.sender.take().map(crate::server::live::Handle::new) {
+            self.server.live.enter(&self.task_id, handle);
+        }
+        let events = std::mem::take(&mut self.pending.events);
+        let after = task.generation.unsigned_abs() - events.len() as u64;
+        let mut batch = Batch::new().append(&self.stream, after, events);
+        batch = batch.put(&TASKS, journal::row(&self.scope, task, bytes::Bytes::new()));
+        let state = state(task);
+        let works = !state.is_terminal() && !state.is_interrupted();
+        if works && !self.marked {
+            batch = batch.put(
+                &RUNNING,
+                Row {
+                    key: self.task_id.clone(),
+                    columns: Vec::new(),
+                    body: self.scope.as_str().to_owned().into(),
+                },
+            );
+        } else if !works && self.marked {
+            batch = batch.delete(&RUNNING, &self.task_id);
+        }
+        self.marked = works;
+        if state.is_terminal() {
+            batch = batch.finish(&self.stream, self.server.now().millis());
+        }
+        for send in self.pending.sends.drain(..) {
+            batch = batch.put(&SENDS, send);
+        }
+        for webhook in &self.pending.webhooks {
+            batch = batch.put(&WEBHOOKS, webhook.clone());
+        }
+        let store = self.server.store.clone();
+        Some(Box::pin(async move { store.commit(batch).await }))
+    }
+}
+
+fn status_update(status: TaskStatus) -> Payload {
+    Payload::StatusUpdate(TaskStatusUpdateEvent {
+        status: Some(status),
+        ..TaskStatusUpdateEvent::default()
+    })
+}

@@ -1,0 +1,207 @@
+//! What happens to a task, as a stream: from its beginning, from now on, or from a cursor.
+
+use std::sync::Arc;
+
+use futures_util::stream;
+use store::{Follow, StreamState};
+
+use super::journal::{self, Scope};
+use super::live::Opened;
+use super::run::state;
+use super::{Inner, fold};
+use crate::error::Error;
+use crate::event::{Event, EventStream};
+use crate::limits::EVENTS_AT_ONCE;
+use crate::types::{Event as Payload, Struct, Task, TaskState};
+
+/// When a stream ends besides when its task does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupted {
+    /// It ends when the task waits for input: who gives it gets a stream of its own.
+    EndsForInput,
+    /// It goes on whatever the task waits for.
+    GoesOn,
+}
+
+/// The metadata of a task that stands for events a reader asked for and which are no more.
+pub const COMPACTED: &str = "urn:monas:a2a:ext:resume:1/compacted";
+
+impl Inner {
+    /// The answer to a message that was taken by a task.
+    pub(super) fn answer_stream(
+        self: &Arc<Self>,
+        scope: Scope,
+        opened: Opened,
+        history: Option<i32>,
+    ) -> EventStream {
+        let first = opened.snapshot.map(|task| present(task, history));
+        let mut subscription = self.follow(scope, opened.id, opened.context, opened.generation);
+        subscription.next.extend(first);
+        subscription.history = history;
+        subscription.into_stream()
+    }
+
+    /// All events after a cursor, then those to come. A task that had ended has an end here, too.
+    pub(super) async fn resume_stream(
+        self: &Arc<Self>,
+        scope: Scope,
+        id: String,
+        cursor: u64,
+    ) -> Result<EventStream, Error> {
+        let (found_scope, found_id) = (scope.clone(), id.clone());
+        let found = self
+            .store
+            .read(move |view| {
+                let task = journal::load(view, &found_scope, &found_id)?;
+                Ok(task.zip(view.stream(&journal::stream(&found_id))?))
+            })
+            .await?;
+        let Some((task, StreamState { last, .. })) = found else {
+            return Err(Error::TaskNotFound(id));
+        };
+        if cursor > last {
+            let why = format!("generation {cursor} is ahead of the task, which is at {last}");
+            return Err(Error::invalid_field("Last-Event-ID", why));
+        }
+        let mut subscription = self.follow(scope, id, task.context_id.clone(), cursor);
+        subscription.past = last;
+        subscription.over = cursor == last && state(&task).is_terminal();
+        Ok(subscription.into_stream())
+    }
+
+    /// The task as it is, then what happens to it.
+    pub(super) async fn live_stream(
+        self: &Arc<Self>,
+        scope: Scope,
+        id: String,
+    ) -> Result<EventStream, Error> {
+        let task = self.load(&scope, &id).await?;
+        if state(&task).is_terminal() {
+            // A2A 3.1.6: there is nothing to subscribe to.
+            return Err(Error::UnsupportedOperation(format!(
+                "task {id:?} has ended: get it, or name a cursor"
+            )));
+        }
+        let mut subscription = self.follow(
+            scope,
+            id,
+            task.context_id.clone(),
+            task.generation.unsigned_abs(),
+        );
+        subscription.next.push(present(task, None));
+        Ok(subscription.into_stream())
+    }
+
+    fn follow(
+        self: &Arc<Self>,
+        scope: Scope,
+        task: String,
+        context: String,
+        after: u64,
+    ) -> Subscription {
+        Subscription {
+            server: self.clone(),
+            follow: self.store.follow(&journal::stream(&task), after),
+            scope,
+            task,
+            context,
+            next: Vec::new(),
+            history: None,
+            past: 0,
+            over: false,
+        }
+    }
+}
+
+struct Subscription {
+    server: Arc<Inner>,
+    follow: Follow,
+    scope: Scope,
+    task: String,
+    context: String,
+    /// What comes before the events of the journal.
+    next: Vec<Arc<Event>>,
+    history: Option<i32>,
+    /// Events before this one are the past: that the task waited then ends nothing now.
+    past: u64,
+    over: bool,
+}
+
+impl Subscription {
+    fn into_stream(self) -> EventStream {
+        Box::pin(stream::unfold(self, |mut subscription| async move {
+            let portion = subscription.portion().await?;
+            Some((portion, subscription))
+        }))
+    }
+
+    async fn portion(&mut self) -> Option<Result<Vec<Arc<Event>>, Error>> {
+        if !self.next.is_empty() {
+            return Some(Ok(std::mem::take(&mut self.next)));
+        }
+        if self.over {
+            return None;
+        }
+        let entries = tokio::select! {
+            biased;
+            () = self.server.stopping.cancelled() => {
+                self.over = true;
+                return Some(Err(Error::Unavailable("the server is stopping; go on from the cursor later".to_owned())));
+            }
+            entries = self.follow.next_many(EVENTS_AT_ONCE) => entries?,
+        };
+        match entries {
+            Ok(entries) => {
+                let mut events = Vec::with_capacity(entries.len());
+                for entry in &entries {
+                    let event = journal::event(entry, &self.task, &self.context);
+                    self.over = self.ends_with(&event, entry.sequence());
+                    events.push(self.cut(event));
+                    if self.over {
+                        break;
+                    }
+                }
+                Some(Ok(events))
+            }
+            Err(store::Error::Compacted { .. }) => Some(self.snapshot().await),
+            Err(error) => {
+                self.over = true;
+                Some(Err(error.into()))
+            }
+        }
+    }
+
+    fn ends_with(&self, event: &Event, sequence: u64) -> bool {
+        event.state().is_some_and(|state| {
+            let waits = state == TaskState::InputRequired
+                && self.server.interrupted == Interrupted::EndsForInput;
+            state.is_terminal() || (waits && sequence >= self.past)
+        })
+    }
+
+    /// Events are shared as they are, unless a caller wants less history.
+    fn cut(&self, event: Arc<Event>) -> Arc<Event> {
+        match (&event.response().payload, self.history) {
+            (Payload::Task(task), Some(_)) => present(task.clone(), self.history),
+            _ => event,
+        }
+    }
+
+    /// What became of the events that were compacted: the task, marked.
+    async fn snapshot(&mut self) -> Result<Vec<Arc<Event>>, Error> {
+        let mut task = self.server.load(&self.scope, &self.task).await?;
+        let metadata: &mut Struct = task.metadata.get_or_insert_default();
+        metadata.insert(COMPACTED.to_owned(), true.into());
+        self.over = state(&task).is_terminal();
+        self.follow = self
+            .server
+            .store
+            .follow(&journal::stream(&self.task), task.generation.unsigned_abs());
+        Ok(vec![present(task, self.history)])
+    }
+}
+
+fn present(mut task: Task, history: Option<i32>) -> Arc<Event> {
+    fold::cut_history(&mut task, history);
+    Arc::new(Event::new(task))
+}

@@ -1,0 +1,178 @@
+//! Tasks asked for, listed and cancelled.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use store::{Order, Query};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::journal::{self, Scope, TASKS};
+use super::run::{Command, state};
+use super::{Inner, fold};
+use crate::error::Error;
+use crate::limits::{DEFAULT_PAGE, MAX_PAGE};
+use crate::service::Call;
+use crate::types::{
+    CancelTaskRequest, GetTaskRequest, ListTasksRequest, ListTasksResponse, Task, TaskState,
+};
+
+impl Inner {
+    /// A task of the caller's as it is in the journal.
+    pub(super) async fn load(&self, scope: &Scope, id: &str) -> Result<Task, Error> {
+        let (scope, wanted) = (scope.clone(), id.to_owned());
+        let task = self
+            .store
+            .read(move |view| journal::load(view, &scope, &wanted))
+            .await?;
+        task.ok_or_else(|| Error::TaskNotFound(id.to_owned()))
+    }
+
+    /// Ends when the task has moved on.
+    pub(super) async fn wait_for_change(&self, task: &Task) -> Result<(), Error> {
+        let mut follow = self
+            .store
+            .follow(&journal::stream(&task.id), task.generation.unsigned_abs());
+        tokio::select! {
+            change = follow.next() => match change {
+                Some(Ok(_)) | Some(Err(store::Error::Compacted { .. })) => Ok(()),
+                Some(Err(error)) => Err(error.into()),
+                None => Err(Error::TaskNotFound(task.id.clone())),
+            },
+            () = self.stopping.cancelled() => Err(Error::Unavailable("the server is stopping".to_owned())),
+        }
+    }
+
+    pub(super) async fn get(
+        self: Arc<Self>,
+        call: Call,
+        request: GetTaskRequest,
+    ) -> Result<Task, Error> {
+        check_history(request.history_length)?;
+        let scope = Scope::new(&call.caller, &request.tenant);
+        let mut task = self.load(&scope, &request.id).await?;
+        if let Some(known) = request.current_generation
+            && task.generation <= known
+            && !state(&task).is_terminal()
+        {
+            // Nothing new in time is an answer, too.
+            if let Ok(changed) = timeout(self.limits.long_poll, self.wait_for_change(&task)).await {
+                changed?;
+                task = self.load(&scope, &request.id).await?;
+            }
+        }
+        fold::cut_history(&mut task, request.history_length);
+        Ok(task)
+    }
+
+    pub(super) async fn list(
+        self: Arc<Self>,
+        call: Call,
+        request: ListTasksRequest,
+    ) -> Result<ListTasksResponse, Error> {
+        check_history(request.history_length)?;
+        let page_size = page_size(request.page_size)?;
+        let mut query =
+            Query::of(&TASKS).equal("scope", Scope::new(&call.caller, &request.tenant).as_str());
+        if !request.context_id.is_empty() {
+            query = query.equal("context", &*request.context_id);
+        }
+        if request.status != TaskState::Unspecified {
+            query = query.equal("state", i64::from(request.status.number()));
+        }
+        if let Some(after) = &request.status_timestamp_after {
+            query = query.at_least("updated", after.millis());
+        }
+        let all = query.clone();
+        query = query
+            .order(Order::Descending("updated"))
+            .limit(page_size + 1);
+        if !request.page_token.is_empty() {
+            let (updated, key) = read_token(&request.page_token)
+                .ok_or_else(|| Error::invalid_field("pageToken", "is none of ours"))?;
+            query = query.after(updated, &key);
+        }
+        let (mut tasks, total) = self
+            .store
+            .read(move |view| {
+                let rows = view.rows(&query)?;
+                let tasks: Result<Vec<Task>, _> = rows
+                    .iter()
+                    .map(|row| journal::fold_row(view, row))
+                    .collect();
+                Ok((tasks?, view.count(&all)?))
+            })
+            .await?;
+        let more = tasks.len() > page_size;
+        tasks.truncate(page_size);
+        let next_page_token = match tasks.last() {
+            Some(last) if more => write_token(journal::updated(last), &last.id),
+            _ => String::new(),
+        };
+        for task in &mut tasks {
+            fold::cut_history(task, request.history_length);
+            if !request.include_artifacts.unwrap_or(false) {
+                task.artifacts.clear();
+            }
+        }
+        Ok(ListTasksResponse {
+            tasks,
+            next_page_token,
+            page_size: i32::try_from(page_size).unwrap_or(MAX_PAGE),
+            total_size: i32::try_from(total).unwrap_or(i32::MAX),
+        })
+    }
+
+    pub(super) async fn cancel(
+        self: Arc<Self>,
+        call: Call,
+        request: CancelTaskRequest,
+    ) -> Result<Task, Error> {
+        let scope = Scope::new(&call.caller, &request.tenant);
+        let task = self.load(&scope, &request.id).await?;
+        match state(&task) {
+            TaskState::Canceled => return Ok(task),
+            state if state.is_terminal() => {
+                return Err(Error::TaskNotCancelable {
+                    task: task.id,
+                    state,
+                });
+            }
+            _ => {}
+        }
+        let (reply, replied) = oneshot::channel();
+        self.command(&scope, &task, Command::Cancel(reply))?;
+        replied
+            .await
+            .unwrap_or_else(|_| Err(Error::Unavailable("the server is stopping".to_owned())))
+    }
+}
+
+fn check_history(length: Option<i32>) -> Result<(), Error> {
+    match length {
+        Some(length) if length < 0 => Err(Error::invalid_field("historyLength", "is negative")),
+        _ => Ok(()),
+    }
+}
+
+fn page_size(asked: Option<i32>) -> Result<usize, Error> {
+    match asked.unwrap_or(DEFAULT_PAGE) {
+        size @ 1..=MAX_PAGE => Ok(size.unsigned_abs() as usize),
+        size => Err(Error::invalid_field(
+            "pageSize",
+            format!("{size} is not between 1 and {MAX_PAGE}"),
+        )),
+    }
+}
+
+/// A page goes on after this task. Opaque to callers, and only theirs: it holds nothing else.
+fn write_token(updated: i64, key: &str) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{updated} {key}"))
+}
+
+fn read_token(token: &str) -> Option<(i64, String)> {
+    let text = String::from_utf8(URL_SAFE_NO_PAD.decode(token).ok()?).ok()?;
+    let (updated, key) = text.split_once(' ')?;
+    Some((updated.parse().ok()?, key.to_owned()))
+}

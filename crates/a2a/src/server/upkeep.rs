@@ -1,0 +1,142 @@
+//! What a dead process left behind is ended or taken up again; what has become old makes room.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use store::{Batch, Order, Query};
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::Inner;
+use super::agent::AfterRestart;
+use super::journal::{self, RUNNING, SENDS, Scope, TASKS, WEBHOOKS};
+use super::run::{Command, Incoming};
+use crate::types::wire::WireMessage as _;
+use crate::types::{Role, SendMessageConfiguration, Task};
+
+/// How often old tasks are looked for.
+const PERIOD: Duration = Duration::from_secs(60);
+
+/// How many of them are looked at in one transaction.
+const PORTION: usize = 256;
+
+impl Inner {
+    /// Takes up what is in the store when the server starts.
+    pub(super) async fn recover(self: &Arc<Self>) -> Result<(), store::Error> {
+        let left = self
+            .store
+            .read(|view| {
+                let running = view.rows(&Query::of(&RUNNING))?;
+                let tasks = running.iter().map(|row| {
+                    let scope = Scope::stored(&String::from_utf8_lossy(&row.body));
+                    Ok(journal::load(view, &scope, &row.key)?.map(|task| (scope, task)))
+                });
+                tasks
+                    .filter_map(Result::transpose)
+                    .collect::<Result<Vec<_>, store::Error>>()
+            })
+            .await?;
+        for (scope, task) in left {
+            let command = match self.agent.after_restart(&task) {
+                AfterRestart::Fail => Command::Fail(
+                    "the server stopped while the task was being worked on".to_owned(),
+                ),
+                AfterRestart::Resume => Command::Resume(Box::new(last_message(&scope, &task))),
+            };
+            tracing::info!(task = task.id, "a task was left behind");
+            if let Err(error) = self.command(&scope, &task, command) {
+                tracing::error!(task = task.id, %error, "could not take up a task that was left behind");
+            }
+        }
+        let webhooks = self
+            .store
+            .read(|view| view.rows(&Query::of(&WEBHOOKS).equal("open", 1)))
+            .await?;
+        for webhook in webhooks {
+            self.push.begin(self, webhook);
+        }
+        Ok(())
+    }
+
+    /// Compacts and forgets what is due. Says whether there may be more of it.
+    pub(super) async fn sweep(&self) -> Result<bool, store::Error> {
+        let now = self.now().millis();
+        let retention = self.limits.retention;
+        let expired = now
+            .saturating_sub(i64::try_from(self.limits.replay_time.as_millis()).unwrap_or(i64::MAX));
+        let (batch, count, sends) = self
+            .store
+            .read(move |view| {
+                let due = store::due(view, &retention, now, PORTION)?;
+                let count = due.forget.len().max(due.compact.len());
+                let mut batch = Batch::new();
+                for (stream, _) in &due.forget {
+                    batch = batch.forget(stream).delete(&TASKS, stream.as_str());
+                    for webhook in view.rows(&Query::of(&WEBHOOKS).equal("task", stream.as_str()))? {
+                        batch = batch.delete(&WEBHOOKS, &webhook.key);
+                    }
+                }
+                for (stream, state) in &due.compact {
+                    let Some(row) = view.row(&TASKS, stream.as_str())? else { continue };
+                    let task = journal::fold_row(view, &row)?;
+                    let body = task.to_protobuf();
+                    batch = batch.truncate(stream, state.last).put(&TASKS, store::Row { body, ..row });
+                }
+                // The oldest come first, and those that are young end the list.
+                let oldest = view.rows(&Query::of(&SENDS).order(Order::Ascending("at")).limit(PORTION))?;
+                let at = |row: &store::Row| matches!(row.columns.first(), Some(store::Value::Integer(at)) if *at < expired);
+                let sends: Vec<String> = oldest.into_iter().take_while(at).map(|row| row.key).collect();
+                for send in &sends {
+                    batch = batch.delete(&SENDS, send);
+                }
+                Ok((batch, count, sends))
+            })
+            .await?;
+        let more = count == PORTION || sends.len() == PORTION;
+        if count > 0 || !sends.is_empty() {
+            self.store.commit(batch).await?;
+            self.replay.forget(sends.into_iter());
+        }
+        Ok(more)
+    }
+}
+
+/// Looks after the store until the server stops.
+pub(super) async fn tidy(server: Arc<Inner>) {
+    let mut period = interval(PERIOD);
+    period.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = period.tick() => {}
+            () = server.stopping.cancelled() => return,
+        }
+        loop {
+            match server.sweep().await {
+                Ok(true) => tokio::task::yield_now().await,
+                Ok(false) => break,
+                Err(store::Error::Closed) => return,
+                Err(error) => {
+                    tracing::error!(%error, "could not make room");
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// What the caller said last, as if it came again.
+fn last_message(scope: &Scope, task: &Task) -> Incoming {
+    let said = task
+        .history
+        .iter()
+        .rev()
+        .find(|message| message.role == Role::User);
+    Incoming {
+        message: said.cloned().unwrap_or_default(),
+        configuration: SendMessageConfiguration::default(),
+        metadata: None,
+        caller: scope.caller(),
+        extensions: Vec::new(),
+        ticket: None,
+        started: None,
+    }
+}

@@ -1,0 +1,111 @@
+//! What an agent server does, one method for each operation, whatever wire the call came by.
+
+use access::Principal;
+use futures_core::future::BoxFuture;
+
+use crate::error::Error;
+use crate::event::EventStream;
+use crate::types::{
+    AgentCard, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, Empty,
+    GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest, ListTaskPushNotificationConfigsResponse,
+    ListTasksRequest, ListTasksResponse, SendMessageRequest, SendMessageResponse,
+    SubscribeToTaskRequest, Task, TaskPushNotificationConfig,
+};
+
+/// What is known of a call besides its request.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// Who calls. Everything a call sees and changes is this caller's own.
+    pub caller: Principal,
+    /// The extensions the caller understands, by URI.
+    pub extensions: Vec<String>,
+    /// The last generation the caller has seen of the stream it wants to go on with.
+    pub cursor: Option<u64>,
+}
+
+impl Call {
+    /// A call without extensions or cursor.
+    pub fn by(caller: Principal) -> Self {
+        Self {
+            caller,
+            extensions: Vec::new(),
+            cursor: None,
+        }
+    }
+}
+
+/// A reply under way.
+pub type Answering<T> = BoxFuture<'static, Result<T, Error>>;
+
+/// The operations. Rows of [`operation::TABLE`](crate::operation::TABLE) name these methods, and
+/// bindings know only the rows.
+pub trait Service: Send + Sync + 'static {
+    /// The public card: its capabilities decide which operations are offered.
+    fn card(&self) -> &AgentCard;
+
+    /// Sends a message; answers with a message, or with the task it led to.
+    fn send_message(
+        &self,
+        call: Call,
+        request: SendMessageRequest,
+    ) -> Answering<SendMessageResponse>;
+
+    /// Sends a message; what comes of it is streamed.
+    fn send_streaming_message(
+        &self,
+        call: Call,
+        request: SendMessageRequest,
+    ) -> Answering<EventStream>;
+
+    /// A task as it is now, or once it has passed a generation.
+    fn get_task(&self, call: Call, request: GetTaskRequest) -> Answering<Task>;
+
+    /// The caller's tasks, those that changed last first.
+    fn list_tasks(&self, call: Call, request: ListTasksRequest) -> Answering<ListTasksResponse>;
+
+    /// Ends a task that has not ended.
+    fn cancel_task(&self, call: Call, request: CancelTaskRequest) -> Answering<Task>;
+
+    /// A task as it is now, then what happens to it; or, with a cursor, all that happened since.
+    fn subscribe_to_task(
+        &self,
+        call: Call,
+        request: SubscribeToTaskRequest,
+    ) -> Answering<EventStream>;
+
+    /// Has events of a task posted to a webhook.
+    fn create_push_config(
+        &self,
+        call: Call,
+        request: TaskPushNotificationConfig,
+    ) -> Answering<TaskPushNotificationConfig>;
+
+    /// One webhook of a task.
+    fn get_push_config(
+        &self,
+        call: Call,
+        request: GetTaskPushNotificationConfigRequest,
+    ) -> Answering<TaskPushNotificationConfig>;
+
+    /// All webhooks of a task.
+    fn list_push_configs(
+        &self,
+        call: Call,
+        request: ListTaskPushNotificationConfigsRequest,
+    ) -> Answering<ListTaskPushNotificationConfigsResponse>;
+
+    /// Ends a webhook. That there is none is fine.
+    fn delete_push_config(
+        &self,
+        call: Call,
+        request: DeleteTaskPushNotificationConfigRequest,
+    ) -> Answering<Empty>;
+
+    /// The card that only those who may call get to see.
+    fn get_extended_card(
+        &self,
+        call: Call,
+        request: GetExtendedAgentCardRequest,
+    ) -> Answering<AgentCard>;
+}

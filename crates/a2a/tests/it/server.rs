@@ -1,0 +1,11 @@
+//! The task server, called as the bindings call it.
+
+mod cancel;
+mod life;
+mod lists;
+mod push;
+mod replay;
+mod restart;
+mod scope;
+mod streams;
+mod support;

@@ -1,0 +1,239 @@
+//! Webhooks, called for real.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use a2a::error::Error;
+use a2a::server::Targets;
+use a2a::service::Service as _;
+use a2a::types::wire::WireMessage as _;
+use a2a::types::*;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use http::{HeaderMap, StatusCode};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use super::support::{Bench, Script, config, in_memory, message, on_disk};
+
+/// A webhook on a real socket: what it answers next, and what it got.
+struct Hook {
+    url: String,
+    answers: Arc<Mutex<VecDeque<StatusCode>>>,
+    got: mpsc::UnboundedReceiver<(HeaderMap, StreamResponse)>,
+}
+
+#[derive(Clone)]
+struct Shared(
+    Arc<Mutex<VecDeque<StatusCode>>>,
+    mpsc::UnboundedSender<(HeaderMap, StreamResponse)>,
+);
+
+impl Hook {
+    async fn open() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/hook", listener.local_addr().unwrap());
+        let (sender, got) = mpsc::unbounded_channel();
+        let answers = Arc::new(Mutex::new(VecDeque::new()));
+        let router = Router::new()
+            .route("/hook", axum::routing::post(take))
+            .with_state(Shared(answers.clone(), sender));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { url, answers, got }
+    }
+
+    async fn next(&mut self) -> String {
+        let (headers, event) = self.got.recv().await.unwrap();
+        assert_eq!(headers["content-type"], "application/a2a+json");
+        match event.payload {
+            Event::Task(task) => format!("task {}", task.generation),
+            Event::StatusUpdate(update) => {
+                format!("{} {:?}", update.generation, update.status.unwrap().state)
+            }
+            Event::ArtifactUpdate(update) => format!("{} artifact", update.generation),
+            other => format!("{other:?}"),
+        }
+    }
+}
+
+async fn take(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> StatusCode {
+    let answer = shared
+        .0
+        .lock()
+        .unwrap()
+        .pop_front()
+        .unwrap_or(StatusCode::OK);
+    if answer.is_success() {
+        shared
+            .1
+            .send((headers, StreamResponse::from_json(&body).unwrap()))
+            .unwrap();
+    }
+    answer
+}
+
+fn hook(task: &str, url: &str) -> TaskPushNotificationConfig {
+    TaskPushNotificationConfig {
+        task_id: task.to_owned(),
+        url: url.to_owned(),
+        token: "secret".to_owned(),
+        authentication: Some(AuthenticationInfo {
+            scheme: "Bearer".to_owned(),
+            credentials: "abc".to_owned(),
+        }),
+        ..TaskPushNotificationConfig::default()
+    }
+}
+
+#[tokio::test]
+async fn events_arrive_in_order_and_with_credentials() {
+    let bench = Bench::start().await;
+    let mut webhook = Hook::open().await;
+    let mut request = bench.request(message("working artifact:x done"));
+    request
+        .configuration
+        .get_or_insert_default()
+        .task_push_notification_config = Some(hook("", &webhook.url));
+    bench.send(request).await.unwrap();
+    let (headers, first) = webhook.got.recv().await.unwrap();
+    assert_eq!(headers["authorization"], "Bearer abc");
+    assert_eq!(headers["x-a2a-notification-token"], "secret");
+    assert!(matches!(first.payload, Event::Task(_)));
+    assert_eq!(webhook.next().await, "2 Working");
+    assert_eq!(webhook.next().await, "3 artifact");
+    assert_eq!(webhook.next().await, "4 Completed");
+}
+
+#[tokio::test]
+async fn what_is_refused_is_offered_again_before_the_next() {
+    let mut config = config();
+    config.limits.push_pause = Duration::from_millis(1);
+    let bench = Bench::with(config, in_memory(), Script::new()).await;
+    let mut webhook = Hook::open().await;
+    let refusals = [
+        StatusCode::INTERNAL_SERVER_ERROR,
+        StatusCode::FOUND,
+        StatusCode::NOT_FOUND,
+    ];
+    webhook.answers.lock().unwrap().extend(refusals);
+    let begun = bench.task_at_once("working wait done").await;
+    bench
+        .server
+        .create_push_config(bench.call(), hook(&begun.id, &webhook.url))
+        .await
+        .unwrap();
+    bench.script.gate.add_permits(1);
+    assert_eq!(webhook.next().await, "3 Completed");
+    assert!(webhook.answers.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_restart_delivers_what_was_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut webhook = Hook::open().await;
+    let mut before = config();
+    before.limits.push_pause = Duration::from_secs(3600);
+    webhook
+        .answers
+        .lock()
+        .unwrap()
+        .push_back(StatusCode::SERVICE_UNAVAILABLE);
+    let bench = Bench::with(before, on_disk(folder.path()), Script::new()).await;
+    let mut request = bench.request(message("working done"));
+    request
+        .configuration
+        .get_or_insert_default()
+        .task_push_notification_config = Some(hook("", &webhook.url));
+    bench.send(request).await.unwrap();
+    while !webhook.answers.lock().unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    bench.server.stop().await;
+    drop(bench);
+    let _after = Bench::with(config(), on_disk(folder.path()), Script::new()).await;
+    assert_eq!(webhook.next().await, "task 1");
+    assert_eq!(webhook.next().await, "2 Working");
+    assert_eq!(webhook.next().await, "3 Completed");
+}
+
+#[tokio::test]
+async fn webhooks_are_created_read_listed_and_deleted() {
+    let bench = Bench::start().await;
+    let asked = bench.task("ask:?").await;
+    let call = || bench.call();
+    let one = bench
+        .server
+        .create_push_config(call(), hook(&asked.id, "http://127.0.0.1:1/one"))
+        .await
+        .unwrap();
+    assert!(!one.id.is_empty());
+    let mut named = hook(&asked.id, "http://127.0.0.1:1/two");
+    named.id = "mine".to_owned();
+    let two = bench
+        .server
+        .create_push_config(call(), named)
+        .await
+        .unwrap();
+    let get = |id: &str| {
+        let request = GetTaskPushNotificationConfigRequest {
+            task_id: asked.id.clone(),
+            id: id.to_owned(),
+            ..Default::default()
+        };
+        bench.server.get_push_config(call(), request)
+    };
+    assert_eq!(get("mine").await.unwrap(), two);
+    let list = |size, token: &str| {
+        let request = ListTaskPushNotificationConfigsRequest {
+            task_id: asked.id.clone(),
+            page_size: size,
+            page_token: token.to_owned(),
+            ..Default::default()
+        };
+        bench.server.list_push_configs(call(), request)
+    };
+    let page = list(1, "").await.unwrap();
+    let rest = list(1, &page.next_page_token).await.unwrap();
+    assert_eq!(rest.next_page_token, "");
+    let mut both: Vec<_> = page.configs.into_iter().chain(rest.configs).collect();
+    both.sort_by_key(|config| config.id != one.id);
+    assert_eq!(both, [one, two]);
+    for _ in 0..2 {
+        let request = DeleteTaskPushNotificationConfigRequest {
+            task_id: asked.id.clone(),
+            id: "mine".to_owned(),
+            ..Default::default()
+        };
+        bench
+            .server
+            .delete_push_config(call(), request)
+            .await
+            .unwrap();
+    }
+    assert!(get("mine").await.is_err());
+    assert_eq!(list(0, "").await.unwrap().configs.len(), 1);
+}
+
+#[tokio::test]
+async fn private_targets_are_refused_and_never_called() {
+    let mut config = config();
+    config.push_targets = Targets::Public;
+    let bench = Bench::with(config, in_memory(), Script::new()).await;
+    let asked = bench.task("ask:?").await;
+    for url in [
+        "http://127.0.0.1:1/",
+        "http://localhost:1/",
+        "http://[::1]/",
+        "http://10.0.0.1/",
+        "file:///etc/passwd",
+        "nonsense",
+    ] {
+        let refused = bench
+            .server
+            .create_push_config(bench.call(), hook(&asked.id, url))
+            .await;
+        assert!(matches!(refused, Err(Error::InvalidParams { .. })), "{url}");
+    }
+}

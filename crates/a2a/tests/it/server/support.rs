@@ -1,0 +1,327 @@
+//! A server with an agent made for tests, and short ways to call it.
+
+use std::sync::Arc;
+
+use a2a::error::Error;
+use a2a::event::Event;
+use a2a::server::{AfterRestart, Agent, Chunk, Config, Failure, Server, TABLES, Targets, Turn};
+use a2a::service::{Call, Service as _};
+use a2a::types::*;
+use access::Principal;
+use futures_core::future::BoxFuture;
+use futures_util::StreamExt as _;
+use store::{Options, Store};
+use tokio::sync::Semaphore;
+
+/// Does what the text of the message says.
+pub(crate) struct Script {
+    /// Each permit lets one `wait` go on.
+    pub(crate) gate: Semaphore,
+    pub(crate) after_restart: AfterRestart,
+}
+
+impl Script {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            gate: Semaphore::new(0),
+            after_restart: AfterRestart::Fail,
+        })
+    }
+
+    async fn perform(&self, turn: Turn) -> Result<(), Failure> {
+        let text = turn.text();
+        for word in text.split_whitespace() {
+            match word.split_once(':').unwrap_or((word, "")) {
+                ("echo", said) => turn.reply(turn.say(said)).await?,
+                ("working", _) => turn.working().await?,
+                ("say", said) => {
+                    turn.status(TaskState::Working, Some(turn.say(said)))
+                        .await?
+                }
+                ("chunk", said) => turn.chunk(artifact(said), Chunk::More).await?,
+                ("artifact", said) => turn.artifact(artifact(said)).await?,
+                ("ask", said) => return Ok(turn.ask(said).await?),
+                ("auth", _) => turn.status(TaskState::AuthRequired, None).await?,
+                ("wait", _) => self.gate.acquire().await.unwrap().forget(),
+                ("until-cancelled", _) => turn.cancelled().cancelled().await,
+                ("for-ever", _) => std::future::pending().await,
+                ("committed", _) => turn.committed().await?,
+                ("done", _) => turn.complete().await?,
+                ("fail", said) => return Err(Failure::new(said)),
+                ("reject", said) => turn.reject(said).await?,
+                ("panic", _) => panic!("asked to"),
+                ("nothing", _) => return Ok(()),
+                (other, _) => return Err(Failure::new(format!("what is {other}?"))),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn artifact(text: &str) -> Artifact {
+    Artifact {
+        artifact_id: "result".to_owned(),
+        parts: vec![Part::text(text)],
+        ..Artifact::default()
+    }
+}
+
+/// The agent of a server; the script stays with the test.
+struct Scripted(Arc<Script>);
+
+impl Agent for Scripted {
+    fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
+        let script = self.0.clone();
+        Box::pin(async move { script.perform(turn).await })
+    }
+
+    fn after_restart(&self, _: &Task) -> AfterRestart {
+        self.0.after_restart
+    }
+}
+
+/// A running server, and who calls it.
+pub(crate) struct Bench {
+    pub(crate) server: Server,
+    pub(crate) script: Arc<Script>,
+    pub(crate) store: Store,
+    caller: Principal,
+    tenant: String,
+}
+
+pub(crate) fn config() -> Config {
+    let mut config = Config::new(AgentCard {
+        name: "test".to_owned(),
+        default_input_modes: vec!["text/plain".to_owned()],
+        capabilities: Some(AgentCapabilities {
+            streaming: Some(true),
+            push_notifications: Some(true),
+            ..AgentCapabilities::default()
+        }),
+        ..AgentCard::default()
+    });
+    config.push_targets = Targets::Any;
+    config
+}
+
+pub(crate) fn in_memory() -> Store {
+    Store::memory(TABLES)
+}
+
+pub(crate) fn on_disk(folder: &std::path::Path) -> Store {
+    let mut options = Options::new(folder);
+    options.tables = TABLES.to_vec();
+    Store::open(&options).unwrap()
+}
+
+impl Bench {
+    pub(crate) async fn start() -> Self {
+        Self::with(config(), in_memory(), Script::new()).await
+    }
+
+    pub(crate) async fn with(config: Config, store: Store, script: Arc<Script>) -> Self {
+        let agent = Arc::new(Scripted(script.clone()));
+        let server = Server::start(config, agent, store.clone()).await.unwrap();
+        Self {
+            server,
+            script,
+            store,
+            caller: Principal::anonymous(),
+            tenant: String::new(),
+        }
+    }
+
+    /// The same server, called by someone else.
+    pub(crate) fn by(&self, caller: &str, tenant: &str) -> Self {
+        Self {
+            server: self.server.clone(),
+            script: self.script.clone(),
+            store: self.store.clone(),
+            caller: Principal::named(caller),
+            tenant: tenant.to_owned(),
+        }
+    }
+
+    pub(crate) fn call(&self) -> Call {
+        Call::by(self.caller.clone())
+    }
+
+    pub(crate) fn request(&self, message: Message) -> SendMessageRequest {
+        SendMessageRequest {
+            tenant: self.tenant.clone(),
+            message: Some(message),
+            ..SendMessageRequest::default()
+        }
+    }
+
+    pub(crate) async fn send(&self, request: SendMessageRequest) -> Result<Answer, Error> {
+        self.server
+            .send_message(self.call(), request)
+            .await
+            .map(|response| response.payload)
+    }
+
+    /// Sends a text and waits for the task to rest.
+    pub(crate) async fn task(&self, text: &str) -> Task {
+        task(self.send(self.request(message(text))).await.unwrap())
+    }
+
+    /// Sends a text and takes the task as soon as it exists.
+    pub(crate) async fn task_at_once(&self, text: &str) -> Task {
+        let mut request = self.request(message(text));
+        request.configuration = Some(at_once());
+        task(self.send(request).await.unwrap())
+    }
+
+    pub(crate) async fn stream(&self, text: &str) -> Events {
+        Events(
+            self.server
+                .send_streaming_message(self.call(), self.request(message(text)))
+                .await
+                .unwrap(),
+        )
+    }
+
+    pub(crate) async fn subscribe(&self, id: &str, cursor: Option<u64>) -> Result<Events, Error> {
+        let request = SubscribeToTaskRequest {
+            id: id.to_owned(),
+            tenant: self.tenant.clone(),
+        };
+        let call = Call {
+            cursor,
+            ..self.call()
+        };
+        self.server
+            .subscribe_to_task(call, request)
+            .await
+            .map(Events)
+    }
+
+    pub(crate) async fn get(&self, id: &str) -> Result<Task, Error> {
+        let request = GetTaskRequest {
+            id: id.to_owned(),
+            tenant: self.tenant.clone(),
+            ..GetTaskRequest::default()
+        };
+        self.server.get_task(self.call(), request).await
+    }
+
+    pub(crate) async fn cancel(&self, id: &str) -> Result<Task, Error> {
+        let request = CancelTaskRequest {
+            id: id.to_owned(),
+            tenant: self.tenant.clone(),
+            ..CancelTaskRequest::default()
+        };
+        self.server.cancel_task(self.call(), request).await
+    }
+
+    pub(crate) async fn list(&self, request: ListTasksRequest) -> ListTasksResponse {
+        self.server.list_tasks(self.call(), request).await.unwrap()
+    }
+}
+
+pub(crate) fn at_once() -> SendMessageConfiguration {
+    SendMessageConfiguration {
+        return_immediately: true,
+        ..SendMessageConfiguration::default()
+    }
+}
+
+pub(crate) fn message(text: &str) -> Message {
+    Message::user(uuid(), text)
+}
+
+pub(crate) fn follow_up(task: &Task, text: &str) -> Message {
+    Message {
+        task_id: task.id.clone(),
+        ..message(text)
+    }
+}
+
+fn uuid() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+pub(crate) fn task(answer: Answer) -> Task {
+    match answer {
+        Answer::Task(task) => task,
+        other => panic!("not a task: {other:?}"),
+    }
+}
+
+pub(crate) fn state(task: &Task) -> TaskState {
+    task.status.as_ref().unwrap().state
+}
+
+pub(crate) fn said(task: &Task) -> String {
+    text(task.status.as_ref().unwrap().message.as_ref())
+}
+
+fn text(message: Option<&Message>) -> String {
+    message
+        .iter()
+        .flat_map(|message| &message.parts)
+        .filter_map(Part::as_text)
+        .collect()
+}
+
+/// A stream, event by event.
+pub(crate) struct Events(a2a::event::EventStream);
+
+impl From<a2a::event::EventStream> for Events {
+    fn from(stream: a2a::event::EventStream) -> Self {
+        Self(stream)
+    }
+}
+
+impl Events {
+    /// Everything until the end, in short.
+    pub(crate) async fn rest(mut self) -> Vec<String> {
+        let mut all = Vec::new();
+        while let Some(portion) = self.0.next().await {
+            match portion {
+                Ok(events) => all.extend(events.iter().map(|event| short(event))),
+                Err(error) => all.push(format!("error {}", error.code().json_rpc)),
+            }
+        }
+        all
+    }
+
+    /// The next portion, in short.
+    pub(crate) async fn next(&mut self) -> Vec<String> {
+        let portion = self.0.next().await.unwrap().unwrap();
+        portion.iter().map(|event| short(event)).collect()
+    }
+
+    /// The task that the first event is.
+    pub(crate) async fn first_task(&mut self) -> Task {
+        let portion = self.0.next().await.unwrap().unwrap();
+        match &portion[0].response().payload {
+            a2a::types::Event::Task(task) => task.clone(),
+            other => panic!("not a task: {other:?}"),
+        }
+    }
+}
+
+fn short(event: &Event) -> String {
+    let cursor = event
+        .cursor()
+        .map_or(String::new(), |cursor| format!("{cursor} "));
+    let what = match &event.response().payload {
+        a2a::types::Event::Task(task) => format!("task {:?} {}", state(task), said(task)),
+        a2a::types::Event::Message(message) => format!("message {}", text(Some(message))),
+        a2a::types::Event::StatusUpdate(update) => {
+            let status = update.status.as_ref().unwrap();
+            format!("{:?} {}", status.state, text(status.message.as_ref()))
+        }
+        a2a::types::Event::ArtifactUpdate(update) => {
+            let parts = update.artifact.iter().flat_map(|artifact| &artifact.parts);
+            format!(
+                "artifact {}",
+                parts.filter_map(Part::as_text).collect::<String>()
+            )
+        }
+        a2a::types::Event::Unset => "nothing".to_owned(),
+    };
+    format!("{cursor}{what}").trim().to_owned()
+}
