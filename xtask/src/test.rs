@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::error::Result;
 use crate::report::{Report, Tally};
-use crate::tools::{self, Node};
+use crate::tools::{self, Node, Python};
 use crate::{examples, process, tidy, workspace};
 
 /// Folders with a `package-lock.json` whose packages the tests use.
@@ -25,8 +25,13 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         }
         Ok(node)
     })?;
+    let python = report.step("python", |_| tools::python(root))?;
     let rust_client = report.step("official Rust client", |_| tools::rust_client(root))?;
-    let peers = Peers { node, rust_client };
+    let peers = Peers {
+        node,
+        python,
+        rust_client,
+    };
     report.step("clippy", |_| {
         let all = ["clippy", "--workspace", "--all-targets"];
         cargo(root, &[&all[..], &["--", "-D", "warnings"]].concat())
@@ -49,6 +54,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 /// What the tests drive us with, besides our own code.
 struct Peers {
     node: Node,
+    python: Python,
     /// The driver of the official Rust client.
     rust_client: PathBuf,
 }
@@ -56,6 +62,7 @@ struct Peers {
 impl Peers {
     fn offer_to(&self, command: &mut Command) {
         self.node.offer_to(command);
+        self.python.offer_to(command);
         command.env("MONAS_A2A_RUST", &self.rust_client);
     }
 }

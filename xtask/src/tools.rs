@@ -1,4 +1,4 @@
-//! Tools from outside that the tests and benches need: node, its packages, other A2A clients,
+//! Tools from outside that the tests and benches need: node, python, their packages, other A2A clients,
 //! cargo-deny.
 //!
 //! Each is used where it is found and installed where it is not. Where that fails, the error names
@@ -11,6 +11,10 @@ use std::process::{Command, Stdio};
 
 use crate::error::{Doing, Error, Result};
 use crate::{process, workspace};
+
+mod python;
+
+pub(crate) use python::{Python, python};
 
 /// The oldest node whose global `WebSocket` the npm package expects.
 const NODE_MAJOR: u32 = 22;

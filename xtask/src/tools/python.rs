@@ -1,0 +1,106 @@
+//! Python with the packages of the reference implementation, in an environment of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::find_on_path;
+use crate::error::{Doing, Error, Result};
+use crate::process;
+
+/// The oldest python that the packages support.
+const OLDEST: (u32, u32) = (3, 10);
+
+/// Where the environment and what belongs into it are, from the root.
+const FOLDER: &str = "conformance/a2a";
+
+/// A python that has the packages.
+#[derive(Debug, Clone)]
+pub(crate) struct Python {
+    pub(crate) path: PathBuf,
+}
+
+impl Python {
+    /// Lets a program find this python, as `MONAS_PYTHON`.
+    pub(crate) fn offer_to(&self, command: &mut Command) {
+        command.env("MONAS_PYTHON", &self.path);
+    }
+}
+
+/// The python of `conformance/a2a/.venv`, which is made from `MONAS_PYTHON` or the machine's own python, and made
+/// again when `requirements.txt` has changed.
+pub(crate) fn python(root: &Path) -> Result<Python> {
+    let folder = root.join(FOLDER);
+    let environment = folder.join(".venv");
+    let requirements = folder.join("requirements.txt");
+    let stamp = environment.join(".installed-requirements.txt");
+    let python = Python {
+        path: environment.join("bin/python"),
+    };
+    let wanted = fs::read(&requirements).doing(|| format!("read {}", requirements.display()))?;
+    let installed = fs::read(&stamp).is_ok_and(|installed| installed == wanted);
+    // The machine's python may have gone since, and the environment with it.
+    if installed && new_enough(&python.path) {
+        return Ok(python);
+    }
+    make_environment(&new_enough_base()?, &environment)?;
+    let mut pip = Command::new(&python.path);
+    pip.args(["-m", "pip", "install", "--quiet", "--no-input"]);
+    pip.args(["--disable-pip-version-check", "--requirement"]);
+    pip.arg(&requirements);
+    process::run(&mut pip).map_err(|error| Error::Missing {
+        tool: "the python package a2a-sdk",
+        why: error.to_string(),
+        install: "conformance/a2a/.venv/bin/pip install -r conformance/a2a/requirements.txt",
+    })?;
+    fs::write(&stamp, wanted).doing(|| format!("write {}", stamp.display()))?;
+    Ok(python)
+}
+
+/// Makes an empty environment in place of any that is there. Some systems package the module for it by itself.
+fn make_environment(base: &Path, environment: &Path) -> Result<()> {
+    if !can_make_environments(base) && is_root() {
+        let mut apt = Command::new("apt-get");
+        apt.args(["install", "--yes", "python3-venv"]);
+        // Whether it helped shows in the next step.
+        let _ = process::run(&mut apt);
+    }
+    let mut venv = Command::new(base);
+    venv.args(["-m", "venv", "--clear"]).arg(environment);
+    process::run(&mut venv).map_err(|error| Error::Missing {
+        tool: "python's module venv",
+        why: error.to_string(),
+        install: "apt-get install python3-venv",
+    })
+}
+
+fn new_enough_base() -> Result<PathBuf> {
+    let named = std::env::var_os("MONAS_PYTHON").map(PathBuf::from);
+    let found = named.into_iter().chain(find_on_path("python3"));
+    let mut found = found.filter(|path| new_enough(path));
+    found.next().ok_or_else(|| Error::Missing {
+        tool: "python 3.10",
+        why: "neither MONAS_PYTHON nor python3 is one".to_owned(),
+        install: "apt-get install python3 python3-venv (or see https://www.python.org)",
+    })
+}
+
+fn new_enough(path: &Path) -> bool {
+    let (major, minor) = OLDEST;
+    let check = format!("import sys; sys.exit(sys.version_info < ({major}, {minor}))");
+    succeeds(Command::new(path).args(["-c", &check]))
+}
+
+fn can_make_environments(path: &Path) -> bool {
+    succeeds(Command::new(path).args(["-c", "import venv, ensurepip"]))
+}
+
+fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").output();
+    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
