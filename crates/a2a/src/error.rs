@@ -113,18 +113,18 @@ pub struct Code {
     pub status: &'static str,
     /// The status of an HTTP response.
     pub http: u16,
-    /// The protocol's own word for it, if it has one.
-    pub reason: Option<&'static str>,
+    /// The word that clients decide by.
+    pub reason: &'static str,
 }
 
 macro_rules! code {
-    ($json_rpc:literal, $grpc:literal $status:ident, $http:literal $(, $reason:ident)?) => {
+    ($json_rpc:literal, $grpc:literal $status:ident, $http:literal, $reason:ident) => {
         Code {
             json_rpc: $json_rpc,
             grpc: $grpc,
             status: stringify!($status),
             http: $http,
-            reason: None $(.or(Some(stringify!($reason))))?,
+            reason: stringify!($reason),
         }
     };
 }
@@ -172,15 +172,15 @@ impl Error {
             Self::ExtensionSupportRequired(_)     => code!(-32008, 9 FAILED_PRECONDITION, 400, EXTENSION_SUPPORT_REQUIRED),
             Self::VersionNotSupported(_)          => code!(-32009, 9 FAILED_PRECONDITION, 400, VERSION_NOT_SUPPORTED),
             Self::TaskGenerationMismatch { .. }   => code!(-32010, 10 ABORTED, 409, TASK_GENERATION_MISMATCH),
-            Self::Parse(_)                        => code!(-32700, 3 INVALID_ARGUMENT, 400),
-            Self::InvalidRequest(_)               => code!(-32600, 3 INVALID_ARGUMENT, 400),
-            Self::MethodNotFound(_)               => code!(-32601, 12 UNIMPLEMENTED, 404),
-            Self::VerbNotAllowed { .. }           => code!(-32601, 12 UNIMPLEMENTED, 405),
-            Self::InvalidParams { .. }            => code!(-32602, 3 INVALID_ARGUMENT, 400),
-            Self::TooLarge { .. }                 => code!(-32600, 8 RESOURCE_EXHAUSTED, 413),
-            Self::TooSlow                         => code!(-32600, 4 DEADLINE_EXCEEDED, 408),
-            Self::Unavailable(_)                  => code!(-32603, 14 UNAVAILABLE, 503),
-            Self::Internal(_)                     => code!(-32603, 13 INTERNAL, 500),
+            Self::Parse(_)                        => code!(-32700, 3 INVALID_ARGUMENT, 400, PARSE_ERROR),
+            Self::InvalidRequest(_)               => code!(-32600, 3 INVALID_ARGUMENT, 400, INVALID_REQUEST),
+            Self::MethodNotFound(_)               => code!(-32601, 12 UNIMPLEMENTED, 404, METHOD_NOT_FOUND),
+            Self::VerbNotAllowed { .. }           => code!(-32601, 12 UNIMPLEMENTED, 405, METHOD_NOT_FOUND),
+            Self::InvalidParams { .. }            => code!(-32602, 3 INVALID_ARGUMENT, 400, INVALID_PARAMS),
+            Self::TooLarge { .. }                 => code!(-32600, 8 RESOURCE_EXHAUSTED, 413, INVALID_REQUEST),
+            Self::TooSlow                         => code!(-32600, 4 DEADLINE_EXCEEDED, 408, INVALID_REQUEST),
+            Self::Unavailable(_)                  => code!(-32603, 14 UNAVAILABLE, 503, INTERNAL_ERROR),
+            Self::Internal(_)                     => code!(-32603, 13 INTERNAL, 500, INTERNAL_ERROR),
         }
     }
 
@@ -213,20 +213,17 @@ impl Error {
 
     /// The typed details, as the JSON bindings print them: an array of `@type` objects.
     pub fn details(&self) -> Value {
-        let mut details = Vec::new();
-        if let Some(reason) = self.code().reason {
-            let metadata: Map<String, Value> = self
-                .metadata()
-                .into_iter()
-                .map(|(name, value)| (name.to_owned(), value.into()))
-                .collect();
-            details.push(json!({
-                "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-                "reason": reason,
-                "domain": DOMAIN,
-                "metadata": metadata,
-            }));
-        }
+        let metadata = self.metadata().into_iter();
+        let metadata: Map<String, Value> = metadata
+            .map(|(name, value)| (name.to_owned(), value.into()))
+            .collect();
+        // Clients look at the first detail only.
+        let mut details = vec![json!({
+            "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+            "reason": self.code().reason,
+            "domain": DOMAIN,
+            "metadata": metadata,
+        })];
         if !self.violations().is_empty() {
             let violations: Vec<Value> = self.violations().iter().map(|Violation { field, description }| json!({ "field": field, "description": description })).collect();
             details.push(json!({

@@ -8,4 +8,4 @@ mod replay;
 mod restart;
 mod scope;
 mod streams;
-mod support;
+pub(crate) mod support;

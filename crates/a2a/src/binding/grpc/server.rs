@@ -159,21 +159,15 @@ async fn perform(
 /// An error with its details, as a message of `google.rpc`.
 fn status(error: &Error) -> Status {
     let code = error.code();
-    let mut details = Vec::new();
-    if let Some(reason) = code.reason {
-        details.push(any(
-            "ErrorInfo",
-            &ErrorInfo {
-                reason: reason.to_owned(),
-                domain: DOMAIN.to_owned(),
-                metadata: error
-                    .metadata()
-                    .into_iter()
-                    .map(|(name, value)| (name.to_owned(), value))
-                    .collect(),
-            },
-        ));
-    }
+    let metadata = error.metadata().into_iter();
+    let information = ErrorInfo {
+        reason: code.reason.to_owned(),
+        domain: DOMAIN.to_owned(),
+        metadata: metadata
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
+    };
+    let mut details = vec![any("ErrorInfo", &information)];
     if !error.violations().is_empty() {
         let violation = |it: &crate::types::wire::Violation| FieldViolation {
             field: it.field.clone(),
