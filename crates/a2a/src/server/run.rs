@@ -23,7 +23,7 @@ use super::journal::{self, Scope};
 use super::live::{Handle, Opened, Settled, Started};
 use super::replay::{Outcome, Ticket};
 use super::turn::{Outbox, Request, Turn, Update};
-use super::{Inner, id};
+use super::{Inner, id, upkeep};
 use crate::error::Error;
 use crate::types::{Message, Role, SendMessageConfiguration, Struct, Task, TaskState};
 
@@ -87,6 +87,8 @@ pub(super) struct Run {
     pending: Pending,
     /// The journal may list the task among those worked on.
     marked: bool,
+    /// The journal has the task.
+    stored: bool,
     _place: OwnedSemaphorePermit,
 }
 
@@ -111,17 +113,11 @@ impl Run {
     pub(super) fn of(
         server: Arc<Inner>,
         scope: Scope,
-        task: &Task,
+        task: &str,
         command: Command,
         place: OwnedSemaphorePermit,
     ) -> Self {
-        let mut run = Self::idle(
-            server,
-            scope,
-            task.id.clone(),
-            task.context_id.clone(),
-            place,
-        );
+        let mut run = Self::idle(server, scope, task.to_owned(), String::new(), place);
         run.commands.push_back(command);
         run.marked = true;
         run
@@ -156,6 +152,7 @@ impl Run {
             settled: watch::Sender::default(),
             pending: Pending::default(),
             marked: false,
+            stored: false,
             _place: place,
         }
     }
@@ -172,7 +169,11 @@ impl Run {
         if self.first.is_none() {
             // From here on nobody else writes it: what is read now is what there is.
             match server.load(&self.scope, &self.task_id).await {
-                Ok(task) => self.task = Some(task),
+                Ok(task) => {
+                    self.context_id.clone_from(&task.context_id);
+                    self.task = Some(task);
+                    self.stored = true;
+                }
                 Err(error) => return self.give_up(&error),
             }
         }
@@ -396,6 +397,7 @@ impl Run {
     /// Tells everybody whom the commit concerns.
     fn tell(&mut self) {
         let pending = std::mem::take(&mut self.pending);
+        self.stored = true;
         self.outbox.commit(pending.updates);
         let Some(task) = &self.task else { return };
         let state = state(task);
@@ -445,8 +447,14 @@ impl Run {
             })
     }
 
-    /// The journal failed. The task stays as it is there; those who wait are told.
+    /// The journal failed. Those who wait are told; the task, as it is there, is to end as soon as
+    /// something can be written again.
     fn give_up(&mut self, error: &Error) {
+        if self.stored {
+            let server = self.server.clone();
+            let later = upkeep::fail_later(server, self.scope.clone(), self.task_id.clone());
+            self.server.runs.spawn(later);
+        }
         self.server.live.leave(&self.task_id, || true);
         self.mailbox.close();
         while let Ok(command) = self.mailbox.try_recv() {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::journal::Scope;
-use super::live::{Opened, Started, Unsent};
+use super::live::{Opened, Started};
 use super::replay::{Admission, Outcome, Ticket};
 use super::run::{Command, Incoming, Run};
 use super::{Inner, fold, push};
@@ -121,7 +121,7 @@ impl Inner {
                 let why = format!("task {id:?} belongs to another context");
                 return Err(Error::invalid_field("message.contextId", why));
             }
-            self.command(scope, &task, Command::Message(Box::new(incoming)))?;
+            self.command(scope, &id, Command::Message(Box::new(incoming)))?;
         }
         // The sender goes only when the run does, which is when the server stops.
         starting
@@ -133,23 +133,28 @@ impl Inner {
     pub(super) fn command(
         self: &Arc<Self>,
         scope: &Scope,
-        task: &Task,
+        task: &str,
         command: Command,
     ) -> Result<(), Error> {
-        let place = self.place()?;
-        let id = &task.id;
-        let sent = self.live.send_or_enter(id, command, |command| {
+        self.command_in(self.place()?, scope, task, command)
+    }
+
+    /// The same with a place that was taken before.
+    pub(super) fn command_in(
+        self: &Arc<Self>,
+        place: OwnedSemaphorePermit,
+        scope: &Scope,
+        task: &str,
+        command: Command,
+    ) -> Result<(), Error> {
+        let sent = self.live.send_or_enter(task, command, |command| {
             let mut run = Run::of(self.clone(), scope.clone(), task, command, place);
             let handle = run.handle();
             self.spawn(run);
             handle
         });
-        match sent {
-            Ok(()) => Ok(()),
-            Err(Unsent::Busy | Unsent::Idle(_)) => Err(Error::Unavailable(format!(
-                "too many calls wait for task {id:?}"
-            ))),
-        }
+        let busy = || Error::Unavailable(format!("too many calls wait for task {task:?}"));
+        sent.map_err(|_| busy())
     }
 
     /// The task once it has ended or waits for its caller, or at once if the caller wants that.

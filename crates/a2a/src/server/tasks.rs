@@ -142,7 +142,7 @@ impl Inner {
             _ => {}
         }
         let (reply, replied) = oneshot::channel();
-        self.command(&scope, &task, Command::Cancel(reply))?;
+        self.command(&scope, &task.id, Command::Cancel(reply))?;
         replied
             .await
             .unwrap_or_else(|_| Err(Error::Unavailable("the server is stopping".to_owned())))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use store::{Batch, Order, Query};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::Inner;
 use super::agent::AfterRestart;
@@ -15,6 +15,9 @@ use crate::types::{Role, SendMessageConfiguration, Task};
 
 /// How often old tasks are looked for.
 const PERIOD: Duration = Duration::from_secs(60);
+
+/// How long a run that could not write waits before it tries again.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// How many of them are looked at in one transaction.
 const PORTION: usize = 256;
@@ -43,7 +46,11 @@ impl Inner {
                 AfterRestart::Resume => Command::Resume(Box::new(last_message(&scope, &task))),
             };
             tracing::info!(task = task.id, "a task was left behind");
-            if let Err(error) = self.command(&scope, &task, command) {
+            // There may be more of them than can be worked on at once; those that end make room.
+            let Ok(place) = self.places.clone().acquire_owned().await else {
+                break;
+            };
+            if let Err(error) = self.command_in(place, &scope, &task.id, command) {
                 tracing::error!(task = task.id, %error, "could not take up a task that was left behind");
             }
         }
@@ -120,6 +127,22 @@ pub(super) async fn tidy(server: Arc<Inner>) {
                 }
             }
         }
+    }
+}
+
+/// Ends a task whose run could not write any more, once it is worth another try. A run that fails
+/// again will be back here.
+pub(super) async fn fail_later(server: Arc<Inner>, scope: Scope, task: String) {
+    tokio::select! {
+        () = sleep(PAUSE) => {}
+        () = server.halted.cancelled() => return,
+    }
+    let Ok(place) = server.places.clone().acquire_owned().await else {
+        return;
+    };
+    let command = Command::Fail("the journal failed while the task was being worked on".to_owned());
+    if server.command_in(place, &scope, &task, command).is_err() {
+        tracing::error!(task, "could not end a task whose journal failed");
     }
 }
 

@@ -1,6 +1,7 @@
 //! The task server, called as the bindings call it.
 
 mod cancel;
+mod failure;
 mod life;
 mod lists;
 mod push;

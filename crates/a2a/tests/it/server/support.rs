@@ -50,6 +50,7 @@ impl Script {
                 ("fail", said) => return Err(Failure::new(said)),
                 ("reject", said) => turn.reject(said).await?,
                 ("panic", _) => panic!("asked to"),
+                ("grow", _) => turn.artifact(artifact(&"x".repeat(2 << 20))).await?,
                 ("nothing", _) => return Ok(()),
                 (other, _) => return Err(Failure::new(format!("what is {other}?"))),
             }
