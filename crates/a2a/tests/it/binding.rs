@@ -17,6 +17,8 @@ use tower::ServiceExt as _;
 
 use crate::server::support::{Bench, Script, config, in_memory};
 
+mod malformed;
+
 async fn router(offers: &Offers) -> Router {
     let mut config = config();
     config
