@@ -12,6 +12,10 @@ use store::Durability;
 use crate::config::settings::{KEYS, Key};
 use crate::config::{CONFIG_VARIABLE, Config, Data, Error, Sources};
 use crate::log::Filter;
+use crate::sut::Sut;
+
+/// By this variable a conformance suite says how long it waits for a stream, in seconds.
+const TIMEOUT_VARIABLE: &str = "TCK_STREAMING_TIMEOUT";
 
 #[cfg(test)]
 #[path = "command_tests.rs"]
@@ -23,7 +27,7 @@ pub enum Command {
     /// Serve the agent.
     Serve(Config),
     /// Serve the agent that conformance suites and measurements drive.
-    Sut(Config),
+    Sut(Config, Sut),
 }
 
 impl Command {
@@ -34,7 +38,9 @@ impl Command {
     ) -> Result<Self, Refused> {
         let matches = definition().try_get_matches_from(arguments)?;
         match matches.subcommand() {
-            Some(("sut", matches)) => Ok(Self::Sut(sut(matches, &environment))),
+            Some(("sut", matches)) => {
+                Ok(Self::Sut(sut(matches, &environment), agent(&environment)?))
+            }
             Some((_, matches)) => Ok(Self::Serve(serve(matches, &environment)?)),
             None => Ok(Self::Serve(serve(&matches, &environment)?)),
         }
@@ -43,7 +49,7 @@ impl Command {
     /// The configuration it runs with.
     pub fn config(&self) -> &Config {
         match self {
-            Self::Serve(config) | Self::Sut(config) => config,
+            Self::Serve(config) | Self::Sut(config, _) => config,
         }
     }
 }
@@ -186,6 +192,22 @@ fn sut(matches: &ArgMatches, environment: &dyn Fn(&str) -> Option<String>) -> Co
         .map(Duration::from_millis);
     config.push_private = true;
     config
+}
+
+/// The agent, as patient as the suite that drives it.
+fn agent(environment: &dyn Fn(&str) -> Option<String>) -> Result<Sut, Error> {
+    let Some(text) = environment(TIMEOUT_VARIABLE) else {
+        return Ok(Sut::default());
+    };
+    let seconds = text.parse().ok();
+    match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+        Some(timeout) => Ok(Sut { timeout }),
+        None => Err(Error::Text {
+            place: TIMEOUT_VARIABLE.to_owned(),
+            value: text,
+            expected: "a number of seconds",
+        }),
+    }
 }
 
 /// The command line and the environment.

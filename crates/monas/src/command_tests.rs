@@ -8,6 +8,7 @@ use super::Command;
 use crate::config::{Config, Data};
 use crate::listen::Origin;
 use crate::log::Filter;
+use crate::sut::Sut;
 
 fn read(line: &str) -> Command {
     let environment = |name: &str| (name == "HOME").then(|| "/nowhere".to_owned());
@@ -49,9 +50,10 @@ fn origins_are_given_one_by_one_or_with_commas() {
 
 #[test]
 fn the_agent_for_conformance_suites_keeps_nothing_unless_told_to() {
-    let Command::Sut(config) = read("sut") else {
+    let Command::Sut(config, agent) = read("sut") else {
         panic!("another command");
     };
+    assert_eq!(agent.timeout, Duration::from_secs(2));
     let mut expected = Config::new(Data::Memory);
     expected.log = Filter::warn();
     expected.push_private = true;
@@ -64,7 +66,7 @@ fn the_agent_for_conformance_suites_keeps_nothing_unless_told_to() {
     expected.store.durability = Durability::Normal;
     expected.store.commit_delay = Some(Duration::from_millis(5));
     expected.log = Filter::info();
-    assert_eq!(read(line), Command::Sut(expected));
+    assert_eq!(read(line), Command::Sut(expected, Sut::default()));
 }
 
 #[test]
@@ -91,4 +93,22 @@ fn folders_of_the_user_follow_the_environment() {
     );
     assert_eq!(folder(&[home, ("MONAS_DATA", "here")]), data("here"));
     assert_eq!(folder(&[]), None);
+}
+
+#[test]
+fn a_suite_says_how_long_it_waits() {
+    let sut = |timeout: &'static str| {
+        let environment =
+            move |name: &str| (name == "TCK_STREAMING_TIMEOUT").then(|| timeout.to_owned());
+        Command::read(["monas".into(), "sut".into()], environment)
+    };
+    let timeout = |text| match sut(text) {
+        Ok(Command::Sut(_, Sut { timeout })) => timeout,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(timeout("0.25"), Duration::from_millis(250));
+    assert_eq!(timeout("10"), Duration::from_secs(10));
+    for text in ["", "soon", "-1", "inf"] {
+        assert!(sut(text).is_err(), "{text}");
+    }
 }

@@ -2,50 +2,54 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
+use a2a::binding::{self, Address, BINDINGS, Offer, Offers, Wire};
+use a2a::server::{Agent, TABLES, Targets};
+use a2a::types::AgentCard;
 use axum::Router;
-use capnweb::demo::Demo;
-use capnweb::{Options, OriginPolicy, Tasks};
+use store::Store;
 
-use crate::config::Config;
+use crate::config::{Bindings, Config, Data};
+use crate::demo::{self, Demo};
 use crate::error::Error;
-use crate::listen::{self, Guard, Limits, Listener, Tls};
+use crate::listen::{self, Guard, Listener, Tls};
 use crate::page::{self, Page};
+use crate::sut::{self, Sut};
 
-/// A server that has its address and waits to be run.
+/// A server that has its address and its data, and waits to be run.
 #[derive(Debug)]
 pub struct Server {
     listener: Listener,
     router: Router,
-    tasks: Tasks,
+    tasks: a2a::Server,
     url: String,
 }
 
 impl Server {
-    /// Takes the address. From here on clients can connect; they are served once it runs.
-    pub async fn bind(config: &Config) -> Result<Self, Error> {
-        let listener = Listener::bind(config.listen, listen_options(config)?).await?;
-        let url = match &config.public_url {
-            Some(url) => url.to_string(),
-            None => format!("{}://{}", listener.scheme(), listener.address()),
-        };
-        let tasks = Tasks::new();
-        let demo = capnweb::Server::new(|_headers| Demo.into_stub())
-            .options(Options::default().tasks(tasks.clone()))
-            .origins(OriginPolicy::Any);
-        let page = Page {
-            name: config.agent.name.clone(),
-            description: config.agent.description.clone(),
-            skills: Vec::new(),
-            ways: Vec::new(),
-        };
-        let router = page::routes(&page).route("/rpc", demo.route());
-        Ok(Self {
-            listener,
-            router,
-            tasks,
-            url,
-        })
+    /// Takes the address and the data. From here on clients can connect; they are served once it runs.
+    pub async fn start(config: &Config) -> Result<Self, Error> {
+        let base = Base::lay(config).await?;
+        let mut card = demo::card(&config.agent);
+        base.declare(&mut card);
+        base.build(
+            config,
+            a2a::server::Config::new(card),
+            Arc::new(Demo),
+            Router::new(),
+        )
+        .await
+    }
+
+    /// The same with the agent that conformance suites and measurements drive.
+    pub async fn start_sut(config: &Config, agent: Sut) -> Result<Self, Error> {
+        let base = Base::lay(config).await?;
+        let mut card = sut::card();
+        base.declare(&mut card);
+        let mut served = a2a::server::Config::new(card);
+        served.extended_card = Some(sut::extended(&served.card));
+        let routes = sut::routes(base.store.clone());
+        base.build(config, served, Arc::new(agent), routes).await
     }
 
     /// Where it listens.
@@ -60,8 +64,91 @@ impl Server {
 
     /// Serves until `shutdown` ends, then stops: no connection and no task is left when this returns.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
-        self.listener.serve(self.router, shutdown).await;
+        let stopping = async {
+            shutdown.await;
+            // Streams would keep their connections open for as long as their tasks go on.
+            self.tasks.drain();
+        };
+        self.listener.serve(self.router, stopping).await;
         self.tasks.stop().await;
+    }
+}
+
+/// What every server stands on.
+struct Base {
+    listener: Listener,
+    store: Store,
+    offers: Offers,
+    address: Address,
+    url: String,
+}
+
+impl Base {
+    async fn lay(config: &Config) -> Result<Self, Error> {
+        let listener = Listener::bind(config.listen, listen_options(config)?).await?;
+        let (scheme, authority) = match &config.public_url {
+            Some(url) => (url.scheme().to_owned(), url.authority()),
+            None => (listener.scheme().to_owned(), listener.address().to_string()),
+        };
+        let url = format!("{scheme}://{authority}");
+        let store = open(config, &url).await?;
+        Ok(Self {
+            listener,
+            store,
+            offers: offers(&config.bindings),
+            address: Address {
+                encrypted: scheme == "https",
+                authority,
+            },
+            url,
+        })
+    }
+
+    /// Writes into a card where its agent is reached.
+    fn declare(&self, card: &mut AgentCard) {
+        binding::declare(card, &self.offers, &self.address);
+    }
+
+    async fn build(
+        self,
+        config: &Config,
+        mut served: a2a::server::Config,
+        agent: Arc<dyn Agent>,
+        more: Router,
+    ) -> Result<Server, Error> {
+        limit(config, &mut served);
+        let card = served.card.clone();
+        let limits = served.limits.clone();
+        let tasks = a2a::Server::start(served, agent, self.store).await?;
+
+        let deprecated = BINDINGS
+            .iter()
+            .filter(|it| self.offers.get(it) == Offer::Deprecated);
+        let deprecated: Vec<_> = deprecated.map(|binding| binding.name).collect();
+        let page = Page::of(&card, self.address.encrypted, &deprecated);
+        let wire = Wire::new(Arc::new(tasks.clone()), limits);
+        let router = page::routes(&page)
+            .merge(binding::card::routes(&card))
+            .merge(binding::routes(&wire, &self.offers))
+            .merge(more);
+
+        let bindings: Vec<_> = card
+            .supported_interfaces
+            .iter()
+            .map(|it| &*it.protocol_binding)
+            .collect();
+        let data = match &config.data {
+            Data::Folder(folder) => folder.display().to_string(),
+            Data::Memory => "memory".to_owned(),
+        };
+        let bindings = bindings.join(", ");
+        tracing::info!(url = self.url, data, bindings, agent = card.name, "serving");
+        Ok(Server {
+            listener: self.listener,
+            router: page::with_fallbacks(router),
+            tasks,
+            url: self.url,
+        })
     }
 }
 
@@ -77,9 +164,50 @@ fn listen_options(config: &Config) -> Result<listen::Options, Error> {
             hosts: public.clone().map(|url| url.host().to_owned()).collect(),
             origins: config.allow_origins.iter().chain(public).cloned().collect(),
         },
-        limits: Limits {
+        limits: listen::Limits {
             connections: config.limits.max_connections,
-            ..Limits::default()
+            ..listen::Limits::default()
         },
     })
+}
+
+async fn open(config: &Config, url: &str) -> Result<Store, Error> {
+    let Data::Folder(folder) = &config.data else {
+        return Ok(Store::memory(TABLES));
+    };
+    let mut options = store::Options::new(folder)
+        .tables(TABLES)
+        .durability(config.store.durability);
+    options.holder = format!("the server {url}");
+    options.max_bytes = config.store.max_bytes;
+    options.commit_delay = config.store.commit_delay;
+    let opened = tokio::task::spawn_blocking(move || Store::open(&options)).await;
+    Ok(opened.expect("opening a store does not panic")?)
+}
+
+fn offers(bindings: &Bindings) -> Offers {
+    let mut offers = Offers::default();
+    let Bindings {
+        jsonrpc,
+        rest,
+        grpc,
+    } = *bindings;
+    for (key, offer) in [("jsonrpc", jsonrpc), ("rest", rest), ("grpc", grpc)] {
+        offers.set(key, offer).expect("these bindings are built in");
+    }
+    offers
+}
+
+/// What the configuration says about tasks.
+fn limit(config: &Config, served: &mut a2a::server::Config) {
+    if config.push_private {
+        served.push_targets = Targets::Any;
+    }
+    let limits = &mut served.limits;
+    limits.max_body = config.limits.max_body;
+    limits.max_running = config.limits.max_running;
+    limits.cancel_grace = config.limits.cancel_grace;
+    limits.retention.max_age = config.store.keep_for;
+    limits.retention.max_count = config.store.keep_count;
+    limits.retention.compact_after = config.store.compact_after;
 }

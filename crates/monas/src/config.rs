@@ -14,6 +14,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use a2a::binding::Offer;
 use store::Durability;
 
 use crate::listen::Origin;
@@ -29,7 +30,7 @@ mod value;
 mod tests;
 
 use settings::{KEYS, Settings};
-use value::{Raw, Size};
+use value::{Kind as _, Raw, Size};
 
 /// Everything a server is made from.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,17 +108,6 @@ pub struct Bindings {
     pub rest: Offer,
     /// gRPC.
     pub grpc: Offer,
-}
-
-/// How a binding is offered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offer {
-    /// It is served, and the card lists it.
-    On,
-    /// It is not there.
-    Off,
-    /// It is served, and the card lists it after those that are not deprecated and says so.
-    Deprecated,
 }
 
 value::words!(Offer: "on, off or deprecated" {
@@ -295,6 +285,11 @@ fn texts(find: impl Fn(&settings::Key) -> Option<(String, String)>) -> Result<Se
         }
     }
     Ok(settings)
+}
+
+/// The time that a text such as `30s` stands for.
+pub(crate) fn time(text: &str) -> Option<Duration> {
+    Duration::from_text(text)
 }
 
 /// What an environment variable that is none of ours was probably meant to be.

@@ -7,16 +7,19 @@
 //! - [`compose`]: everything is constructed here and nowhere else
 //! - [`listen`]: one port: both versions of HTTP, TLS, Host and Origin, limits, graceful stop
 //! - `page`: the page at `/`
+//! - [`demo`], [`sut`]: the agent that is served, and the one that conformance suites drive
 
 pub mod command;
 pub mod compose;
 pub mod config;
+pub mod demo;
 mod error;
 pub mod listen;
 pub mod log;
 mod page;
 pub mod program;
 mod signals;
+pub mod sut;
 
 pub use compose::Server;
 pub use config::Config;

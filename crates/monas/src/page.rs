@@ -5,6 +5,7 @@
 
 use std::fmt::{self, Display, Write};
 
+use a2a::types::AgentCard;
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
@@ -14,6 +15,8 @@ use axum::routing::get;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
+
+mod ways;
 
 #[cfg(test)]
 #[path = "page_tests.rs"]
@@ -51,7 +54,31 @@ pub(crate) struct Way {
     pub(crate) commands: Vec<(&'static str, String)>,
 }
 
-/// The page, the sign of life, and what is said where nothing is.
+impl Page {
+    /// The page of an agent. `deprecated` names bindings that are going to be switched off.
+    pub(crate) fn of(card: &AgentCard, encrypted: bool, deprecated: &[&str]) -> Self {
+        let ways = card.supported_interfaces.iter().filter_map(|interface| {
+            let (title, commands) = ways::try_it(interface, encrypted)?;
+            Some(Way {
+                title,
+                url: interface.url.clone(),
+                deprecated: deprecated.contains(&&*interface.protocol_binding),
+                commands,
+            })
+        });
+        let skills = card.skills.iter();
+        Self {
+            name: card.name.clone(),
+            description: card.description.clone(),
+            skills: skills
+                .map(|skill| (skill.name.clone(), skill.description.clone()))
+                .collect(),
+            ways: ways.collect(),
+        }
+    }
+}
+
+/// The page, and the sign of life.
 pub(crate) fn routes(page: &Page) -> Router {
     let html = Bytes::from(page.to_string());
     let policy = HeaderValue::try_from(policy()).expect("hashes are printable");
@@ -69,8 +96,11 @@ pub(crate) fn routes(page: &Page) -> Router {
     Router::new()
         .route("/", get(front))
         .route("/healthz", get(health))
-        .fallback(nothing)
-        .method_not_allowed_fallback(not_so)
+}
+
+/// What is said where nothing is. To be called when all routes are there.
+pub(crate) fn with_fallbacks(router: Router) -> Router {
+    router.fallback(nothing).method_not_allowed_fallback(not_so)
 }
 
 async fn health() -> Response {

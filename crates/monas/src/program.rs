@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 use crate::command::{Command, Refused};
 use crate::compose::Server;
-use crate::config::{self, Config};
+use crate::config;
 use crate::error::Error;
 use crate::log;
 use crate::signals::Signals;
@@ -39,20 +39,22 @@ pub fn main() -> ExitCode {
             });
         }
     };
-    let ended = runtime.block_on(run(command.config()));
+    let ended = runtime.block_on(run(&command));
     // Whoever asked twice does not wait for what is left.
     runtime.shutdown_background();
     ended.unwrap_or_else(|error| complain(&error))
 }
 
 /// Serves until a signal, then stops in good order; at a second signal in no order at all.
-async fn run(config: &Config) -> Result<ExitCode, Error> {
+async fn run(command: &Command) -> Result<ExitCode, Error> {
     let mut signals = Signals::catch().map_err(|source| Error::System {
         what: "catch signals",
         source,
     })?;
-    let server = Server::bind(config).await?;
-    tracing::info!(url = server.url(), "serving");
+    let server = match command {
+        Command::Serve(config) => Server::start(config).await?,
+        Command::Sut(config, agent) => Server::start_sut(config, *agent).await?,
+    };
     greet(&server);
 
     let (stop, stopped) = oneshot::channel::<()>();

@@ -3,8 +3,9 @@
 use std::num::NonZeroU64;
 use std::path::Path;
 
+use a2a::binding::Offer;
+
 use super::{parse, read};
-use crate::config::Offer;
 
 /// What is said about a file with this text.
 fn complaint(text: &str) -> String {

@@ -6,9 +6,9 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use a2a::binding::Offer;
 use store::Durability;
 
-use super::Offer;
 use super::value::{Kind, Raw, Size};
 use crate::listen::Origin;
 use crate::log::Filter;

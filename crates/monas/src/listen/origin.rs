@@ -38,6 +38,14 @@ impl Origin {
         &self.host
     }
 
+    /// Host and port, without a port that goes without saying.
+    pub fn authority(&self) -> String {
+        match self.port {
+            Some(port) if self.port != usual_port(&self.scheme) => format!("{}:{port}", self.host),
+            _ => self.host.clone(),
+        }
+    }
+
     /// The scheme, in lowercase.
     pub fn scheme(&self) -> &str {
         &self.scheme
@@ -67,11 +75,7 @@ impl FromStr for Origin {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://{}", self.scheme, self.host)?;
-        match self.port {
-            Some(port) if self.port != usual_port(&self.scheme) => write!(f, ":{port}"),
-            _ => Ok(()),
-        }
+        write!(f, "{}://{}", self.scheme, self.authority())
     }
 }
 

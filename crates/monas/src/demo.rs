@@ -1,0 +1,193 @@
+//! The agent that is served until there is another: small enough to try every way of being answered.
+//!
+//! - `echo …` is answered with a message;
+//! - `task …` becomes a task with one artifact;
+//! - `burst N` becomes a task whose artifact streams in N pieces, with a pause between them if one is
+//!   given (`burst 20 100ms`). It goes on after a restart where it was.
+
+use std::time::Duration;
+
+use a2a::server::{AfterRestart, Agent, Chunk, Failure, Over, Turn};
+use a2a::types::{AgentCapabilities, AgentCard, AgentSkill, Artifact, Part, Task, TaskState};
+use futures_core::future::BoxFuture;
+
+use crate::config;
+
+#[cfg(test)]
+#[path = "demo_tests.rs"]
+mod tests;
+
+/// What a burst makes is called.
+const BURST: &str = "burst";
+
+/// The most pieces that one burst has.
+const MAX_PIECES: u32 = 100_000;
+
+/// The agent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Demo;
+
+impl Agent for Demo {
+    fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
+        Box::pin(async move {
+            match Wish::of(&turn.text()) {
+                Some(wish) => wish.fulfil(&turn).await?,
+                None => {
+                    let help = "I am a small agent to try the protocol with. Say `echo hello` for a \
+                                message, `task hello` for a task, or `burst 20 100ms` for a stream.";
+                    turn.reply(turn.say(help)).await?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn after_restart(&self, task: &Task) -> AfterRestart {
+        after_restart(task)
+    }
+}
+
+/// What the agent says about itself; where it is reached is for the server to add.
+pub fn card(agent: &config::Agent) -> AgentCard {
+    let skill = |id: &str, name: &str, description: &str, example: &str| AgentSkill {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        description: description.to_owned(),
+        tags: vec!["demo".to_owned()],
+        examples: vec![example.to_owned()],
+        ..AgentSkill::default()
+    };
+    AgentCard {
+        name: agent.name.clone(),
+        description: agent.description.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        capabilities: Some(AgentCapabilities {
+            streaming: Some(true),
+            push_notifications: Some(true),
+            ..AgentCapabilities::default()
+        }),
+        default_input_modes: vec!["text/plain".to_owned()],
+        default_output_modes: vec!["text/plain".to_owned()],
+        skills: vec![
+            skill("echo", "Echo", "Says what you said.", "echo hello"),
+            skill(
+                "task",
+                "Task",
+                "Makes an artifact of what you said.",
+                "task hello",
+            ),
+            skill(
+                "burst",
+                "Burst",
+                "Streams an artifact in as many pieces as you like, with a pause between them.",
+                "burst 20 100ms",
+            ),
+        ],
+        ..AgentCard::default()
+    }
+}
+
+/// What both agents of this program can be asked for, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// Say the text.
+    Echo(String),
+    /// Make an artifact of the text.
+    Task(String),
+    /// Make an artifact piece by piece.
+    Burst { pieces: u32, pause: Duration },
+}
+
+impl Wish {
+    /// What a text asks for, if it is anything known.
+    pub(crate) fn of(text: &str) -> Option<Self> {
+        let mut words = text.split_whitespace();
+        match words.next()? {
+            "echo" => Some(Self::Echo(text.to_owned())),
+            "task" => Some(Self::Task(text.to_owned())),
+            "burst" => {
+                let pieces = words.next()?.parse().ok()?;
+                let pause = match words.next() {
+                    Some(pause) => config::time(pause)?,
+                    None => Duration::ZERO,
+                };
+                (pieces <= MAX_PIECES).then_some(Self::Burst { pieces, pause })
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) async fn fulfil(self, turn: &Turn) -> Result<(), Over> {
+        match self {
+            Self::Echo(text) => turn.reply(turn.say(text)).await,
+            Self::Task(text) => {
+                turn.working().await?;
+                turn.artifact(artifact("task", Part::text(text))).await?;
+                turn.complete().await
+            }
+            Self::Burst { pieces, pause } => burst(turn, pieces, pause).await,
+        }
+    }
+}
+
+async fn burst(turn: &Turn, pieces: u32, pause: Duration) -> Result<(), Over> {
+    let is_working = |task: &Task| {
+        let status = task.status.as_ref();
+        status.is_some_and(|status| status.state == TaskState::Working)
+    };
+    // Where a process that ended left off.
+    let first = turn.task().filter(|task| is_working(task)).map(made);
+    if first.is_none() {
+        turn.working().await?;
+    }
+    for piece in first.unwrap_or(0)..pieces {
+        if piece > 0 && !pause.is_zero() {
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = turn.cancelled().cancelled() => return Ok(()),
+            }
+        }
+        let chunk = match (piece, piece + 1 == pieces) {
+            (0, true) => Chunk::Whole,
+            (0, false) => Chunk::First,
+            (_, false) => Chunk::More,
+            (_, true) => Chunk::Last,
+        };
+        let text = format!("c{piece} ");
+        turn.chunk(artifact(BURST, Part::text(text)), chunk).await?;
+    }
+    turn.complete().await
+}
+
+/// How many pieces of a burst a task has.
+fn made(task: &Task) -> u32 {
+    let bursts = task.artifacts.iter();
+    let parts = bursts
+        .filter(|artifact| artifact.artifact_id == BURST)
+        .flat_map(|artifact| &artifact.parts);
+    let words = parts
+        .filter_map(Part::as_text)
+        .map(|text| text.split_whitespace().count());
+    u32::try_from(words.sum::<usize>()).unwrap_or(u32::MAX)
+}
+
+/// A burst goes on where it was; whatever else was begun has failed.
+pub(crate) fn after_restart(task: &Task) -> AfterRestart {
+    let asked = task.history.last();
+    let text = asked
+        .and_then(|message| message.parts.first())
+        .and_then(Part::as_text);
+    match text.and_then(Wish::of) {
+        Some(Wish::Burst { .. }) => AfterRestart::Resume,
+        _ => AfterRestart::Fail,
+    }
+}
+
+/// An artifact of one part.
+pub(crate) fn artifact(id: &str, part: Part) -> Artifact {
+    Artifact {
+        artifact_id: id.to_owned(),
+        parts: vec![part],
+        ..Artifact::default()
+    }
+}

@@ -1,0 +1,88 @@
+//! Commands to try each binding, made of what the card says.
+
+use a2a::types::AgentInterface;
+
+/// What a binding is called, and commands to try it: what they do, and what to type. `None` for a
+/// binding that is not known here.
+pub(super) fn try_it(
+    interface: &AgentInterface,
+    encrypted: bool,
+) -> Option<(&'static str, Vec<(&'static str, String)>)> {
+    let url = &interface.url;
+    let version = &interface.protocol_version;
+    let curl = format!("-H 'Content-Type: application/json' -H 'A2A-Version: {version}'");
+    Some(match &*interface.protocol_binding {
+        "JSONRPC" => {
+            let call = |method: &str, id: &str, text: &str| {
+                let params = message(id, text);
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#)
+            };
+            let send = call("SendMessage", "jsonrpc", "echo hello");
+            let stream = call("SendStreamingMessage", "jsonrpc-stream", "burst 20 100ms");
+            (
+                "JSON-RPC",
+                vec![
+                    (
+                        "Send a message",
+                        format!("curl -s {url} \\\n  {curl} \\\n  -d '{send}'"),
+                    ),
+                    (
+                        "Watch a task at work",
+                        format!("curl -sN {url} \\\n  {curl} \\\n  -d '{stream}'"),
+                    ),
+                ],
+            )
+        }
+        "HTTP+JSON" => {
+            let (send, stream) = (
+                message("rest", "task hello"),
+                message("rest-stream", "burst 20 100ms"),
+            );
+            (
+                "HTTP+JSON (REST)",
+                vec![
+                    (
+                        "Send a message",
+                        format!("curl -s {url}/message:send \\\n  {curl} \\\n  -d '{send}'"),
+                    ),
+                    (
+                        "Watch a task at work",
+                        format!("curl -sN {url}/message:stream \\\n  {curl} \\\n  -d '{stream}'"),
+                    ),
+                    (
+                        "List tasks, newest first",
+                        format!("curl -s {url}/tasks -H 'A2A-Version: {version}'"),
+                    ),
+                ],
+            )
+        }
+        "GRPC" => {
+            let plain = if encrypted { "" } else { " -plaintext" };
+            let call = |method: &str, id: &str, text: &str| {
+                let request = message(id, text);
+                format!(
+                    "grpcurl{plain} -H 'A2A-Version: {version}' \\\n  -d '{request}' \\\n  {url} lf.a2a.v1.A2AService/{method}"
+                )
+            };
+            (
+                "gRPC",
+                vec![
+                    ("Send a message", call("SendMessage", "grpc", "echo hello")),
+                    (
+                        "Watch a task at work",
+                        call("SendStreamingMessage", "grpc-stream", "burst 20 100ms"),
+                    ),
+                ],
+            )
+        }
+        _ => return None,
+    })
+}
+
+/// A request with one message. The shell adds the time to its id, because a message that is sent again
+/// gets the answer of the first time.
+fn message(id: &str, text: &str) -> String {
+    format!(
+        r#"{{"message":{{"messageId":"{id}-'$(date +%s)'","role":"ROLE_USER","parts":[{{"text":"{text}"}}]}}}}"#
+    )
+}
