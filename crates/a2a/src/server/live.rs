@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use store::Follow;
 use tokio::sync::{mpsc, watch};
 
 use super::run::Command;
@@ -27,6 +28,8 @@ pub(super) struct Opened {
     pub(super) generation: u64,
     /// The task at that point, unless it is its own first event.
     pub(super) snapshot: Option<Task>,
+    /// What follows, for a caller that wants a stream.
+    pub(super) follow: Option<Follow>,
     pub(super) settled: watch::Receiver<Settled>,
 }
 

@@ -13,6 +13,7 @@ use store::{Query, Row, Store};
 use tokio::sync::watch;
 
 use super::journal::{SENDS, Scope};
+use super::run::Wants;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::types::wire::WireMessage as _;
@@ -97,7 +98,7 @@ impl Replay {
     pub(super) async fn admit(
         &self,
         scope: &Scope,
-        operation: &'static str,
+        wants: Wants,
         request: &SendMessageRequest,
         now: i64,
     ) -> Result<Admission, Error> {
@@ -106,7 +107,9 @@ impl Replay {
             .as_ref()
             .map_or("", |message| &message.message_id);
         let key = hash(&[scope.as_str().as_bytes(), message.as_bytes()]);
-        let fingerprint = hash(&[operation.as_bytes(), &request.to_protobuf()]);
+        // A repetition must want a stream, too, or not want one, either.
+        let streamed = [u8::from(wants == Wants::Stream)];
+        let fingerprint = hash(&[&streamed, &request.to_protobuf()]);
         loop {
             let (ticket, stored) = match self.enter(key, fingerprint)? {
                 Entered::First(ticket, stored) => (ticket, stored),

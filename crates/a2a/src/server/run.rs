@@ -54,6 +54,18 @@ pub(super) struct Incoming {
     pub(super) ticket: Option<Ticket>,
     /// Who waits for the answer to begin.
     pub(super) started: Option<oneshot::Sender<Result<Started, Error>>>,
+    pub(super) wants: Wants,
+}
+
+/// What the caller waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wants {
+    /// The task once it rests.
+    Rest,
+    /// The task as soon as it exists.
+    Begin,
+    /// What happens to the task.
+    Stream,
 }
 
 /// How an agent's turn ended; the outer failure is a panic.
@@ -409,14 +421,14 @@ impl Run {
                 ticket.done(Outcome::Task(self.task_id.clone()));
             }
             if let Some(started) = opened.started.take() {
-                let snapshot = opened
-                    .snapshot
-                    .or_else(|| opened.wants_snapshot.then(|| task.clone()));
+                let at_once = opened.wants == Wants::Begin;
+                let snapshot = opened.snapshot.or_else(|| at_once.then(|| task.clone()));
                 let _ = started.send(Ok(Started::Task(Box::new(Opened {
                     id: self.task_id.clone(),
                     context: self.context_id.clone(),
                     generation: opened.generation,
                     snapshot,
+                    follow: opened.follow,
                     settled: self.settled.subscribe(),
                 }))));
             }

@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use super::journal::Scope;
 use super::live::{Opened, Started};
 use super::replay::{Admission, Outcome, Ticket};
-use super::run::{Command, Incoming, Run};
+use super::run::{Command, Incoming, Run, Wants};
 use super::{Inner, fold, push};
 use crate::error::Error;
 use crate::event::{Event, EventStream};
@@ -18,10 +18,6 @@ use crate::types::{
     SendMessageResponse, StreamResponse, Task,
 };
 
-/// How a send wants its answer; a repetition must want it the same way.
-const AT_ONCE: &str = "one";
-const STREAMED: &str = "many";
-
 impl Inner {
     pub(super) async fn send(
         self: Arc<Self>,
@@ -30,7 +26,12 @@ impl Inner {
     ) -> Result<SendMessageResponse, Error> {
         let configuration = request.configuration.clone().unwrap_or_default();
         let scope = Scope::new(&call.caller, &request.tenant);
-        let payload = match self.deliver(&scope, call, request, AT_ONCE).await? {
+        let wants = if configuration.return_immediately {
+            Wants::Begin
+        } else {
+            Wants::Rest
+        };
+        let payload = match self.deliver(&scope, call, request, wants).await? {
             Delivered::Started(Started::Message(message)) => Answer::Message(message),
             Delivered::Started(Started::Task(opened)) => {
                 Answer::Task(self.settle(*opened, &configuration).await?)
@@ -54,7 +55,7 @@ impl Inner {
             .and_then(|configuration| configuration.history_length);
         let scope = Scope::new(&call.caller, &request.tenant);
         let cursor = call.cursor;
-        let message = match self.deliver(&scope, call, request, STREAMED).await? {
+        let message = match self.deliver(&scope, call, request, Wants::Stream).await? {
             Delivered::Started(Started::Task(opened)) => {
                 return Ok(self.answer_stream(scope, *opened, history));
             }
@@ -76,17 +77,17 @@ impl Inner {
         scope: &Scope,
         call: Call,
         request: SendMessageRequest,
-        how: &'static str,
+        wants: Wants,
     ) -> Result<Delivered, Error> {
         self.check(&request)?;
         match self
             .replay
-            .admit(scope, how, &request, self.now().millis())
+            .admit(scope, wants, &request, self.now().millis())
             .await?
         {
             Admission::Again(outcome) => Ok(Delivered::Again(outcome)),
             Admission::First(ticket) => self
-                .hand_over(scope, call, request, ticket)
+                .hand_over(scope, call, request, ticket, wants)
                 .await
                 .map(Delivered::Started),
         }
@@ -99,6 +100,7 @@ impl Inner {
         call: Call,
         request: SendMessageRequest,
         ticket: Ticket,
+        wants: Wants,
     ) -> Result<Started, Error> {
         let (started, starting) = oneshot::channel();
         let incoming = Incoming {
@@ -109,6 +111,7 @@ impl Inner {
             extensions: call.extensions,
             ticket: Some(ticket),
             started: Some(started),
+            wants,
         };
         if incoming.message.task_id.is_empty() {
             let run = Run::new(self.clone(), scope.clone(), incoming, self.place()?);

@@ -35,7 +35,10 @@ impl Inner {
         history: Option<i32>,
     ) -> EventStream {
         let first = opened.snapshot.map(|task| present(task, history));
-        let mut subscription = self.follow(scope, opened.id, opened.context, opened.generation);
+        let follow = opened
+            .follow
+            .unwrap_or_else(|| self.follow(&opened.id, opened.generation));
+        let mut subscription = self.subscription(scope, opened.id, opened.context, follow);
         subscription.next.extend(first);
         subscription.history = history;
         subscription.into_stream()
@@ -63,7 +66,8 @@ impl Inner {
             let why = format!("generation {cursor} is ahead of the task, which is at {last}");
             return Err(Error::invalid_field("Last-Event-ID", why));
         }
-        let mut subscription = self.follow(scope, id, task.context_id.clone(), cursor);
+        let follow = self.follow(&id, cursor);
+        let mut subscription = self.subscription(scope, id, task.context_id.clone(), follow);
         subscription.past = last;
         subscription.over = cursor == last && state(&task).is_terminal();
         Ok(subscription.into_stream())
@@ -82,26 +86,26 @@ impl Inner {
                 "task {id:?} has ended: get it, or name a cursor"
             )));
         }
-        let mut subscription = self.follow(
-            scope,
-            id,
-            task.context_id.clone(),
-            task.generation.unsigned_abs(),
-        );
+        let follow = self.follow(&id, task.generation.unsigned_abs());
+        let mut subscription = self.subscription(scope, id, task.context_id.clone(), follow);
         subscription.next.push(present(task, None));
         Ok(subscription.into_stream())
     }
 
-    fn follow(
+    fn follow(&self, task: &str, after: u64) -> Follow {
+        self.store.follow(&journal::stream(task), after)
+    }
+
+    fn subscription(
         self: &Arc<Self>,
         scope: Scope,
         task: String,
         context: String,
-        after: u64,
+        follow: Follow,
     ) -> Subscription {
         Subscription {
             server: self.clone(),
-            follow: self.store.follow(&journal::stream(&task), after),
+            follow,
             scope,
             task,
             context,
@@ -195,8 +199,7 @@ impl Subscription {
         self.over = state(&task).is_terminal();
         self.follow = self
             .server
-            .store
-            .follow(&journal::stream(&self.task), task.generation.unsigned_abs());
+            .follow(&self.task, task.generation.unsigned_abs());
         Ok(vec![present(task, self.history)])
     }
 }

@@ -9,7 +9,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 use super::Inner;
 use super::agent::AfterRestart;
 use super::journal::{self, RUNNING, SENDS, Scope, TASKS, WEBHOOKS};
-use super::run::{Command, Incoming};
+use super::run::{Command, Incoming, Wants};
 use crate::types::wire::WireMessage as _;
 use crate::types::{Role, SendMessageConfiguration, Task};
 
@@ -161,5 +161,6 @@ fn last_message(scope: &Scope, task: &Task) -> Incoming {
         extensions: Vec::new(),
         ticket: None,
         started: None,
+        wants: Wants::Rest,
     }
 }

@@ -1,10 +1,10 @@
 //! What a run changes: events folded into its task, and the batch that makes them last.
 
 use futures_core::future::BoxFuture;
-use store::{Batch, NewEvent, Row};
+use store::{Batch, Follow, NewEvent, Row};
 use tokio::sync::oneshot;
 
-use super::{Incoming, Run, state};
+use super::{Incoming, Run, Wants, state};
 use crate::error::Error;
 use crate::server::journal::{self, RUNNING, SENDS, TASKS, WEBHOOKS};
 use crate::server::live::Started;
@@ -35,7 +35,10 @@ pub(super) struct Recorded {
     /// The generation after which its answer begins.
     pub(super) generation: u64,
     pub(super) snapshot: Option<Task>,
-    pub(super) wants_snapshot: bool,
+    pub(super) wants: Wants,
+    /// Follows from that generation on, since before anything was committed: so it finds in memory
+    /// what it would have to read.
+    pub(super) follow: Option<Follow>,
 }
 
 impl Run {
@@ -113,12 +116,15 @@ impl Run {
                 .webhooks
                 .push(push::row(&self.task_id, config, generation));
         }
+        let follow = (incoming.wants == Wants::Stream)
+            .then(|| self.server.store.follow(&self.stream, generation));
         self.pending.opened.push(Recorded {
             ticket,
             started: incoming.started.take(),
             generation,
             snapshot,
-            wants_snapshot: incoming.configuration.return_immediately,
+            wants: incoming.wants,
+            follow,
         });
     }
 
