@@ -87,8 +87,10 @@ where
     }
 
     fn to_protobuf(&self) -> Bytes {
-        let mut out = Vec::with_capacity(self.size_members());
+        let size = self.size_members();
+        let mut out = Vec::with_capacity(size);
         self.put_members(&mut out);
+        debug_assert_eq!(out.len(), size, "what is announced is what is written");
         out.into()
     }
 

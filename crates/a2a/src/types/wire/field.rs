@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserializer;
-use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use super::element::{Reading, Written};
@@ -325,7 +325,10 @@ impl<T: Element> Field for BTreeMap<String, T> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut entries = BTreeMap::new();
                 while let Some(key) = map.next_key_seed(PhantomData::<String>)? {
-                    entries.insert(key, map.next_value_seed(Reading::new())?);
+                    let value = map.next_value_seed(Reading::new())?;
+                    if entries.insert(key, value).is_some() {
+                        return Err(A::Error::custom("given twice"));
+                    }
                 }
                 Ok(entries)
             }
@@ -340,7 +343,7 @@ impl<T: Element> Field for BTreeMap<String, T> {
 
     fn check(&self, path: &Path<'_>, found: &mut Vec<Violation>) {
         for (key, value) in self {
-            value.check(&Path::Key(path, key), found);
+            value.check(&Path::Field(path, key), found);
         }
     }
 }

@@ -15,9 +15,9 @@ pub struct Violation {
 #[derive(Clone, Copy)]
 pub(crate) enum Path<'a> {
     Root,
+    /// A field of a message, or a value of a map by its key.
     Field(&'a Path<'a>, &'a str),
     Index(&'a Path<'a>, usize),
-    Key(&'a Path<'a>, &'a str),
 }
 
 impl Path<'_> {
@@ -36,7 +36,6 @@ impl fmt::Display for Path<'_> {
             Path::Field(Path::Root, name) => f.write_str(name),
             Path::Field(parent, name) => write!(f, "{parent}.{name}"),
             Path::Index(parent, index) => write!(f, "{parent}[{index}]"),
-            Path::Key(parent, key) => write!(f, "{parent}[{key:?}]"),
         }
     }
 }
