@@ -14,10 +14,11 @@ use crate::query::Query;
 use crate::table::{Row, Table};
 use crate::view::View;
 
+mod index;
 mod log;
+mod numbers;
 mod packed;
 mod rows;
-mod sorted;
 mod streams;
 
 use rows::Rows;

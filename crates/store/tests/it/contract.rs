@@ -1,132 +1,82 @@
-//! What any engine has to fulfil. Each scenario is written once, for a function that makes an empty store.
+//! What any engine has to fulfil. Each scenario is written once, given a function that makes an empty
+//! store; an engine to come is one more word in the list of engines.
 
-use std::sync::Arc;
+mod appending;
+mod closing;
+mod following;
+mod keeping;
+mod model;
+mod tables;
 
-use store::{
-    Batch, Column, Durability, Error, NewEvent, Options, Order, Query, Row, Store, StreamId,
-    StreamState, Table, Value,
-};
-use tempfile::TempDir;
-
-pub(crate) static NOTES: Table = Table {
-    name: "notes",
-    columns: &[Column::text("owner"), Column::integer("time")],
-    indexes: &[&["owner", "time"]],
-};
-
-/// A store, and the folder that lives as long as it.
-pub(crate) struct Made {
-    pub(crate) store: Store,
-    _folder: Option<TempDir>,
-}
-
-fn memory() -> Made {
-    Made {
-        store: Store::memory(&[&NOTES]),
-        _folder: None,
-    }
-}
-
-fn sqlite() -> Made {
-    let folder = tempfile::tempdir().unwrap();
-    let options = Options::new(folder.path())
-        .tables(&[&NOTES])
-        .durability(Durability::Normal);
-    Made {
-        store: Store::open(&options).unwrap(),
-        _folder: Some(folder),
-    }
-}
-
-fn events(texts: &[&str]) -> Vec<NewEvent> {
-    texts
-        .iter()
-        .map(|text| NewEvent::new(text.as_bytes().to_vec()))
-        .collect()
-}
-
-async fn first(made: Made) {
-    let store = &made.store;
-    let s = StreamId::new("s");
-    let row = Row {
-        key: "k".into(),
-        columns: vec!["me".into(), 3.into()],
-        body: "b".into(),
+/// One test for each scenario on each engine.
+macro_rules! contract {
+    ([$($engine:ident)*] $scenarios:tt) => {
+        $(contract!(@ $engine $scenarios);)*
     };
-    let mut follow = store.follow(&s, 0);
-    store
-        .commit(
-            Batch::new()
-                .append(&s, 0, events(&["a", "b"]))
-                .insert(&NOTES, row.clone()),
-        )
-        .await
-        .unwrap();
-    assert!(matches!(
-        store
-            .commit(Batch::new().append(&s, 1, events(&["c"])))
-            .await,
-        Err(Error::Conflict {
-            expected: 1,
-            found: 2,
-            ..
-        })
-    ));
-    store
-        .commit(Batch::new().append(&s, 2, events(&["c"])))
-        .await
-        .unwrap();
-    for (text, n) in ["a", "b", "c"].iter().zip(1..) {
-        let entry = follow.next().await.unwrap().unwrap();
-        assert_eq!(
-            (entry.sequence(), &entry.payload()[..]),
-            (n, text.as_bytes())
-        );
-    }
-    let query = Query::of(&NOTES)
-        .equal("owner", "me")
-        .order(Order::Descending("time"))
-        .limit(3);
-    let rows = store.read(move |view| view.rows(&query)).await.unwrap();
-    assert_eq!(rows, [row]);
-    store
-        .commit(Batch::new().finish(&s, 5).truncate(&s, 1))
-        .await
-        .unwrap();
-    let (t, u) = (s.clone(), s.clone());
-    let state = store
-        .read(move |view| view.stream(&t))
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(
-        state,
-        StreamState {
-            first: 2,
-            last: 3,
-            finished: Some(5)
+    (@ $engine:ident { $($part:ident: [$($scenario:ident)*])* }) => {
+        mod $engine {
+            $(mod $part {
+                $(#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $scenario() {
+                    crate::contract::$part::$scenario(crate::support::Made::$engine).await;
+                })*
+            })*
         }
-    );
-    assert!(matches!(
-        store.read(move |v| v.events(&u, 0, 9)).await,
-        Err(Error::Compacted { first: 2, .. })
-    ));
-    store.commit(Batch::new().forget(&s)).await.unwrap();
-    assert!(follow.next().await.is_none());
-    store.close().await;
-    assert!(matches!(
-        store.commit(Batch::new()).await,
-        Err(Error::Closed)
-    ));
-    let _: (Arc<()>, Value) = (Arc::new(()), 3.into());
+    };
 }
 
-#[tokio::test]
-async fn memory_first() {
-    first(memory()).await;
-}
-
-#[tokio::test]
-async fn sqlite_first() {
-    first(sqlite()).await;
+contract! {
+    [memory sqlite_full sqlite_normal]
+    {
+        appending: [
+            appends_after_the_last_event
+            refuses_to_append_after_another_event
+            lets_one_of_many_writers_win
+            refuses_to_append_to_a_finished_stream
+            checks_without_events
+            applies_the_changes_of_a_batch_in_order
+            keeps_nothing_of_a_refused_batch
+            commits_also_when_nobody_waits
+            keeps_the_order_in_which_batches_were_handed_in
+            reads_from_a_cursor_in_pages
+            reads_events_of_any_size
+            shows_a_view_of_one_moment
+            counts_transactions_batches_and_events
+        ]
+        tables: [
+            puts_replaces_and_deletes_rows
+            inserts_only_what_is_not_there
+            pages_in_both_directions
+            counts_without_regard_to_the_page
+            refuses_what_was_not_declared
+        ]
+        following: [
+            follows_what_was_and_what_comes
+            waits_for_a_stream_that_is_not_there_yet
+            begins_at_a_cursor
+            gives_many_at_once
+            shares_entries_and_what_is_derived_from_them
+            loses_nothing_when_a_wait_is_given_up
+            never_makes_the_writer_wait
+            goes_on_after_finish_and_ends_with_forget
+            says_that_what_it_lacks_was_dropped
+            sees_every_event_once_whoever_writes_and_whenever_it_began
+        ]
+        keeping: [
+            drops_the_beginning_of_a_stream
+            forgets_a_stream_as_if_it_had_never_been
+            lists_finished_streams_the_oldest_first
+            says_what_is_due_by_age
+            says_what_is_due_by_count
+            compacts_each_stream_once
+        ]
+        closing: [
+            answers_all_that_was_handed_in
+            refuses_everything_afterwards
+            ends_those_who_follow
+        ]
+        model: [
+            behaves_like_a_simple_model
+        ]
+    }
 }

@@ -2,3 +2,5 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
 mod contract;
+mod sqlite;
+mod support;

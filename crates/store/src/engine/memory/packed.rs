@@ -1,6 +1,5 @@
 //! A row in one piece of memory.
 
-use std::cmp::Ordering;
 use std::slice;
 
 use bytes::Bytes;
@@ -14,7 +13,7 @@ use crate::table::{Column, Kind, Row, Table, Value};
 pub(super) struct Packed(Box<[u8]>);
 
 /// A column's value inside a packed row, or one to compare with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Field<'a> {
     Integer(i64),
     Text(&'a [u8]),
@@ -75,21 +74,6 @@ impl Packed {
             columns: columns.collect(),
             body: Bytes::copy_from_slice(fields.rest),
         }
-    }
-
-    /// Compares by some columns and then by key, the order of an index.
-    pub(super) fn compare(
-        &self,
-        other: &Self,
-        table: &'static Table,
-        columns: &[usize],
-    ) -> Ordering {
-        let pairs = columns.iter().map(|&place| {
-            let (ours, theirs) = (self.field(table, place), other.field(table, place));
-            ours.cmp(&theirs)
-        });
-        let different = pairs.into_iter().find(|ordering| ordering.is_ne());
-        different.unwrap_or_else(|| self.key().cmp(other.key()))
     }
 
     fn fields(&self, table: &'static Table) -> Fields<'_> {

@@ -1,12 +1,10 @@
 //! All streams by name, and the finished ones by when.
 
-use std::hash::{BuildHasher, RandomState};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hashbrown::HashTable;
-
 use super::log::Log;
-use super::sorted::Sorted;
+use super::numbers::Numbers;
 use crate::Error;
 use crate::batch::NewEvent;
 use crate::entry::{Entry, StreamId, StreamState};
@@ -16,10 +14,9 @@ use crate::entry::{Entry, StreamId, StreamState};
 pub(super) struct Streams {
     streams: Vec<Stream>,
     free: Vec<u32>,
-    by_name: HashTable<u32>,
-    /// The finished ones.
-    by_end: Sorted,
-    hasher: RandomState,
+    by_name: Numbers,
+    /// The finished ones: whether all events are dropped, when it was, which.
+    by_end: BTreeSet<(bool, i64, u32)>,
 }
 
 #[derive(Debug, Default)]
@@ -30,9 +27,10 @@ struct Stream {
 }
 
 impl Stream {
-    /// What finished streams are listed by: whether all events are dropped, then when it was.
-    fn end(&self) -> (bool, Option<i64>) {
-        (self.log.first() > self.log.last(), self.finished)
+    /// If it is finished: whether all events are dropped, and when it was.
+    fn end(&self) -> Option<(bool, i64)> {
+        let empty = self.log.first() > self.log.last();
+        self.finished.map(|at| (empty, at))
     }
 
     fn state(&self) -> StreamState {
@@ -92,14 +90,12 @@ impl Streams {
     }
 
     pub(super) fn forget(&mut self, stream: &StreamId) {
-        let hash = self.hasher.hash_one(stream.as_str());
-        let named = |id: &u32| *self.streams[*id as usize].name == *stream.as_str();
-        let Ok(entry) = self.by_name.find_entry(hash, named) else {
-            return;
-        };
-        let (id, _) = entry.remove();
-        self.relist(id, |stream| *stream = Stream::default());
-        self.free.push(id);
+        let name = stream.as_str();
+        let named = |id: u32| *self.streams[id as usize].name == *name;
+        if let Some(id) = self.by_name.remove(name, named) {
+            self.relist(id, |stream| *stream = Stream::default());
+            self.free.push(id);
+        }
     }
 
     /// The oldest first.
@@ -120,9 +116,9 @@ impl Streams {
     }
 
     fn find(&self, stream: &StreamId) -> Option<u32> {
-        let hash = self.hasher.hash_one(stream.as_str());
-        let named = |id: &u32| *self.streams[*id as usize].name == *stream.as_str();
-        self.by_name.find(hash, named).copied()
+        let name = stream.as_str();
+        self.by_name
+            .find(name, |id| *self.streams[id as usize].name == *name)
     }
 
     fn create(&mut self, stream: &StreamId) -> u32 {
@@ -131,36 +127,29 @@ impl Streams {
             u32::try_from(self.streams.len() - 1).expect("streams are counted in 32 bits")
         });
         self.streams[id as usize].name = stream.as_str().into();
-        let (streams, hasher) = (&self.streams, &self.hasher);
-        let hash = |id: &u32| hasher.hash_one(&*streams[*id as usize].name);
-        self.by_name.insert_unique(hash(&id), id, hash);
+        self.by_name.insert(stream.as_str(), id);
         id
     }
 
     /// Finished streams, the oldest first: either those that have events or those that have none.
     fn ended(&self, empty: bool, before: i64, limit: usize) -> Vec<(StreamId, StreamState)> {
-        let stream = |id: u32| &self.streams[id as usize];
-        let start = self.by_end.before(|id| stream(id).end() < (empty, None));
-        let streams = self.by_end.from(start).map(stream);
-        let within = streams.take_while(|stream| stream.end() < (empty, Some(before)));
-        let named = within.map(|stream| (StreamId::new(&*stream.name), stream.state()));
-        named.take(limit).collect()
+        let ended = self.by_end.range((empty, i64::MIN, 0)..(empty, before, 0));
+        let streams = ended
+            .take(limit)
+            .map(|(_, _, id)| &self.streams[*id as usize]);
+        let named = streams.map(|stream| (StreamId::new(&*stream.name), stream.state()));
+        named.collect()
     }
 
     /// Changes a stream and its place among the finished ones, if it was or is one.
     fn relist(&mut self, id: u32, change: impl FnOnce(&mut Stream)) {
-        let streams = &mut self.streams;
-        let order = |streams: &[Stream], other: u32| {
-            let end = |id: u32| (streams[id as usize].end(), id);
-            end(other).cmp(&end(id))
-        };
-        if streams[id as usize].finished.is_some() {
-            self.by_end.remove(|other| order(streams, other));
+        let stream = &mut self.streams[id as usize];
+        if let Some((empty, at)) = stream.end() {
+            self.by_end.remove(&(empty, at, id));
         }
-        change(&mut streams[id as usize]);
-        if streams[id as usize].finished.is_some() {
-            let place = self.by_end.before(|other| order(streams, other).is_lt());
-            self.by_end.insert(place, id);
+        change(stream);
+        if let Some((empty, at)) = stream.end() {
+            self.by_end.insert((empty, at, id));
         }
     }
 }

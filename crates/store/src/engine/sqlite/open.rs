@@ -95,9 +95,9 @@ fn configure(connection: &Connection, options: &Options) -> rusqlite::Result<()>
         Durability::Normal => "normal",
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
-    connection.pragma_update(None, "cache_size", -4096)?;
+    connection.pragma_update(None, "cache_size", -8192)?;
     connection.pragma_update(None, "temp_store", "memory")?;
-    set("wal_autocheckpoint", &2000)?;
+    set("wal_autocheckpoint", &4000)?;
     set("journal_size_limit", &(32 << 20))?;
     if let Some(bytes) = options.max_bytes {
         let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;

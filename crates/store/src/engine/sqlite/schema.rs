@@ -92,7 +92,7 @@ fn declare_columns(
         let columns: String = columns.collect();
         let create = format!(
             "CREATE TABLE \"{name}\" (key TEXT NOT NULL PRIMARY KEY{columns}, body BLOB NOT NULL)
-             STRICT, WITHOUT ROWID"
+             STRICT"
         );
         return transaction.execute_batch(&create).explained(path);
     }

@@ -1,0 +1,189 @@
+//! What the store costs: processor time for each commit, and memory for each stream it keeps.
+//!
+//! `cargo run --release -p store --example measure`. The figures are read from `/proc`, so it runs on
+//! Linux; processor time is that of all threads, the writer's included.
+#![expect(clippy::print_stdout, reason = "the figures are what it is for")]
+
+use std::error::Error;
+use std::fs;
+use std::time::Instant;
+
+use store::{Batch, Column, Durability, NewEvent, Options, Row, Store, StreamId, Table};
+
+/// Like a table of tasks: found by context and by owner, newest first.
+static TASKS: Table = Table {
+    name: "tasks",
+    columns: &[
+        Column::text("owner"),
+        Column::text("context"),
+        Column::integer("updated"),
+    ],
+    indexes: &[&["owner", "updated"], &["context", "updated"]],
+};
+
+/// Like a table of what was answered, for those who ask again.
+static ANSWERS: Table = Table {
+    name: "answers",
+    columns: &[Column::integer("time")],
+    indexes: &[&["time"]],
+};
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+#[tokio::main(worker_threads = 2)]
+async fn main() -> Outcome {
+    println!("a task: a new stream, 4 events of 120 bytes, 3 rows of 150 bytes");
+    let memory = Store::memory(&[&TASKS, &ANSWERS]);
+    measure("memory, one after the other", &memory, 1, 100_000).await?;
+    for (name, durability, count) in [
+        ("SQLite normal", Durability::Normal, 100_000),
+        ("SQLite full", Durability::Full, 20_000),
+    ] {
+        let folder = tempfile::tempdir()?;
+        let options = Options::new(folder.path());
+        let options = options.tables(&[&TASKS, &ANSWERS]).durability(durability);
+        let store = Store::open(&options)?;
+        measure(
+            &format!("{name}, one after the other"),
+            &store,
+            1,
+            count / 20,
+        )
+        .await?;
+        measure(&format!("{name}, 64 at a time"), &store, 64, count).await?;
+        store.close().await;
+        let file = fs::metadata(folder.path().join("monas.db"))?.len();
+        let tasks = count + count / 20;
+        println!("{name:<28} {:>8} bytes of file for each task", file / tasks);
+    }
+    appends().await?;
+    streams_in_memory().await
+}
+
+/// Commits tasks from so many tasks at once, each waiting for its acknowledgement.
+async fn measure(name: &str, store: &Store, writers: u64, count: u64) -> Outcome {
+    let before = (store.stats(), cpu()?, Instant::now());
+    let each = count / writers;
+    let tasks: Vec<_> = (0..writers)
+        .map(|writer| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                for round in 0..each {
+                    let number = round * writers + writer;
+                    store.commit(task(number + (writers << 40))).await?;
+                }
+                Ok::<_, store::Error>(())
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await??;
+    }
+    let count = writers * each;
+    let cpu = (cpu()? - before.1) / count;
+    let wall = before.2.elapsed().as_nanos() as u64 / count;
+    let stats = store.stats();
+    let group =
+        (stats.batches - before.0.batches) as f64 / (stats.commits - before.0.commits) as f64;
+    println!("{name:<28} {cpu:>8} ns of processor, {wall:>8} ns, {group:>5.1} in a transaction");
+    Ok(())
+}
+
+/// One event after the other onto one stream.
+async fn appends() -> Outcome {
+    let store = Store::memory(&[]);
+    let stream = StreamId::new("stream");
+    let before = cpu()?;
+    let count = 1_000_000;
+    for after in 0..count {
+        let event =
+            NewEvent::new(&b"an event of a hundred bytes, more or less, as a delta would be"[..]);
+        store
+            .commit(Batch::new().append(&stream, after, vec![event]))
+            .await?;
+    }
+    let cpu = (cpu()? - before) / count;
+    println!("memory, one event            {cpu:>8} ns of processor");
+    Ok(())
+}
+
+/// What finished streams take, with their rows.
+async fn streams_in_memory() -> Outcome {
+    let count = 100_000;
+    let before = resident()?;
+    let store = Store::memory(&[&TASKS, &ANSWERS]);
+    for number in 0..count {
+        let id = id(number);
+        let stream = StreamId::new(id.as_str());
+        let first = Batch::new()
+            .append(&stream, 0, events(100, 2))
+            .put(&TASKS, row(&id, number, 150))
+            .put(&ANSWERS, answer(&id, number, 150));
+        store.commit(first).await?;
+        let last = Batch::new()
+            .append(&stream, 2, events(100, 2))
+            .put(&TASKS, row(&id, number + 7, 150))
+            .finish(&stream, number as i64);
+        store.commit(last).await?;
+    }
+    let bytes = (resident()? - before) / count;
+    println!("memory, 4 x 100 + 2 x 150    {bytes:>8} bytes for each finished stream");
+    Ok(())
+}
+
+fn task(number: u64) -> Batch {
+    let id = id(number);
+    let stream = StreamId::new(id.as_str());
+    Batch::new()
+        .append(&stream, 0, events(120, 4))
+        .put(&TASKS, row(&id, number, 150))
+        .insert(&ANSWERS, answer(&format!("a{id}"), number, 150))
+        .put(&ANSWERS, answer(&format!("b{id}"), number, 150))
+}
+
+fn events(bytes: usize, count: usize) -> Vec<NewEvent> {
+    (0..count)
+        .map(|_| NewEvent::new(vec![b'x'; bytes]))
+        .collect()
+}
+
+fn row(id: &str, number: u64, bytes: usize) -> Row {
+    let context = format!("context-{}", number / 3);
+    Row {
+        key: id.to_owned(),
+        columns: vec!["anonymous".into(), context.into(), (number as i64).into()],
+        body: vec![b'y'; bytes].into(),
+    }
+}
+
+fn answer(id: &str, number: u64, bytes: usize) -> Row {
+    Row {
+        key: id.to_owned(),
+        columns: vec![(number as i64).into()],
+        body: vec![b'z'; bytes].into(),
+    }
+}
+
+/// Like a random identifier: as long, and without an order.
+fn id(number: u64) -> String {
+    let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    format!("{mixed:016x}-4b2d-9c1e-{number:09x}")
+}
+
+/// Nanoseconds that the threads of this process have run.
+fn cpu() -> Result<u64, Box<dyn Error>> {
+    let mut sum = 0;
+    for thread in fs::read_dir("/proc/self/task")? {
+        let ran = fs::read_to_string(thread?.path().join("schedstat"))?;
+        sum += ran.split(' ').next().unwrap_or_default().parse::<u64>()?;
+    }
+    Ok(sum)
+}
+
+/// Bytes of this process that are in memory.
+fn resident() -> Result<u64, Box<dyn Error>> {
+    let pages = fs::read_to_string("/proc/self/statm")?;
+    let pages = pages.split(' ').nth(1).unwrap_or_default();
+    Ok(pages.parse::<u64>()? * 4096)
+}

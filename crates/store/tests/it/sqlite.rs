@@ -1,0 +1,1 @@
+//! What the engine with a file promises beyond the contract.

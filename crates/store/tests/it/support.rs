@@ -1,0 +1,135 @@
+//! Stores to test, and short words for what the tests say often.
+
+use std::path::Path;
+
+use store::{
+    Batch, Column, Durability, Entry, Error, NewEvent, Options, Query, Row, Store, StreamId,
+    StreamState, Table,
+};
+use tempfile::TempDir;
+
+/// Found by owner and time, by owner, by state.
+pub(crate) static NOTES: Table = Table {
+    name: "notes",
+    columns: &[
+        Column::text("owner"),
+        Column::text("state"),
+        Column::integer("time"),
+    ],
+    indexes: &[
+        &["owner", "time"],
+        &["owner"],
+        &["state", "time"],
+        &["time"],
+    ],
+};
+
+/// The same without an index.
+pub(crate) static HEAPS: Table = Table {
+    name: "heaps",
+    columns: NOTES.columns,
+    indexes: &[],
+};
+
+/// A store, and the folder it is in.
+pub(crate) struct Made {
+    pub(crate) store: Store,
+    _folder: Option<TempDir>,
+}
+
+impl Made {
+    pub(crate) fn memory() -> Self {
+        let store = Store::memory(&[&NOTES, &HEAPS]);
+        let _folder = None;
+        Self { store, _folder }
+    }
+
+    pub(crate) fn sqlite_full() -> Self {
+        Self::sqlite(Durability::Full)
+    }
+
+    pub(crate) fn sqlite_normal() -> Self {
+        Self::sqlite(Durability::Normal)
+    }
+
+    fn sqlite(durability: Durability) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&options(folder.path()).durability(durability)).unwrap();
+        let _folder = Some(folder);
+        Self { store, _folder }
+    }
+}
+
+/// The tables above in a folder.
+pub(crate) fn options(folder: &Path) -> Options {
+    Options::new(folder).tables(&[&NOTES, &HEAPS])
+}
+
+pub(crate) fn stream(name: &str) -> StreamId {
+    StreamId::new(name)
+}
+
+pub(crate) fn events<const N: usize>(texts: [&str; N]) -> Vec<NewEvent> {
+    let events = texts.map(|text| NewEvent::new(text.as_bytes().to_vec()));
+    events.into_iter().collect()
+}
+
+/// One event that says which one it is.
+pub(crate) fn numbered(sequence: u64) -> Vec<NewEvent> {
+    vec![NewEvent::new(sequence.to_string())]
+}
+
+pub(crate) fn note(key: &str, owner: &str, state: &str, time: i64) -> Row {
+    Row {
+        key: key.to_owned(),
+        columns: vec![owner.into(), state.into(), time.into()],
+        body: format!("the body of {key}").into(),
+    }
+}
+
+pub(crate) fn text(entry: &Entry) -> (u64, String) {
+    let payload = entry.payload().to_vec();
+    (entry.sequence(), String::from_utf8(payload).unwrap())
+}
+
+/// Reading in a few words.
+impl Made {
+    pub(crate) async fn commit(&self, batch: Batch) -> Result<(), Error> {
+        self.store.commit(batch).await
+    }
+
+    pub(crate) async fn state(&self, name: &str) -> Option<StreamState> {
+        let stream = stream(name);
+        self.store
+            .read(move |view| view.stream(&stream))
+            .await
+            .unwrap()
+    }
+
+    pub(crate) async fn read(&self, name: &str, after: u64) -> Result<Vec<(u64, String)>, Error> {
+        let stream = stream(name);
+        let read = self
+            .store
+            .read(move |view| view.events(&stream, after, usize::MAX))
+            .await?;
+        Ok(read.iter().map(|entry| text(entry)).collect())
+    }
+
+    pub(crate) async fn row(&self, key: &str) -> Option<Row> {
+        let key = key.to_owned();
+        self.store
+            .read(move |view| view.row(&NOTES, &key))
+            .await
+            .unwrap()
+    }
+
+    pub(crate) async fn keys(&self, query: &Query) -> Vec<String> {
+        let query = query.clone();
+        let rows = self
+            .store
+            .read(move |view| view.rows(&query))
+            .await
+            .unwrap();
+        rows.into_iter().map(|row| row.key).collect()
+    }
+}
