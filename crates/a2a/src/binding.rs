@@ -19,9 +19,7 @@ pub mod card;
 #[cfg(feature = "grpc")]
 pub mod grpc;
 mod http_call;
-#[cfg(feature = "jsonrpc")]
 pub mod jsonrpc;
-#[cfg(feature = "rest")]
 pub mod rest;
 mod sse;
 
@@ -57,14 +55,12 @@ pub struct Binding {
 
 /// All bindings, in the order in which a card lists them.
 pub static BINDINGS: &[Binding] = &[
-    #[cfg(feature = "jsonrpc")]
     Binding {
         name: "JSONRPC",
         key: "jsonrpc",
         path: "/a2a/jsonrpc",
         routes: jsonrpc::server::routes,
     },
-    #[cfg(feature = "rest")]
     Binding {
         name: "HTTP+JSON",
         key: "rest",

@@ -25,7 +25,6 @@ pub(super) const CURSOR_HEADER: HeaderName = HeaderName::from_static("last-event
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unversioned {
     /// A2A 3.6.2: 0.3.
-    #[cfg(any(feature = "jsonrpc", feature = "rest"))]
     Old,
     /// The address of the call already says which version it is.
     #[cfg(feature = "grpc")]
@@ -59,7 +58,6 @@ fn check_version(head: &Parts, unversioned: Unversioned) -> Result<(), Error> {
     let mut numbers = version.trim().split('.');
     let spoken = match (numbers.next(), numbers.next()) {
         (Some(""), None) => match unversioned {
-            #[cfg(any(feature = "jsonrpc", feature = "rest"))]
             Unversioned::Old => false,
             #[cfg(feature = "grpc")]
             Unversioned::Known => true,
@@ -118,7 +116,6 @@ pub(super) fn activated(call: &Call, card: &AgentCard) -> Option<HeaderValue> {
 }
 
 /// The media type of a body, lower-case and without parameters; empty when there is none.
-#[cfg(any(feature = "jsonrpc", feature = "rest"))]
 pub(super) fn media_type(headers: &HeaderMap) -> String {
     let given = headers
         .get(CONTENT_TYPE)
@@ -134,21 +131,31 @@ pub(super) fn media_type(headers: &HeaderMap) -> String {
 }
 
 /// The whole body, if it is small enough and comes soon enough.
-#[cfg(any(feature = "jsonrpc", feature = "rest"))]
 pub(super) async fn read(body: Body, limits: &Limits) -> Result<Bytes, Error> {
     let limit = limits.max_body;
     let reading = Limited::new(body, limit).collect();
     match timeout(limits.body_time, reading).await {
         Ok(Ok(read)) => Ok(read.to_bytes()),
-        Ok(Err(error))
-            if error.is::<LengthLimitError>()
-                || error.source().is_some_and(|it| it.is::<LengthLimitError>()) =>
-        {
+        Ok(Err(error)) if has_cause(&*error, |it| it.is::<LengthLimitError>()) => {
             Err(Error::TooLarge { limit })
         }
+        // Whoever brought the body may have a limit of its own.
+        Ok(Err(error)) if has_cause(&*error, is_late) => Err(Error::TooSlow),
         Ok(Err(error)) => Err(Error::InvalidRequest(format!(
             "the body broke off: {error}"
         ))),
         Err(_) => Err(Error::TooSlow),
     }
+}
+
+type Cause = dyn std::error::Error + 'static;
+
+/// Whether an error, or one that it comes from, is of a kind.
+fn has_cause(error: &Cause, is: impl Fn(&Cause) -> bool) -> bool {
+    std::iter::successors(Some(error), |error| error.source()).any(is)
+}
+
+fn is_late(error: &Cause) -> bool {
+    let error = error.downcast_ref::<std::io::Error>();
+    error.is_some_and(|error| error.kind() == std::io::ErrorKind::TimedOut)
 }

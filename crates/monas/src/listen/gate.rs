@@ -85,7 +85,8 @@ impl Gate {
         let (body, late) = Timed::new(body, &self.limits);
         let request = Request::from_parts(request, Body::new(body));
         let Ok(response) = router.call(request).await;
-        if late.is_late() {
+        // Who read the body may have said so already, in its own protocol's form.
+        if late.is_late() && response.status() != StatusCode::REQUEST_TIMEOUT {
             return (
                 StatusCode::REQUEST_TIMEOUT,
                 "the rest of the request took too long to arrive\n",
