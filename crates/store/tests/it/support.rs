@@ -53,7 +53,11 @@ impl Made {
     }
 
     fn sqlite(durability: Durability) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::open(tempfile::tempdir().unwrap(), durability)
+    }
+
+    /// What is in a folder already, or an empty store.
+    pub(crate) fn open(folder: TempDir, durability: Durability) -> Self {
         let store = Store::open(&options(folder.path()).durability(durability)).unwrap();
         let _folder = Some(folder);
         Self { store, _folder }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::failure::{Explained, damaged};
+use super::failure::Explained;
 use super::statements::{kind, table_name};
 use crate::Error;
 use crate::table::{Kind, Table};
@@ -100,10 +100,7 @@ fn declare_columns(
         match found.iter().find(|(name, _)| name == column.name) {
             Some((_, found)) if found == kind(column.kind) => {}
             Some((column, found)) => {
-                return Err(damaged(
-                    path,
-                    format!("column {column} of {name} is {found}"),
-                ));
+                return Err(table.misused(format!("column {column:?} is {found} in the file")));
             }
             None => {
                 let definition = definition(column.name, column.kind);
