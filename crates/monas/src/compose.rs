@@ -32,13 +32,10 @@ impl Server {
         let base = Base::lay(config).await?;
         let mut card = demo::card(&config.agent);
         base.declare(&mut card);
-        base.build(
-            config,
-            a2a::server::Config::new(card),
-            Arc::new(Demo),
-            Router::new(),
-        )
-        .await
+        let mut served = a2a::server::Config::new(card);
+        served.label = "demo".to_owned();
+        base.build(config, served, Arc::new(Demo), Router::new())
+            .await
     }
 
     /// The same with the agent that conformance suites and measurements drive.
@@ -47,6 +44,7 @@ impl Server {
         let mut card = sut::card();
         base.declare(&mut card);
         let mut served = a2a::server::Config::new(card);
+        served.label = "sut".to_owned();
         served.extended_card = Some(sut::extended(&served.card));
         let routes = sut::routes(base.store.clone());
         base.build(config, served, Arc::new(agent), routes).await
@@ -205,6 +203,8 @@ fn limit(config: &Config, served: &mut a2a::server::Config) {
     }
     let limits = &mut served.limits;
     limits.max_body = config.limits.max_body;
+    // The listener watches over bodies, pauses included.
+    limits.body_time = listen::Limits::default().body_total;
     limits.max_running = config.limits.max_running;
     limits.cancel_grace = config.limits.cancel_grace;
     limits.retention.max_age = config.store.keep_for;

@@ -15,7 +15,9 @@ pub(super) fn try_it(
         "JSONRPC" => {
             let call = |method: &str, id: &str, text: &str| {
                 let params = message(id, text);
-                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#)
+                format!(
+                    "{{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"{method}\", \"params\":\n    {params}}}"
+                )
             };
             let send = call("SendMessage", "jsonrpc", "echo hello");
             let stream = call("SendStreamingMessage", "jsonrpc-stream", "burst 20 100ms");
@@ -83,6 +85,7 @@ pub(super) fn try_it(
 /// gets the answer of the first time.
 fn message(id: &str, text: &str) -> String {
     format!(
-        r#"{{"message":{{"messageId":"{id}-'$(date +%s)'","role":"ROLE_USER","parts":[{{"text":"{text}"}}]}}}}"#
+        "{{\"message\": {{\"messageId\": \"{id}-'$(date +%s)'\",\n    \
+         \"role\": \"ROLE_USER\", \"parts\": [{{\"text\": \"{text}\"}}]}}}}"
     )
 }

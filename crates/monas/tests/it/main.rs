@@ -7,4 +7,6 @@
 
 mod listen;
 mod program;
+mod server;
 mod support;
+mod sut;

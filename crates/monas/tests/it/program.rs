@@ -1,7 +1,16 @@
 //! The process: how it starts, what it says, how it ends.
 
+use axum::body::Body;
+use http_body_util::BodyExt as _;
+use rcgen::CertifiedKey;
+use serde_json::Value;
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::process::Command;
 
+use crate::support::agent::{Sent, texts};
+use crate::support::http::{Client, Version};
 use crate::support::program::{Ended, Monas, command, run};
 
 fn home() -> TempDir {
@@ -21,7 +30,14 @@ async fn says_what_it_does_and_stops_when_told_to() {
     for signal in ["TERM", "INT"] {
         let mut monas = Monas::start(&mut command(home.path())).await;
         let log = monas.logged("serving").await;
-        assert!(log.contains(&monas.url), "{log}");
+        let data = home.path().join(".local/share/monas");
+        for expected in [
+            &*monas.url,
+            data.to_str().unwrap(),
+            "JSONRPC, HTTP+JSON, GRPC",
+        ] {
+            assert!(log.contains(expected), "{expected} in {log}");
+        }
         monas.signal(signal).await;
         let (code, log) = monas.ended().await;
         assert_eq!(code, Some(0), "{log}");
@@ -125,4 +141,241 @@ async fn helps() {
     assert!(!stdout.contains("--commit-delay"), "{stdout}");
     let Ended { stdout, .. } = run(command(home.path()).arg("--version")).await;
     assert_eq!(stdout, format!("monas {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[tokio::test]
+async fn a_second_server_on_the_same_data_is_refused_and_told_who_has_it() {
+    let home = home();
+    let monas = Monas::start(&mut command(home.path())).await;
+    let folder = home.path().join(".local/share/monas");
+    let said = complaint(&home, &["--listen", "127.0.0.1:0"], 1).await;
+    let expected = format!(
+        "monas: could not open {}: in use by the server {} (process {})\n",
+        folder.display(),
+        monas.url,
+        monas.id()
+    );
+    assert!(said.ends_with(&expected), "{said}");
+    monas.stop().await;
+    // Once it has gone the folder is free.
+    Monas::start(&mut command(home.path())).await.stop().await;
+}
+
+#[tokio::test]
+async fn the_commands_on_its_page_work_as_they_are() {
+    let home = home();
+    let monas = Monas::start(&mut command(home.path())).await;
+    let page = shell(&format!("curl -sS {}/", monas.url)).await;
+    let commands: Vec<String> = page
+        .split("<pre>")
+        .skip(1)
+        .map(|rest| unescape(rest.split_once("</pre>").unwrap().0))
+        .collect();
+    let curl = |what: &str| {
+        let mut fitting = commands.iter().filter(|command| command.contains(what));
+        fitting
+            .next()
+            .unwrap_or_else(|| panic!("no {what} in {commands:#?}"))
+    };
+    for (what, expected) in [
+        ("\"SendMessage\"", r#""parts":[{"text":"echo hello"}]"#),
+        (
+            "\"SendStreamingMessage\"",
+            r#""state":"TASK_STATE_COMPLETED""#,
+        ),
+        (
+            "/message:send",
+            r#""artifacts":[{"artifactId":"task","parts":[{"text":"task hello"}]}]"#,
+        ),
+        ("/message:stream", r#""text":"c19 "#),
+        ("/a2a/rest/tasks", r#""totalSize":3"#),
+    ] {
+        let command = curl(what);
+        assert!(command.starts_with("curl "), "{command}");
+        let answer = shell(command).await;
+        assert!(answer.contains(expected), "{command}\n{answer}");
+    }
+    // Each is the whole of a call, too: reflection tells grpcurl the rest.
+    let grpcurl = curl("lf.a2a.v1.A2AService/SendMessage");
+    assert!(grpcurl.starts_with("grpcurl -plaintext "), "{grpcurl}");
+    assert!(grpcurl.contains(monas.authority()), "{grpcurl}");
+    monas.stop().await;
+}
+
+/// What a command prints, as a user's shell runs it.
+async fn shell(command: &str) -> String {
+    let output = Command::new("sh")
+        .args(["-c", command])
+        .output()
+        .await
+        .unwrap();
+    let problem = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{command}\n{problem}\n(apt install curl, if it is missing)"
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The text that HTML stands for.
+fn unescape(html: &str) -> String {
+    let text = html
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"");
+    text.replace("&#39;", "'").replace("&amp;", "&")
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_it_at_once() {
+    let home = home();
+    let mut monas = Monas::start(&mut command(home.path())).await;
+    // A request that is under way and does not go on: the server asks for its body in vain.
+    let mut stream = TcpStream::connect(monas.authority()).await.unwrap();
+    stream
+        .write_all(
+            b"POST /a2a/jsonrpc HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+              Expect: 100-continue\r\nContent-Length: 9\r\n\r\n",
+        )
+        .await
+        .unwrap();
+    let mut answer = [0; 25];
+    stream.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 100 Continue\r\n\r\n");
+
+    monas.signal("TERM").await;
+    monas.logged("stopping").await;
+    monas.signal("INT").await;
+    let (code, log) = monas.ended().await;
+    assert_eq!(code, Some(130), "{log}");
+    assert!(!log.contains("stopped"), "{log}");
+}
+
+#[tokio::test]
+async fn a_stream_goes_on_where_a_killed_server_left_it() {
+    let home = home();
+    let mut monas = Monas::start(&mut command(home.path())).await;
+    let address = monas.authority().parse().unwrap();
+    let mut client = Client::connect(address, Version::One).await;
+    let sent = Sent {
+        id: "1",
+        text: "burst 40 10ms",
+        ..Sent::default()
+    };
+    let request = client
+        .request("POST", "localhost", "/a2a/rest/message:stream")
+        .header("content-type", "application/json")
+        .header("a2a-version", "1.0")
+        .body(Body::from(sent.request().to_string()));
+    let mut body = client.open(request.unwrap()).await.unwrap().into_body();
+    let mut seen = String::new();
+    while !seen.contains("\"c5 \"") {
+        let frame = body.frame().await.unwrap().unwrap();
+        seen += std::str::from_utf8(&frame.into_data().unwrap()).unwrap();
+    }
+    monas.signal("KILL").await;
+    assert_eq!(monas.ended().await.0, None);
+    // What arrived and was not looked at yet has been seen as well, up to the last whole event.
+    while let Some(Ok(frame)) = body.frame().await {
+        seen += std::str::from_utf8(&frame.into_data().unwrap()).unwrap();
+    }
+    let mut events = events(&seen[..seen.rfind("\n\n").unwrap()]);
+    let task = events[0].1["task"]["id"].as_str().unwrap().to_owned();
+    let cursor = events.last().unwrap().0;
+
+    monas = Monas::start(&mut command(home.path())).await;
+    let address = monas.authority().parse().unwrap();
+    let mut client = Client::connect(address, Version::One).await;
+    let request = client
+        .request(
+            "GET",
+            "localhost",
+            &format!("/a2a/rest/tasks/{task}:subscribe"),
+        )
+        .header("a2a-version", "1.0")
+        .header("last-event-id", cursor)
+        .body(Body::empty());
+    let rest = client.send(request.unwrap()).await;
+    events.extend(self::events(&rest.text));
+
+    let numbers: Vec<u64> = events.iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, (1..=events.len() as u64).collect::<Vec<_>>());
+    let pieces = events
+        .iter()
+        .map(|(_, event)| texts(&event["artifactUpdate"]["artifact"]["parts"]));
+    let expected: String = (0..40).map(|piece| format!("c{piece} ")).collect();
+    assert_eq!(pieces.collect::<String>(), expected);
+    let last = &events.last().unwrap().1["statusUpdate"]["status"]["state"];
+    assert_eq!(last, "TASK_STATE_COMPLETED");
+    monas.stop().await;
+}
+
+/// The events of a stream, with their numbers.
+fn events(text: &str) -> Vec<(u64, Value)> {
+    let mut events = Vec::new();
+    let mut number = 0;
+    for line in text.lines() {
+        if let Some(id) = line.strip_prefix("id: ") {
+            number = id.parse().unwrap();
+        } else if let Some(data) = line.strip_prefix("data: ") {
+            events.push((number, serde_json::from_str(data).unwrap()));
+        }
+    }
+    events
+}
+
+#[tokio::test]
+async fn serves_over_tls_with_the_files_it_is_given() {
+    let home = home();
+    let CertifiedKey { cert, signing_key } =
+        rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let (certificate, key) = (home.path().join("cert.pem"), home.path().join("key.pem"));
+    std::fs::write(&certificate, cert.pem()).unwrap();
+    std::fs::write(&key, signing_key.serialize_pem()).unwrap();
+    let mut command = command(home.path());
+    let monas = Monas::start(
+        command
+            .arg("--tls-cert")
+            .arg(&certificate)
+            .arg("--tls-key")
+            .arg(&key),
+    )
+    .await;
+    assert!(monas.url.starts_with("https://127.0.0.1:"), "{}", monas.url);
+    for version in ["--http1.1", "--http2"] {
+        let curl = format!(
+            "curl -sS {version} --cacert {} {}",
+            certificate.display(),
+            monas.url
+        );
+        assert_eq!(
+            shell(&format!("{curl}/healthz")).await,
+            r#"{"status":"ok"}"#
+        );
+        let card = shell(&format!("{curl}/.well-known/agent-card.json")).await;
+        assert!(
+            card.contains(&format!("\"url\":\"{}/a2a/rest\"", monas.url)),
+            "{card}"
+        );
+    }
+    monas.stop().await;
+}
+
+#[tokio::test]
+async fn the_agent_for_suites_is_another_command() {
+    let home = home();
+    let folder = home.path().join("kept");
+    for store in ["memory", folder.to_str().unwrap()] {
+        let monas = Monas::start(command(home.path()).args(["sut", "--store", store])).await;
+        let card = shell(&format!(
+            "curl -sS {}/.well-known/agent-card.json",
+            monas.url
+        ))
+        .await;
+        assert!(card.contains("Monas under test"), "{card}");
+        assert_eq!(folder.exists(), store != "memory");
+        monas.stop().await;
+    }
+    // It keeps out of the user's folders.
+    assert!(!home.path().join(".local").exists());
 }

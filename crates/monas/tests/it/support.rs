@@ -1,4 +1,6 @@
 //! What the tests have in common.
 
+pub(crate) mod agent;
 pub(crate) mod http;
 pub(crate) mod program;
+pub(crate) mod server;

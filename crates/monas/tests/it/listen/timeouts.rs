@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
+use a2a::binding::{self, Offers, Wire};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
@@ -79,6 +80,37 @@ async fn a_body_that_stops_halfway_is_answered_with_a_time_out() {
         assert_eq!(answer.status, StatusCode::REQUEST_TIMEOUT, "{version:?}");
     }
     server.stop().await;
+}
+
+#[tokio::test]
+async fn a_binding_says_in_its_own_form_that_it_took_too_long() {
+    let tasks = a2a::server::Config::new(monas::demo::card(&agent()));
+    let store = store::Store::memory(a2a::server::TABLES);
+    let tasks = a2a::Server::start(tasks, Arc::new(monas::demo::Demo), store)
+        .await
+        .unwrap();
+    let wire = Wire::new(Arc::new(tasks.clone()), tasks.limits().clone());
+    let routes = binding::routes(&wire, &Offers::default());
+    let server = Running::serve(limited(hasty()), routes).await;
+    for path in ["/a2a/jsonrpc", "/a2a/rest/message:send"] {
+        let mut client = Client::connect(server.address, Version::One).await;
+        let request = client
+            .request("POST", "localhost", path)
+            .header("content-type", "application/json")
+            .header("a2a-version", "1.0");
+        let answer = client.send(request.body(unfinished()).unwrap()).await;
+        assert_eq!(answer.status, StatusCode::REQUEST_TIMEOUT, "{path}");
+        assert!(answer.text.starts_with(r#"{"#), "{path}: {}", answer.text);
+    }
+    server.stop().await;
+    tasks.stop().await;
+}
+
+fn agent() -> monas::config::Agent {
+    monas::config::Agent {
+        name: "agent".to_owned(),
+        description: "agent".to_owned(),
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,255 @@
+//! A whole server: what is there, what is not, and what the card and the page say about it.
+
+use a2a::binding::Offer;
+use axum::body::Body;
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::support::agent::{Sent, call, stream, texts};
+use crate::support::http::{BOTH, Client, Version};
+use crate::support::server::{Running, config};
+
+/// The names of the bindings that the card lists, in its order.
+async fn listed(server: &Running) -> Vec<String> {
+    let card: Value =
+        serde_json::from_str(&server.get("/.well-known/agent-card.json").await.text).unwrap();
+    let interfaces = card["supportedInterfaces"].as_array().unwrap();
+    let name = |interface: &Value| interface["protocolBinding"].as_str().unwrap().to_owned();
+    interfaces.iter().map(name).collect()
+}
+
+/// Asks gRPC's health service whether the server lives: the status, and the bytes of the answer.
+async fn check_health(client: &mut Client) -> (StatusCode, String) {
+    let request = client
+        .request("POST", "localhost", "/grpc.health.v1.Health/Check")
+        .header("content-type", "application/grpc")
+        .header("te", "trailers")
+        // A message of no bytes.
+        .body(Body::from(vec![0; 5]));
+    let answer = client.send(request.unwrap()).await;
+    (answer.status, answer.text)
+}
+
+#[tokio::test]
+async fn two_servers_run_in_one_process() {
+    let (one, other) = (
+        Running::serve(&config()).await,
+        Running::serve(&config()).await,
+    );
+    for server in [&one, &other] {
+        let mut client = server.client(Version::One).await;
+        let sent = Sent {
+            id: "1",
+            text: "task hello",
+            ..Sent::default()
+        };
+        let answer = call(&mut client, "SendMessage", sent.request()).await;
+        assert_eq!(
+            answer["result"]["task"]["status"]["state"],
+            "TASK_STATE_COMPLETED"
+        );
+        let list = call(&mut client, "ListTasks", json!({})).await;
+        assert_eq!(
+            list["result"]["totalSize"], 1,
+            "each has a store of its own"
+        );
+    }
+    one.stop().await;
+    other.stop().await;
+}
+
+#[tokio::test]
+async fn the_agent_is_reached_over_every_binding_and_both_versions_of_http() {
+    let server = Running::serve(&config()).await;
+    assert_eq!(listed(&server).await, ["JSONRPC", "HTTP+JSON", "GRPC"]);
+    for version in BOTH {
+        let mut client = server.client(version).await;
+        let id = format!("{version:?}");
+        let sent = Sent {
+            id: &id,
+            text: "echo hello",
+            ..Sent::default()
+        };
+        let answer = call(&mut client, "SendMessage", sent.request()).await;
+        assert_eq!(texts(&answer["result"]["message"]["parts"]), "echo hello");
+
+        let request = client
+            .request("GET", "localhost", "/a2a/rest/tasks")
+            .header("a2a-version", "1.0")
+            .body(Body::empty());
+        assert_eq!(client.send(request.unwrap()).await.status, StatusCode::OK);
+    }
+    let mut client = server.client(Version::Two).await;
+    // Five bytes of frame, then status = SERVING.
+    assert_eq!(
+        check_health(&mut client).await,
+        (StatusCode::OK, "\0\0\0\0\u{2}\u{8}\u{1}".to_owned())
+    );
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_agent_says_what_it_understands() {
+    let server = Running::serve(&config()).await;
+    let mut client = server.client(Version::One).await;
+    let sent = Sent {
+        id: "1",
+        text: "what is this?",
+        ..Sent::default()
+    };
+    let answer = call(&mut client, "SendMessage", sent.request()).await;
+    assert!(
+        texts(&answer["result"]["message"]["parts"]).contains("`echo hello`"),
+        "{answer}"
+    );
+
+    let sent = Sent {
+        id: "2",
+        text: "burst 3 1ms",
+        ..Sent::default()
+    };
+    let events = stream(&mut client, "SendStreamingMessage", sent.request()).await;
+    let pieces: Vec<_> = events
+        .iter()
+        .map(|event| texts(&event["artifactUpdate"]["artifact"]["parts"]))
+        .collect();
+    assert_eq!(pieces, ["", "", "c0 ", "c1 ", "c2 ", ""]);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_binding_that_is_off_is_nowhere() {
+    for key in ["jsonrpc", "rest", "grpc"] {
+        let mut config = config();
+        let bindings = &mut config.bindings;
+        *match key {
+            "jsonrpc" => &mut bindings.jsonrpc,
+            "rest" => &mut bindings.rest,
+            _ => &mut bindings.grpc,
+        } = Offer::Off;
+        let server = Running::serve(&config).await;
+        let (name, title) = match key {
+            "jsonrpc" => ("JSONRPC", "JSON-RPC"),
+            "rest" => ("HTTP+JSON", "REST"),
+            _ => ("GRPC", "gRPC"),
+        };
+        let listed = listed(&server).await;
+        assert_eq!(listed.len(), 2);
+        assert!(!listed.contains(&name.to_owned()), "{listed:?}");
+        let page = server.get("/").await.text;
+        assert!(!page.contains(&format!("<h2>{title}")), "{title}");
+
+        let mut client = server.client(Version::Two).await;
+        let request = client
+            .request("POST", "localhost", "/a2a/jsonrpc")
+            .body(Body::empty());
+        let jsonrpc = client.send(request.unwrap()).await.status;
+        assert_eq!(jsonrpc == StatusCode::NOT_FOUND, key == "jsonrpc");
+        let rest = server.get("/a2a/rest/tasks?A2A-Version=1.0").await.status;
+        assert_eq!(rest == StatusCode::NOT_FOUND, key == "rest");
+        let (grpc, _) = check_health(&mut client).await;
+        assert_eq!(grpc == StatusCode::NOT_FOUND, key == "grpc");
+        server.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_deprecated_binding_is_served_listed_last_and_marked() {
+    let mut config = config();
+    config.bindings.jsonrpc = Offer::Deprecated;
+    let server = Running::serve(&config).await;
+    assert_eq!(listed(&server).await, ["HTTP+JSON", "GRPC", "JSONRPC"]);
+    let page = server.get("/").await.text;
+    assert_eq!(page.matches("deprecated</span>").count(), 1);
+
+    let mut client = server.client(Version::One).await;
+    let sent = Sent {
+        id: "1",
+        text: "echo",
+        ..Sent::default()
+    };
+    let answer = call(&mut client, "SendMessage", sent.request()).await;
+    assert_eq!(texts(&answer["result"]["message"]["parts"]), "echo");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn behind_a_proxy_clients_are_told_its_address() {
+    let mut config = config();
+    config.public_url = Some("https://agents.example".parse().unwrap());
+    let server = Running::serve(&config).await;
+    assert_eq!(server.url, "https://agents.example");
+    let mut client = server.client(Version::One).await;
+    let request = client
+        .request("GET", "agents.example", "/.well-known/agent.json")
+        .body(Body::empty());
+    let card: Value = serde_json::from_str(&client.send(request.unwrap()).await.text).unwrap();
+    let interfaces = card["supportedInterfaces"].as_array().unwrap();
+    let urls: Vec<_> = interfaces
+        .iter()
+        .map(|it| it["url"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        urls,
+        [
+            "https://agents.example/a2a/jsonrpc",
+            "https://agents.example/a2a/rest",
+            "agents.example"
+        ]
+    );
+    let page = server.get("/").await.text;
+    assert!(page.contains("grpcurl -H"), "over TLS it is not -plaintext");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_page_names_the_agent_and_lets_nothing_else_in() {
+    let mut config = config();
+    config.agent.name = "Ada <script>".to_owned();
+    let server = Running::serve(&config).await;
+    let page = server.get("/").await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
+    let policy = page.headers["content-security-policy"].to_str().unwrap();
+    assert!(
+        policy.starts_with("default-src 'none'; style-src 'sha256-"),
+        "{policy}"
+    );
+    assert!(page.text.contains("<h1>Ada &lt;script&gt;</h1>"));
+    for title in ["JSON-RPC", "HTTP+JSON (REST)", "gRPC"] {
+        assert!(page.text.contains(&format!("<h2>{title}</h2>")), "{title}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn says_that_it_lives_and_what_is_not_there() {
+    let server = Running::serve(&config()).await;
+    let health = server.get("/healthz").await;
+    assert_eq!(health.status, StatusCode::OK);
+    assert_eq!(health.text, r#"{"status":"ok"}"#);
+
+    for (method, path, status) in [
+        ("GET", "/nothing", StatusCode::NOT_FOUND),
+        ("POST", "/healthz", StatusCode::METHOD_NOT_ALLOWED),
+        ("GET", "/a2a/jsonrpc", StatusCode::METHOD_NOT_ALLOWED),
+        ("DELETE", "/", StatusCode::METHOD_NOT_ALLOWED),
+    ] {
+        let mut client = server.client(Version::One).await;
+        let request = client
+            .request(method, "localhost", path)
+            .body(Body::empty());
+        let answer = client.send(request.unwrap()).await;
+        assert_eq!(answer.status, status, "{method} {path}");
+        let body: Value = serde_json::from_str(&answer.text).unwrap();
+        assert_eq!(body["error"]["code"], status.as_u16(), "{method} {path}");
+        assert!(body["error"]["message"].as_str().unwrap().contains(path));
+        let allow = status == StatusCode::METHOD_NOT_ALLOWED;
+        assert_eq!(
+            answer.headers.contains_key("allow"),
+            allow,
+            "{method} {path}"
+        );
+    }
+    server.stop().await;
+}
