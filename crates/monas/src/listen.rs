@@ -6,7 +6,7 @@
 //! - [`limits`]: every time limit and size, with defaults
 //! - `connection`: one connection: TLS, the version of HTTP, the end
 //! - `sniff`, `tls`, `counted`: the streams under it
-//! - `gate`: one request: judged by [`Guard`], its `body` timed, its answer completed
+//! - `gate`: one request: judged by [`Guard`], its `body` timed, its answer completed and `paced`
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -27,6 +27,7 @@ mod gate;
 mod guard;
 pub mod limits;
 mod origin;
+mod paced;
 mod sniff;
 mod tls;
 

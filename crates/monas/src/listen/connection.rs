@@ -2,6 +2,7 @@
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::rt::Executor;
@@ -19,11 +20,15 @@ use tokio_util::task::TaskTracker;
 use super::counted::Counted;
 use super::gate::Gate;
 use super::limits::Limits;
+use super::paced::Pace;
 use super::sniff::{Protocol, sniff};
 
 /// How much an HTTP/2 client may send ahead of what is read, in one request and in all of them.
 const STREAM_WINDOW: u32 = 1 << 20;
 const CONNECTION_WINDOW: u32 = 4 << 20;
+
+/// How much of one response is kept for an HTTP/2 client that does not take it yet.
+const SEND_BUFFER: usize = 128 << 10;
 
 /// What all connections of a listener have in common.
 pub(super) struct Common {
@@ -91,6 +96,7 @@ impl Common {
                 let requests = Requests {
                     tasks: self.tasks.clone(),
                     cut: self.cut.child_token(),
+                    write: self.limits.write,
                 };
                 // Whatever ends the connection ends its requests.
                 let _guard = requests.cut.clone().drop_guard();
@@ -119,6 +125,7 @@ impl Common {
             .max_header_list_size(self.limits.head_bytes)
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
+            .max_send_buf_size(SEND_BUFFER)
             .keep_alive_interval(self.limits.ping_interval())
             .keep_alive_timeout(self.limits.ping_answer());
         http
@@ -146,6 +153,8 @@ async fn finish<C: Future>(
 struct Requests {
     tasks: TaskTracker,
     cut: CancellationToken,
+    /// How long a client may take nothing of a response.
+    write: Duration,
 }
 
 impl<F> Executor<F> for Requests
@@ -153,9 +162,12 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     fn execute(&self, request: F) {
-        let cut = self.cut.clone();
+        let (cut, write) = (self.cut.clone(), self.write);
         self.tasks.spawn(async move {
-            cut.run_until_cancelled(request).await;
+            let paced = Pace::new().watch(write, request);
+            if cut.run_until_cancelled(paced).await == Some(false) {
+                tracing::debug!("a client did not take a response");
+            }
         });
     }
 }

@@ -21,6 +21,7 @@ use tower_service::Service as _;
 use super::body::Timed;
 use super::guard::{Caller, Guard, Refusal};
 use super::limits::Limits;
+use super::paced::keep_pace;
 
 /// What stands before the routes.
 pub(super) struct Gate {
@@ -71,7 +72,7 @@ impl Gate {
         } else if response.status().is_client_error() {
             tracing::debug!(%method, path, status, "a request was refused");
         }
-        Ok(response)
+        Ok(keep_pace(response))
     }
 
     async fn pass(&self, request: Parts, body: Incoming) -> Response {

@@ -72,7 +72,7 @@ fn endless() -> Body {
 
 /// Limits so short that a test can wait for them to pass.
 fn hasty() -> Limits {
-    let moment = Duration::from_millis(150);
+    let moment = Duration::from_millis(300);
     Limits {
         handshake: moment,
         head: moment,

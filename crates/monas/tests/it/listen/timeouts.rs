@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use a2a::binding::{self, Offers, Wire};
 use axum::Router;
@@ -10,8 +11,7 @@ use axum::http::StatusCode;
 use axum::routing::get;
 use http_body_util::BodyExt;
 use monas::listen::Limits;
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
+use tokio::sync::mpsc;
 
 use super::{Running, hasty, limited};
 use crate::support::http::{BOTH, Client, Version, raw};
@@ -116,15 +116,15 @@ fn agent() -> monas::config::Agent {
 #[tokio::test]
 async fn a_body_that_drips_is_given_up_on_in_the_end() {
     let limits = Limits {
-        body: std::time::Duration::from_secs(60),
-        body_total: std::time::Duration::from_millis(300),
+        body: Duration::from_secs(60),
+        body_total: Duration::from_millis(300),
         ..Limits::default()
     };
     let server = Running::start(limited(limits)).await;
     for version in BOTH {
         let mut client = Client::connect(server.address, version).await;
         let drip = futures_util::stream::unfold((), async |()| {
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            tokio::time::sleep(Duration::from_millis(10)).await;
             Some((Ok::<_, Infallible>(Bytes::from_static(b".")), ()))
         });
         let request = client.request("POST", &server.authority(), "/echo");
@@ -156,7 +156,12 @@ async fn a_slow_body_that_arrives_in_time_is_taken() {
 
 #[tokio::test]
 async fn a_response_that_streams_outlives_every_limit() {
-    let server = Running::start(limited(hasty())).await;
+    let limits = Limits {
+        // A third of it is how long a client may take for a sign of life.
+        head: hasty().head * 3,
+        ..hasty()
+    };
+    let server = Running::start(limited(limits.clone())).await;
     for version in BOTH {
         let mut client = Client::connect(server.address, version).await;
         let request = client.request("GET", &server.authority(), "/endless");
@@ -167,16 +172,15 @@ async fn a_response_that_streams_outlives_every_limit() {
             .into_body();
         let first = body.frame().await.unwrap().unwrap();
         assert_eq!(first.into_data().unwrap(), "first");
-        let more = tokio::time::timeout(hasty().head * 4, body.frame()).await;
+        let more = tokio::time::timeout(limits.head * 2, body.frame()).await;
         assert!(more.is_err(), "it is still open: {more:?}");
     }
     server.stop().await;
 }
 
-#[tokio::test]
-async fn a_client_that_takes_nothing_is_cut_off() {
-    // Its receiver learns when the server drops the answer, and its sender with it.
-    let (held, mut dropped) = tokio::sync::mpsc::channel::<Infallible>(1);
+/// A route that answers without end, and what learns when the server drops the answer.
+fn flood() -> (Router, mpsc::Receiver<Infallible>) {
+    let (held, dropped) = mpsc::channel(1);
     let held = Arc::new(Mutex::new(Some(held)));
     let flood = async move || {
         let held = held.lock().unwrap().take();
@@ -187,14 +191,85 @@ async fn a_client_that_takes_nothing_is_cut_off() {
         });
         Body::from_stream(pieces)
     };
-    let routes = Router::new().route("/flood", get(flood));
+    (Router::new().route("/flood", get(flood)), dropped)
+}
+
+#[tokio::test]
+async fn a_client_that_takes_nothing_is_cut_off() {
+    for version in BOTH {
+        let (routes, mut dropped) = flood();
+        let server = Running::serve(limited(hasty()), routes).await;
+        let mut client = Client::connect(server.address, version).await;
+        let request = client.request("GET", "localhost", "/flood");
+        let answer = client
+            .open(request.body(Body::empty()).unwrap())
+            .await
+            .unwrap();
+        assert!(dropped.recv().await.is_none(), "{version:?}");
+        drop(answer);
+        server.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_holds_back_one_response_gets_others() {
+    let (routes, mut dropped) = flood();
+    let routes = routes.route("/", get(async || "hello"));
     let server = Running::serve(limited(hasty()), routes).await;
-    let mut stream = TcpStream::connect(server.address).await.unwrap();
-    stream
-        .write_all(b"GET /flood HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    let mut client = Client::connect(server.address, Version::Two).await;
+    let request = client.request("GET", "localhost", "/flood");
+    let held_back = client
+        .open(request.body(Body::empty()).unwrap())
         .await
         .unwrap();
     assert!(dropped.recv().await.is_none());
+    let request = client.request("GET", "localhost", "/");
+    assert_eq!(
+        client.send(request.body(Body::empty()).unwrap()).await.text,
+        "hello"
+    );
+
+    // What was on its way still arrives; then it is plain that there is no more.
+    let mut body = held_back.into_body();
+    let end = loop {
+        match body.frame().await {
+            Some(Ok(_)) => {}
+            end => break end,
+        }
+    };
+    assert!(end.unwrap().is_err());
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_client_that_reads_slowly_gets_everything() {
+    let pieces = || {
+        futures_util::stream::iter(
+            (0..64).map(|_| Ok::<_, Infallible>(Bytes::from(vec![b'.'; 1 << 16]))),
+        )
+    };
+    let routes = Router::new().route("/", get(async move || Body::from_stream(pieces())));
+    let limits = Limits {
+        write: Duration::from_secs(1),
+        ..Limits::default()
+    };
+    let server = Running::serve(limited(limits.clone()), routes).await;
+    for version in BOTH {
+        let mut client = Client::connect(server.address, version).await;
+        let request = client.request("GET", "localhost", "/");
+        let mut body = client
+            .open(request.body(Body::empty()).unwrap())
+            .await
+            .unwrap()
+            .into_body();
+        let mut length = 0;
+        while let Some(frame) = body.frame().await {
+            length += frame.unwrap().into_data().unwrap().len();
+            // With a pause after each piece, but never a long one.
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(length, 64 << 16, "{version:?}");
+    }
     server.stop().await;
 }
 
