@@ -379,3 +379,18 @@ async fn the_agent_for_suites_is_another_command() {
     // It keeps out of the user's folders.
     assert!(!home.path().join(".local").exists());
 }
+
+#[tokio::test]
+async fn logs_what_was_refused_without_its_query() {
+    let home = home();
+    let mut monas = Monas::start(command(home.path()).args(["--log", "debug"])).await;
+    shell(&format!("curl -sS '{}/nothing?secret=1'", monas.url)).await;
+    let log = monas.logged("a request was refused").await;
+    let line = log.lines().last().unwrap();
+    assert!(
+        line.contains("method=GET path=\"/nothing\" status=404"),
+        "{line}"
+    );
+    assert!(!log.contains("secret"), "{log}");
+    monas.stop().await;
+}

@@ -3,6 +3,7 @@
 use a2a::binding::Offer;
 use axum::body::Body;
 use axum::http::StatusCode;
+use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 
 use crate::support::agent::{Sent, call, stream, texts};
@@ -252,4 +253,36 @@ async fn says_that_it_lives_and_what_is_not_there() {
         );
     }
     server.stop().await;
+}
+
+#[tokio::test]
+async fn streams_end_in_good_order_when_the_server_stops() {
+    for version in BOTH {
+        let server = Running::serve(&config()).await;
+        let mut client = server.client(version).await;
+        let sent = Sent {
+            id: "1",
+            text: "burst 2 1h",
+            ..Sent::default()
+        };
+        let request = client
+            .request("POST", "localhost", "/a2a/rest/message:stream")
+            .header("content-type", "application/json")
+            .header("a2a-version", "1.0")
+            .body(Body::from(sent.request().to_string()));
+        let mut body = client.open(request.unwrap()).await.unwrap().into_body();
+        let mut seen = String::new();
+        while !seen.contains("\"c0 \"") {
+            let frame = body.frame().await.unwrap().unwrap();
+            seen += std::str::from_utf8(&frame.into_data().unwrap()).unwrap();
+        }
+        server.stop().await;
+        // It says so and ends; were it cut off there would be a failure.
+        let rest = body.collect().await.unwrap().to_bytes();
+        let rest = std::str::from_utf8(&rest).unwrap();
+        assert!(
+            rest.contains("the server is stopping"),
+            "{version:?}: {rest}"
+        );
+    }
 }
