@@ -194,10 +194,6 @@ impl Inner {
         self.places.clone().try_acquire_owned().map_err(|_| full())
     }
 
-    fn spawn(&self, run: run::Run) {
-        self.runs.spawn(run.work());
-    }
-
     fn offers_push(&self) -> bool {
         let capabilities = self.card.capabilities.as_ref();
         capabilities.and_then(|it| it.push_notifications) == Some(true)

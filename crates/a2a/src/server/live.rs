@@ -1,117 +1,124 @@
 //! The tasks somebody works on, and how to reach whoever does.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use store::Follow;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, oneshot};
 
 use super::run::Command;
+use crate::error::Error;
 use crate::types::{Message, Task};
 
-/// The last state in which a task had ended or waited for its caller.
-pub(super) type Settled = Option<Arc<Task>>;
-
-/// How the answer to a message begins.
+/// How the answer to a message begins, as its caller wants it.
 pub(super) enum Started {
     /// With a message, which is all of it.
     Message(Message),
-    /// With a task.
-    Task(Box<Opened>),
+    /// With a task: as it was opened, or once it rests.
+    Task(Box<Task>),
+    /// With a task and what happens to it.
+    Stream(Box<Opened>),
 }
 
-/// A task that has taken a message.
+/// Whom to tell how the answer begins.
+pub(super) type Reply = oneshot::Sender<Result<Started, Error>>;
+
+/// A task that has taken a message, for a caller that wants a stream.
 pub(super) struct Opened {
     pub(super) id: String,
     pub(super) context: String,
-    /// What follows this generation is the answer.
-    pub(super) generation: u64,
-    /// The task at that point, unless it is its own first event.
-    pub(super) snapshot: Option<Task>,
-    /// What follows, for a caller that wants a stream.
-    pub(super) follow: Option<Follow>,
-    pub(super) settled: watch::Receiver<Settled>,
+    /// The task when it took the message, unless that is its own first event.
+    pub(super) snapshot: Option<Box<Task>>,
+    /// What happens to it from there.
+    pub(super) follow: Box<Follow>,
 }
 
-/// The way to a run.
-#[derive(Clone)]
-pub(super) struct Handle {
-    commands: mpsc::Sender<Command>,
+/// Where a run gets what is asked of it.
+pub(super) struct Mailbox {
+    commands: Mutex<VecDeque<Command>>,
+    arrived: Notify,
+    limit: usize,
 }
 
-impl Handle {
-    pub(super) fn new(commands: mpsc::Sender<Command>) -> Self {
-        Self { commands }
+impl Mailbox {
+    pub(super) fn new(limit: usize) -> Arc<Self> {
+        Arc::new(Self {
+            commands: Mutex::default(),
+            arrived: Notify::new(),
+            limit,
+        })
+    }
+
+    /// Ends when something has come.
+    pub(super) async fn arrived(&self) {
+        self.arrived.notified().await;
+    }
+
+    pub(super) fn take(&self) -> VecDeque<Command> {
+        std::mem::take(&mut *lock(&self.commands))
+    }
+
+    fn is_empty(&self) -> bool {
+        lock(&self.commands).is_empty()
+    }
+
+    fn put(&self, command: Command) -> Result<(), Busy> {
+        let mut commands = lock(&self.commands);
+        if commands.len() >= self.limit {
+            return Err(Busy);
+        }
+        commands.push_back(command);
+        self.arrived.notify_one();
+        Ok(())
     }
 }
+
+/// Too many wait for the task already.
+pub(super) struct Busy;
 
 /// All runs that have a task, by its id.
 #[derive(Default)]
 pub(super) struct Live {
-    runs: Mutex<HashMap<String, Handle>>,
-}
-
-/// Why a command did not reach a run; it is handed back.
-pub(super) enum Unsent {
-    /// Nobody works on the task.
-    Idle(Command),
-    /// Too many wait already.
-    Busy,
+    runs: Mutex<HashMap<String, Arc<Mailbox>>>,
 }
 
 impl Live {
-    pub(super) fn enter(&self, task: &str, handle: Handle) {
-        self.lock().insert(task.to_owned(), handle);
+    pub(super) fn enter(&self, task: &str, mailbox: Arc<Mailbox>) {
+        lock(&self.runs).insert(task.to_owned(), mailbox);
     }
 
-    /// Hands a command to the run of a task. Under one lock with [`leave`](Self::leave): a command
-    /// that was taken is obeyed.
-    pub(super) fn send(&self, task: &str, command: Command) -> Result<(), Unsent> {
-        let runs = self.lock();
-        let Some(handle) = runs.get(task) else {
-            return Err(Unsent::Idle(command));
-        };
-        match handle.commands.try_send(command) {
-            Ok(()) => Ok(()),
-            Err(mpsc::error::TrySendError::Full(_)) => Err(Unsent::Busy),
-            Err(mpsc::error::TrySendError::Closed(command)) => Err(Unsent::Idle(command)),
-        }
-    }
-
-    /// Enters a run that is made only when there is none. Hands the command to whoever is there.
+    /// Hands a command to the run of a task; when there is none, to one that is made for it. Under one
+    /// lock with [`leave`](Self::leave): a command that was taken is obeyed.
     pub(super) fn send_or_enter(
         &self,
         task: &str,
         command: Command,
-        make: impl FnOnce(Command) -> Handle,
-    ) -> Result<(), Unsent> {
-        match self.send(task, command) {
-            Err(Unsent::Idle(command)) => {
-                let mut runs = self.lock();
-                match runs.get(task).filter(|handle| !handle.commands.is_closed()) {
-                    // Somebody was quicker.
-                    Some(handle) => handle.commands.try_send(command).map_err(|_| Unsent::Busy),
-                    None => {
-                        runs.insert(task.to_owned(), make(command));
-                        Ok(())
-                    }
-                }
-            }
-            other => other,
+        make: impl FnOnce(Command) -> Arc<Mailbox>,
+    ) -> Result<(), Busy> {
+        let mut runs = lock(&self.runs);
+        if let Some(mailbox) = runs.get(task) {
+            return mailbox.put(command);
         }
+        runs.insert(task.to_owned(), make(command));
+        Ok(())
     }
 
-    /// Takes a run off the list if, with nobody sending, it has nothing left to do.
-    pub(super) fn leave(&self, task: &str, idle: impl FnOnce() -> bool) -> bool {
-        let mut runs = self.lock();
-        let leaves = idle();
+    /// Takes a run off the list, unless somebody has just asked something of it.
+    pub(super) fn leave(&self, task: &str, mailbox: &Mailbox) -> bool {
+        let mut runs = lock(&self.runs);
+        let leaves = mailbox.is_empty();
         if leaves {
             runs.remove(task);
         }
         leaves
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Handle>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Takes a run off the list, whatever was asked of it.
+    pub(super) fn abandon(&self, task: &str) {
+        lock(&self.runs).remove(task);
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

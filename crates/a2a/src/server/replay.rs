@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 use store::{Query, Row, Store};
-use tokio::sync::watch;
+use tokio::sync::oneshot;
 
 use super::journal::{SENDS, Scope};
 use super::run::Wants;
@@ -62,7 +62,14 @@ struct Known {
 
 struct Send {
     fingerprint: Fingerprint,
-    outcome: watch::Receiver<Option<Outcome>>,
+    state: State,
+}
+
+enum State {
+    /// Somebody answers it; these wait for the same.
+    UnderWay(Vec<oneshot::Sender<Outcome>>),
+    /// It was answered by a message.
+    Answered(Outcome),
 }
 
 /// The right to answer a send for the first time. When it is dropped unused, the next one of the
@@ -71,7 +78,7 @@ pub(super) struct Ticket {
     replay: Replay,
     key: Key,
     fingerprint: Fingerprint,
-    outcome: watch::Sender<Option<Outcome>>,
+    used: bool,
 }
 
 impl Replay {
@@ -113,21 +120,15 @@ impl Replay {
         loop {
             let (ticket, stored) = match self.enter(key, fingerprint)? {
                 Entered::First(ticket, stored) => (ticket, stored),
-                Entered::UnderWay(mut outcome) => {
-                    let outcome = outcome
-                        .wait_for(Option::is_some)
-                        .await
-                        .ok()
-                        .and_then(|outcome| outcome.clone());
-                    match outcome {
-                        Some(outcome) => return Ok(Admission::Again(outcome)),
-                        // It came to nothing: this one is the first, then.
-                        None => continue,
-                    }
-                }
+                Entered::Answered(outcome) => return Ok(Admission::Again(outcome)),
+                Entered::UnderWay(outcome) => match outcome.await {
+                    Ok(outcome) => return Ok(Admission::Again(outcome)),
+                    // It came to nothing: this one is the first, then.
+                    Err(_) => continue,
+                },
             };
             if stored && let Some(task) = self.look_up(key, fingerprint, now).await? {
-                ticket.done(Outcome::Task(task.clone()));
+                ticket.done(&Outcome::Task(task.clone()));
                 return Ok(Admission::Again(Outcome::Task(task)));
             }
             return Ok(Admission::First(ticket));
@@ -136,26 +137,26 @@ impl Replay {
 
     fn enter(&self, key: Key, fingerprint: Fingerprint) -> Result<Entered, Error> {
         let mut known = self.lock();
-        if let Some(send) = known.sends.get(&key) {
-            return if send.fingerprint == fingerprint {
-                Ok(Entered::UnderWay(send.outcome.clone()))
-            } else {
-                Err(reused())
-            };
+        if let Some(send) = known.sends.get_mut(&key) {
+            if send.fingerprint != fingerprint {
+                return Err(reused());
+            }
+            return Ok(match &mut send.state {
+                State::Answered(outcome) => Entered::Answered(outcome.clone()),
+                State::UnderWay(waiting) => {
+                    let (sender, outcome) = oneshot::channel();
+                    waiting.push(sender);
+                    Entered::UnderWay(outcome)
+                }
+            });
         }
-        let (sender, outcome) = watch::channel(None);
-        known.sends.insert(
-            key,
-            Send {
-                fingerprint,
-                outcome,
-            },
-        );
+        let state = State::UnderWay(Vec::new());
+        known.sends.insert(key, Send { fingerprint, state });
         let ticket = Ticket {
             replay: self.clone(),
             key,
             fingerprint,
-            outcome: sender,
+            used: false,
         };
         Ok(Entered::First(ticket, known.stored.contains(&key)))
     }
@@ -202,7 +203,8 @@ impl Replay {
 enum Entered {
     /// Nobody is answering it; the journal may know it.
     First(Ticket, bool),
-    UnderWay(watch::Receiver<Option<Outcome>>),
+    UnderWay(oneshot::Receiver<Outcome>),
+    Answered(Outcome),
 }
 
 impl Ticket {
@@ -216,35 +218,55 @@ impl Ticket {
     }
 
     /// What the send led to; for a task, after that row was committed.
-    pub(super) fn done(self, outcome: Outcome) {
+    pub(super) fn done(mut self, outcome: &Outcome) {
+        self.used = true;
         let mut known = self.replay.lock();
-        match &outcome {
-            Outcome::Task(_) => {
-                known.sends.remove(&self.key);
-                known.stored.insert(self.key);
-            }
+        let send = known.sends.remove(&self.key);
+        match outcome {
+            Outcome::Task(_) => drop(known.stored.insert(self.key)),
             Outcome::Message(message) => {
-                let size = message.to_protobuf().len() + 256;
-                known.messages.push_back((self.key, size));
-                known.bytes += size;
-                while known.bytes > self.replay.room {
-                    let Some((key, size)) = known.messages.pop_front() else {
-                        break;
-                    };
-                    known.sends.remove(&key);
-                    known.bytes -= size;
-                }
+                known.keep(self.key, self.fingerprint, message);
+                known.make_room(self.replay.room);
             }
         }
         drop(known);
-        self.outcome.send_replace(Some(outcome));
+        if let Some(Send {
+            state: State::UnderWay(waiting),
+            ..
+        }) = send
+        {
+            for waiting in waiting {
+                // Who waited may have gone.
+                let _ = waiting.send(outcome.clone());
+            }
+        }
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        if self.outcome.borrow().is_none() {
+        if !self.used {
             self.replay.lock().sends.remove(&self.key);
+        }
+    }
+}
+
+impl Known {
+    fn keep(&mut self, key: Key, fingerprint: Fingerprint, message: &Arc<Message>) {
+        let size = message.to_protobuf().len() + 256;
+        let state = State::Answered(Outcome::Message(message.clone()));
+        self.sends.insert(key, Send { fingerprint, state });
+        self.messages.push_back((key, size));
+        self.bytes += size;
+    }
+
+    /// Forgets the oldest messages until the others fit.
+    fn make_room(&mut self, room: usize) {
+        while self.bytes > room
+            && let Some((key, size)) = self.messages.pop_front()
+        {
+            self.sends.remove(&key);
+            self.bytes -= size;
         }
     }
 }

@@ -13,23 +13,23 @@ use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
-use store::StreamId;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
+use store::{Commit, StreamId};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::agent::Failure;
 use super::journal::{self, Scope};
-use super::live::{Handle, Opened, Settled, Started};
+use super::live::{Mailbox, Opened, Reply, Started};
 use super::replay::{Outcome, Ticket};
-use super::turn::{Outbox, Request, Turn, Update};
+use super::turn::{Asked, Outbox, Turn, Update};
 use super::{Inner, id, upkeep};
 use crate::error::Error;
-use crate::types::{Message, Role, SendMessageConfiguration, Struct, Task, TaskState};
+use crate::types::{Message, Part, Role, Task, TaskPushNotificationConfig, TaskState};
 
 mod change;
 
-use change::Pending;
+use change::{Begun, Pending, Recorded};
 
 /// What can be asked of a run.
 pub(super) enum Command {
@@ -40,20 +40,20 @@ pub(super) enum Command {
     /// The agent goes on where a process that ended left it.
     Resume(Box<Incoming>),
     /// The task ends FAILED, for this reason.
-    Fail(String),
+    Fail(&'static str),
 }
 
 /// A message on its way to an agent.
 pub(super) struct Incoming {
-    pub(super) message: Message,
-    pub(super) configuration: SendMessageConfiguration,
-    pub(super) metadata: Option<Struct>,
-    pub(super) caller: access::Principal,
-    pub(super) extensions: Vec<String>,
+    pub(super) asked: Arc<Asked>,
+    /// Only on this generation of the task.
+    pub(super) if_generation: Option<i64>,
+    /// A webhook to be told of what comes of it.
+    pub(super) webhook: Option<TaskPushNotificationConfig>,
     /// The right to answer this message for the first time.
     pub(super) ticket: Option<Ticket>,
-    /// Who waits for the answer to begin.
-    pub(super) started: Option<oneshot::Sender<Result<Started, Error>>>,
+    /// Who waits for the answer, and for how much of it.
+    pub(super) reply: Option<Reply>,
     pub(super) wants: Wants,
 }
 
@@ -71,6 +71,9 @@ pub(super) enum Wants {
 /// How an agent's turn ended; the outer failure is a panic.
 type Ended = Result<Result<(), Failure>, ()>;
 
+/// An agent's turn, under way.
+type Answering = BoxFuture<'static, Ended>;
+
 pub(super) struct Run {
     server: Arc<Inner>,
     scope: Scope,
@@ -80,22 +83,23 @@ pub(super) struct Run {
     /// The task with all that is committed or pending; none before the agent's first update.
     task: Option<Task>,
     /// The message that opens the task, until it does.
-    first: Option<Box<Incoming>>,
+    first: Option<Incoming>,
     /// Messages that are recorded and wait for the agent to end its turn.
-    inbox: VecDeque<Box<Incoming>>,
+    inbox: VecDeque<Arc<Asked>>,
     /// What was asked and not yet done.
     commands: VecDeque<Command>,
-    mailbox: mpsc::Receiver<Command>,
-    /// The other end of the mailbox, until the run is listed among the live ones.
-    sender: Option<mpsc::Sender<Command>>,
+    mailbox: Arc<Mailbox>,
+    /// The run can be found by the id of its task.
+    listed: bool,
     outbox: Arc<Outbox>,
     cancelled: CancellationToken,
     /// When a cancelled agent's time is up.
     deadline: Option<Instant>,
     /// Who waits for the task to end, because they cancelled it.
     cancelling: Vec<oneshot::Sender<Result<Task, Error>>>,
+    /// Who waits for the task to rest after a generation.
+    resting: Vec<(i64, Reply)>,
     ended: Option<Ended>,
-    settled: watch::Sender<Settled>,
     pending: Pending,
     /// The journal may list the task among those worked on.
     marked: bool,
@@ -111,26 +115,27 @@ impl Run {
         scope: Scope,
         incoming: Incoming,
         place: OwnedSemaphorePermit,
-    ) -> Self {
-        let context_id = match &*incoming.message.context_id {
+    ) -> Box<Self> {
+        let context_id = match &*incoming.asked.message.context_id {
             "" => id::context(&server.label, &server.now()),
             given => given.to_owned(),
         };
         let mut run = Self::idle(server, scope, id::random(), context_id, place);
-        run.first = Some(Box::new(incoming));
+        run.first = Some(incoming);
         run
     }
 
-    /// A run for a task that nobody works on, and the first thing asked of it.
+    /// A run for a task that nobody works on, and the first thing asked of it. The caller lists it.
     pub(super) fn of(
         server: Arc<Inner>,
         scope: Scope,
         task: &str,
         command: Command,
         place: OwnedSemaphorePermit,
-    ) -> Self {
+    ) -> Box<Self> {
         let mut run = Self::idle(server, scope, task.to_owned(), String::new(), place);
         run.commands.push_back(command);
+        run.listed = true;
         run.marked = true;
         run
     }
@@ -141,11 +146,11 @@ impl Run {
         task_id: String,
         context_id: String,
         place: OwnedSemaphorePermit,
-    ) -> Self {
-        let (sender, mailbox) = mpsc::channel(server.limits.max_waiting_messages);
-        let outbox = Arc::new(Outbox::new(server.limits.max_waiting_updates));
-        Self {
+    ) -> Box<Self> {
+        Box::new(Self {
             stream: journal::stream(&task_id),
+            mailbox: Mailbox::new(server.limits.max_waiting_messages),
+            outbox: Arc::new(Outbox::new(server.limits.max_waiting_updates)),
             server,
             scope,
             task_id,
@@ -154,45 +159,40 @@ impl Run {
             first: None,
             inbox: VecDeque::new(),
             commands: VecDeque::new(),
-            mailbox,
-            sender: Some(sender),
-            outbox,
+            listed: false,
             cancelled: CancellationToken::new(),
             deadline: None,
             cancelling: Vec::new(),
+            resting: Vec::new(),
             ended: None,
-            settled: watch::Sender::default(),
             pending: Pending::default(),
             marked: false,
             stored: false,
             _place: place,
-        }
+        })
     }
 
-    /// The way to reach this run. There is one, for the list of live tasks.
-    pub(super) fn handle(&mut self) -> Handle {
-        let sender = self.sender.take();
-        Handle::new(sender.expect("a run is listed once"))
+    pub(super) fn mailbox(&self) -> Arc<Mailbox> {
+        self.mailbox.clone()
     }
 
     /// Works until there is nothing left to do for now.
-    pub(super) async fn work(mut self) {
+    pub(super) async fn work(mut self: Box<Self>) {
         let server = self.server.clone();
-        if self.first.is_none() {
-            // From here on nobody else writes it: what is read now is what there is.
-            match server.load(&self.scope, &self.task_id).await {
+        let mut agent = match &self.first {
+            Some(incoming) => Some(self.turn(incoming.asked.clone())),
+            // From here on nobody else writes the task: what is read now is what there is.
+            None => match server.load(&self.scope, &self.task_id).await {
                 Ok(task) => {
                     self.context_id.clone_from(&task.context_id);
                     self.task = Some(task);
                     self.stored = true;
+                    None
                 }
                 Err(error) => return self.give_up(&error),
-            }
-        }
-        let first = self.first.take();
-        let mut agent = first.as_deref().map(|incoming| self.turn(incoming));
-        self.first = first;
-        let mut committing = None;
+            },
+        };
+        let mut committing: Option<Commit> = None;
         loop {
             if committing.is_none() {
                 agent = self.decide(agent);
@@ -217,7 +217,7 @@ impl Run {
                     }
                 }
                 () = self.outbox.filled(), if committing.is_none() => {}
-                Some(command) = self.mailbox.recv() => self.commands.push_back(command),
+                () = self.mailbox.arrived() => self.commands.append(&mut self.mailbox.take()),
                 () = wait_until(grace) => {
                     agent = None;
                     self.ended = Some(Ok(Ok(())));
@@ -229,10 +229,7 @@ impl Run {
 
     /// Takes in all that has happened while nothing is being committed: so a commit holds what the
     /// task was folded with, no less and no more.
-    fn decide(
-        &mut self,
-        mut agent: Option<BoxFuture<'static, Ended>>,
-    ) -> Option<BoxFuture<'static, Ended>> {
+    fn decide(&mut self, mut agent: Option<Answering>) -> Option<Answering> {
         for update in self.outbox.take() {
             self.take(update);
         }
@@ -242,38 +239,31 @@ impl Run {
         while let Some(command) = self.commands.pop_front() {
             self.obey(command, agent.is_some());
         }
-        if agent.is_none() && !self.is_over() {
-            agent = self.inbox.pop_front().map(|incoming| self.turn(&incoming));
+        if agent.is_none()
+            && !self.is_over()
+            && let Some(asked) = self.inbox.pop_front()
+        {
+            self.outbox = Arc::new(Outbox::new(self.server.limits.max_waiting_updates));
+            self.cancelled = CancellationToken::new();
+            agent = Some(self.turn(asked));
         }
         agent
     }
 
     /// The agent's answer to a message, under way.
-    fn turn(&mut self, incoming: &Incoming) -> BoxFuture<'static, Ended> {
-        self.outbox = Arc::new(Outbox::new(self.server.limits.max_waiting_updates));
-        self.cancelled = CancellationToken::new();
-        self.deadline = None;
+    fn turn(&self, asked: Arc<Asked>) -> Answering {
         let turn = Turn {
-            request: Arc::new(Request {
-                message: incoming.message.clone(),
-                task: self.task.clone(),
-                task_id: self.task_id.clone(),
-                context_id: self.context_id.clone(),
-                configuration: incoming.configuration.clone(),
-                metadata: incoming.metadata.clone(),
-                caller: incoming.caller.clone(),
-                extensions: incoming.extensions.clone(),
-            }),
+            asked,
+            task: self.task.clone().map(Arc::new),
+            task_id: self.task_id.as_str().into(),
+            context_id: self.context_id.as_str().into(),
             outbox: self.outbox.clone(),
             cancelled: self.cancelled.clone(),
         };
         let agent = self.server.agent.clone();
         let answer = AssertUnwindSafe(async move { agent.answer(turn).await });
         // What the panic said went to the log by the panic hook.
-        answer
-            .catch_unwind()
-            .map(|ended| ended.map_err(drop))
-            .boxed()
+        Box::pin(answer.catch_unwind().map(|ended| ended.map_err(drop)))
     }
 
     fn take(&mut self, update: Update) {
@@ -297,11 +287,11 @@ impl Run {
         self.sign(&mut message);
         message.task_id.clear();
         if let Some(ticket) = first.ticket {
-            ticket.done(Outcome::Message(Arc::new(message.clone())));
+            ticket.done(&Outcome::Message(Arc::new(message.clone())));
         }
-        if let Some(started) = first.started {
+        if let Some(reply) = first.reply {
             // Whoever asked may have gone.
-            let _ = started.send(Ok(Started::Message(message)));
+            let _ = reply.send(Ok(Started::Message(message)));
         }
         self.outbox.close();
     }
@@ -329,18 +319,18 @@ impl Run {
             Ok(Ok(())) if self.task.is_some() => self.set_status(TaskState::Completed, None),
             Ok(Ok(())) => {
                 let error = Error::InvalidAgentResponse("it gave none".to_owned());
-                if let Some(started) = self.first.take().and_then(|first| first.started) {
-                    let _ = started.send(Err(error));
+                if let Some(reply) = self.first.take().and_then(|first| first.reply) {
+                    let _ = reply.send(Err(error));
                 }
             }
             Ok(Err(failure)) => self.fail(failure.to_string()),
-            Err(()) => self.fail("the agent crashed".to_owned()),
+            Err(()) => self.fail("the agent crashed"),
         }
     }
 
-    fn fail(&mut self, reason: String) {
+    fn fail(&mut self, reason: impl Into<String>) {
         let message = Message {
-            parts: vec![crate::types::Part::text(reason)],
+            parts: vec![Part::text(reason)],
             ..Message::default()
         };
         self.set_status(TaskState::Failed, Some(message));
@@ -348,8 +338,8 @@ impl Run {
 
     fn obey(&mut self, command: Command, working: bool) {
         match command {
-            Command::Message(incoming) => self.receive(incoming),
-            Command::Resume(incoming) => self.inbox.push_back(incoming),
+            Command::Message(incoming) => self.receive(*incoming),
+            Command::Resume(incoming) => self.inbox.push_back(incoming.asked),
             Command::Fail(reason) if !self.is_over() => self.fail(reason),
             Command::Fail(_) => {}
             Command::Cancel(reply) if self.is_over() => self.refuse_or_repeat(reply),
@@ -368,9 +358,9 @@ impl Run {
     }
 
     /// A message for the task: recorded now, answered when the agent is free.
-    fn receive(&mut self, mut incoming: Box<Incoming>) {
+    fn receive(&mut self, incoming: Incoming) {
         let task = self.task.get_or_insert_default();
-        let refusal = match incoming.configuration.if_generation_match {
+        let refusal = match incoming.if_generation {
             _ if state(task).is_terminal() => {
                 let why = format!("task {:?} has ended and takes no more messages", task.id);
                 Some(Error::UnsupportedOperation(why))
@@ -382,16 +372,14 @@ impl Run {
             }),
             _ => None,
         };
-        if let Some(error) = refusal {
-            if let Some(started) = incoming.started {
-                let _ = started.send(Err(error));
+        match refusal {
+            None => self.record_received(incoming),
+            Some(error) => {
+                if let Some(reply) = incoming.reply {
+                    let _ = reply.send(Err(error));
+                }
             }
-            return;
         }
-        incoming.message.task_id.clone_from(&self.task_id);
-        incoming.message.context_id.clone_from(&self.context_id);
-        self.record_received(&mut incoming);
-        self.inbox.push_back(incoming);
     }
 
     /// To cancel again what was cancelled is no fault; what ended otherwise cannot be.
@@ -411,30 +399,19 @@ impl Run {
         let pending = std::mem::take(&mut self.pending);
         self.stored = true;
         self.outbox.commit(pending.updates);
-        let Some(task) = &self.task else { return };
-        let state = state(task);
-        if state.is_terminal() || state.is_interrupted() {
-            self.settled.send_replace(Some(Arc::new(task.clone())));
-        }
-        for mut opened in pending.opened {
-            if let Some(ticket) = opened.ticket.take() {
-                ticket.done(Outcome::Task(self.task_id.clone()));
-            }
-            if let Some(started) = opened.started.take() {
-                let at_once = opened.wants == Wants::Begin;
-                let snapshot = opened.snapshot.or_else(|| at_once.then(|| task.clone()));
-                let _ = started.send(Ok(Started::Task(Box::new(Opened {
-                    id: self.task_id.clone(),
-                    context: self.context_id.clone(),
-                    generation: opened.generation,
-                    snapshot,
-                    follow: opened.follow,
-                    settled: self.settled.subscribe(),
-                }))));
-            }
+        for recorded in pending.recorded {
+            self.begin(recorded);
         }
         for webhook in pending.webhooks {
             self.server.push.begin(&self.server, webhook);
+        }
+        let Some(task) = &self.task else { return };
+        let state = state(task);
+        if state.is_terminal() || state.is_interrupted() {
+            let rested = |(after, _): &mut (i64, Reply)| *after < task.generation;
+            for (_, reply) in self.resting.extract_if(.., rested) {
+                let _ = reply.send(Ok(Started::Task(Box::new(task.clone()))));
+            }
         }
         if state.is_terminal() {
             for reply in std::mem::take(&mut self.cancelling) {
@@ -443,20 +420,30 @@ impl Run {
         }
     }
 
+    /// A message is recorded: whoever sent it is told, or waits for more.
+    fn begin(&mut self, recorded: Recorded) {
+        if let Some(ticket) = recorded.ticket {
+            ticket.done(&Outcome::Task(self.task_id.clone()));
+        }
+        let Some(reply) = recorded.reply else { return };
+        let _ = match recorded.begun {
+            Begun::Rest(after) => return self.resting.push((after, reply)),
+            Begun::Task(task) => {
+                let task = task.or_else(|| self.task.clone().map(Box::new));
+                reply.send(Ok(Started::Task(task.unwrap_or_default())))
+            }
+            Begun::Stream(snapshot, follow) => reply.send(Ok(Started::Stream(Box::new(Opened {
+                id: self.task_id.clone(),
+                context: self.context_id.clone(),
+                snapshot,
+                follow,
+            })))),
+        };
+    }
+
     /// Nothing is left to do: the run ends, unless somebody asked something in this very moment.
     fn leave(&mut self) -> bool {
-        if !self.commands.is_empty() {
-            return false;
-        }
-        self.server
-            .live
-            .leave(&self.task_id, || match self.mailbox.try_recv() {
-                Ok(command) => {
-                    self.commands.push_back(command);
-                    false
-                }
-                Err(_) => true,
-            })
+        !self.listed || self.server.live.leave(&self.task_id, &self.mailbox)
     }
 
     /// The journal failed. Those who wait are told; the task, as it is there, is to end as soon as
@@ -467,27 +454,22 @@ impl Run {
             let later = upkeep::fail_later(server, self.scope.clone(), self.task_id.clone());
             self.server.runs.spawn(later);
         }
-        self.server.live.leave(&self.task_id, || true);
-        self.mailbox.close();
-        while let Ok(command) = self.mailbox.try_recv() {
-            self.commands.push_back(command);
-        }
-        let opened = std::mem::take(&mut self.pending.opened);
-        let mut started: Vec<_> = opened
-            .into_iter()
-            .filter_map(|opened| opened.started)
-            .collect();
+        self.server.live.abandon(&self.task_id);
+        self.commands.append(&mut self.mailbox.take());
+        let recorded = std::mem::take(&mut self.pending.recorded).into_iter();
+        let mut replies: Vec<_> = recorded.filter_map(|recorded| recorded.reply).collect();
+        replies.extend(self.resting.drain(..).map(|(_, reply)| reply));
         for command in std::mem::take(&mut self.commands) {
             match command {
                 Command::Message(incoming) | Command::Resume(incoming) => {
-                    started.extend(incoming.started)
+                    replies.extend(incoming.reply);
                 }
                 Command::Cancel(reply) => self.cancelling.push(reply),
                 Command::Fail(_) => {}
             }
         }
-        for started in started {
-            let _ = started.send(Err(error.clone()));
+        for reply in replies {
+            let _ = reply.send(Err(error.clone()));
         }
         for reply in std::mem::take(&mut self.cancelling) {
             let _ = reply.send(Err(error.clone()));
@@ -516,7 +498,7 @@ pub(super) fn state(task: &Task) -> TaskState {
 }
 
 /// Polls what is there; never ready when nothing is.
-async fn some<T>(future: &mut Option<BoxFuture<'static, T>>) -> T {
+async fn some<F: Future + Unpin>(future: &mut Option<F>) -> F::Output {
     match future {
         Some(future) => future.await,
         None => pending().await,

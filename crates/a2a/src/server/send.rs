@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
+use futures_util::{poll, stream};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::journal::Scope;
-use super::live::{Opened, Started};
+use super::live::{Busy, Opened, Started};
 use super::replay::{Admission, Outcome, Ticket};
 use super::run::{Command, Incoming, Run, Wants};
+use super::turn::Asked;
 use super::{Inner, fold, push};
 use crate::error::Error;
 use crate::event::{Event, EventStream};
 use crate::limits::MAX_ID;
 use crate::service::Call;
 use crate::types::{
-    Answer, Content, Message, Part, SendMessageConfiguration, SendMessageRequest,
-    SendMessageResponse, StreamResponse, Task,
+    Answer, Content, Message, Part, SendMessageRequest, SendMessageResponse, StreamResponse, Task,
 };
 
 impl Inner {
@@ -31,16 +32,17 @@ impl Inner {
         } else {
             Wants::Rest
         };
-        let payload = match self.deliver(&scope, call, request, wants).await? {
-            Delivered::Started(Started::Message(message)) => Answer::Message(message),
-            Delivered::Started(Started::Task(opened)) => {
-                Answer::Task(self.settle(*opened, &configuration).await?)
+        let mut task = match self.deliver(&scope, call, request, wants).await? {
+            Delivered::Message(message) => {
+                let payload = Answer::Message(message);
+                return Ok(SendMessageResponse { payload });
             }
-            Delivered::Again(Outcome::Message(message)) => Answer::Message((*message).clone()),
-            Delivered::Again(Outcome::Task(id)) => {
-                Answer::Task(self.settle_again(&scope, &id, &configuration).await?)
-            }
+            Delivered::Task(task) => *task,
+            Delivered::Stream(opened) => self.load(&scope, &opened.id).await?,
+            Delivered::Again(id) => self.settle_again(&scope, &id, wants).await?,
         };
+        fold::cut_history(&mut task, configuration.history_length);
+        let payload = Answer::Task(task);
         Ok(SendMessageResponse { payload })
     }
 
@@ -55,21 +57,16 @@ impl Inner {
             .and_then(|configuration| configuration.history_length);
         let scope = Scope::new(&call.caller, &request.tenant);
         let cursor = call.cursor;
-        let message = match self.deliver(&scope, call, request, Wants::Stream).await? {
-            Delivered::Started(Started::Task(opened)) => {
-                return Ok(self.answer_stream(scope, *opened, history));
+        match self.deliver(&scope, call, request, Wants::Stream).await? {
+            Delivered::Message(message) => {
+                let event = Arc::new(Event::new(StreamResponse::from(message)));
+                Ok(Box::pin(stream::once(async { Ok(vec![event]) })))
             }
+            Delivered::Stream(opened) => Ok(self.answer_stream(scope, *opened, history)),
             // The stream was cut off and is asked for again: from the cursor, or all of it.
-            Delivered::Again(Outcome::Task(id)) => {
-                return self.resume_stream(scope, id, cursor.unwrap_or(0)).await;
-            }
-            Delivered::Started(Started::Message(message)) => message,
-            Delivered::Again(Outcome::Message(message)) => (*message).clone(),
-        };
-        let event = Arc::new(Event::new(StreamResponse::from(message)));
-        Ok(Box::pin(futures_util::stream::once(async {
-            Ok(vec![event])
-        })))
+            Delivered::Again(id) => self.resume_stream(scope, id, cursor.unwrap_or(0)).await,
+            Delivered::Task(task) => self.resume_stream(scope, task.id, 0).await,
+        }
     }
 
     async fn deliver(
@@ -85,11 +82,14 @@ impl Inner {
             .admit(scope, wants, &request, self.now().millis())
             .await?
         {
-            Admission::Again(outcome) => Ok(Delivered::Again(outcome)),
-            Admission::First(ticket) => self
-                .hand_over(scope, call, request, ticket, wants)
-                .await
-                .map(Delivered::Started),
+            Admission::Again(Outcome::Message(message)) => {
+                Ok(Started::Message((*message).clone()).into())
+            }
+            Admission::Again(Outcome::Task(id)) => Ok(Delivered::Again(id)),
+            Admission::First(ticket) => {
+                let started = self.hand_over(scope, call, request, ticket, wants).await?;
+                Ok(started.into())
+            }
         }
     }
 
@@ -102,25 +102,34 @@ impl Inner {
         ticket: Ticket,
         wants: Wants,
     ) -> Result<Started, Error> {
-        let (started, starting) = oneshot::channel();
+        let (reply, starting) = oneshot::channel();
+        let mut configuration = request.configuration.unwrap_or_default();
         let incoming = Incoming {
-            message: request.message.unwrap_or_default(),
-            configuration: request.configuration.unwrap_or_default(),
-            metadata: request.metadata,
-            caller: call.caller,
-            extensions: call.extensions,
+            if_generation: configuration.if_generation_match,
+            webhook: configuration.task_push_notification_config.take(),
+            asked: Arc::new(Asked {
+                message: request.message.unwrap_or_default(),
+                configuration,
+                metadata: request.metadata,
+                caller: call.caller,
+                extensions: call.extensions,
+            }),
             ticket: Some(ticket),
-            started: Some(started),
+            reply: Some(reply),
             wants,
         };
-        if incoming.message.task_id.is_empty() {
-            let run = Run::new(self.clone(), scope.clone(), incoming, self.place()?);
-            self.spawn(run);
+        let message = &incoming.asked.message;
+        if message.task_id.is_empty() {
+            let place = self.place()?;
+            let mut work = Box::pin(Run::new(self.clone(), scope.clone(), incoming, place).work());
+            // What can be done without waiting is done here and now; the rest outlives the call.
+            if poll!(work.as_mut()).is_pending() {
+                self.runs.spawn(work);
+            }
         } else {
-            let id = incoming.message.task_id.clone();
+            let id = message.task_id.clone();
             let task = self.load(scope, &id).await?;
-            let context = &incoming.message.context_id;
-            if !context.is_empty() && *context != task.context_id {
+            if !message.context_id.is_empty() && message.context_id != task.context_id {
                 let why = format!("task {id:?} belongs to another context");
                 return Err(Error::invalid_field("message.contextId", why));
             }
@@ -151,55 +160,27 @@ impl Inner {
         command: Command,
     ) -> Result<(), Error> {
         let sent = self.live.send_or_enter(task, command, |command| {
-            let mut run = Run::of(self.clone(), scope.clone(), task, command, place);
-            let handle = run.handle();
-            self.spawn(run);
-            handle
+            let run = Run::of(self.clone(), scope.clone(), task, command, place);
+            let mailbox = run.mailbox();
+            self.runs.spawn(run.work());
+            mailbox
         });
         let busy = || Error::Unavailable(format!("too many calls wait for task {task:?}"));
-        sent.map_err(|_| busy())
+        sent.map_err(|Busy| busy())
     }
 
-    /// The task once it has ended or waits for its caller, or at once if the caller wants that.
-    async fn settle(
-        &self,
-        opened: Opened,
-        configuration: &SendMessageConfiguration,
-    ) -> Result<Task, Error> {
-        let mut task = match opened.snapshot {
-            Some(task) if configuration.return_immediately => task,
-            _ => {
-                let mut settled = opened.settled;
-                let later = |task: &Option<Arc<Task>>| {
-                    task.as_ref()
-                        .is_some_and(|task| task.generation.unsigned_abs() > opened.generation)
-                };
-                let settled = settled.wait_for(later).await;
-                let task = settled.ok().and_then(|task| task.as_deref().cloned());
-                task.ok_or_else(|| {
-                    Error::Unavailable(
-                        "the server is stopping; the task can be asked for later".to_owned(),
-                    )
-                })?
-            }
-        };
-        fold::cut_history(&mut task, configuration.history_length);
-        Ok(task)
-    }
-
-    /// The same for a send that is repeated: the task as it is, or once it rests.
+    /// The task of a send that is repeated: as it is, or once it rests.
     async fn settle_again(
         self: &Arc<Self>,
         scope: &Scope,
         id: &str,
-        configuration: &SendMessageConfiguration,
+        wants: Wants,
     ) -> Result<Task, Error> {
         let mut task = self.load(scope, id).await?;
-        while !configuration.return_immediately && !rests(&task) {
+        while wants == Wants::Rest && !rests(&task) {
             self.wait_for_change(&task).await?;
             task = self.load(scope, id).await?;
         }
-        fold::cut_history(&mut task, configuration.history_length);
         Ok(task)
     }
 
@@ -268,9 +249,24 @@ impl Inner {
     }
 }
 
+/// What became of a message.
 enum Delivered {
-    Started(Started),
-    Again(Outcome),
+    /// A message, now or before.
+    Message(Message),
+    Task(Box<Task>),
+    Stream(Box<Opened>),
+    /// It led to this task before.
+    Again(String),
+}
+
+impl From<Started> for Delivered {
+    fn from(started: Started) -> Self {
+        match started {
+            Started::Message(message) => Self::Message(message),
+            Started::Task(task) => Self::Task(task),
+            Started::Stream(opened) => Self::Stream(opened),
+        }
+    }
 }
 
 fn rests(task: &Task) -> bool {

@@ -34,11 +34,8 @@ impl Inner {
         opened: Opened,
         history: Option<i32>,
     ) -> EventStream {
-        let first = opened.snapshot.map(|task| present(task, history));
-        let follow = opened
-            .follow
-            .unwrap_or_else(|| self.follow(&opened.id, opened.generation));
-        let mut subscription = self.subscription(scope, opened.id, opened.context, follow);
+        let first = opened.snapshot.map(|task| present(*task, history));
+        let mut subscription = self.subscription(scope, opened.id, opened.context, *opened.follow);
         subscription.next.extend(first);
         subscription.history = history;
         subscription.into_stream()

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use access::Principal;
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::id;
@@ -18,18 +18,18 @@ use crate::types::{
 /// the agent waits for something; nobody sees one before that.
 #[derive(Clone, Debug)]
 pub struct Turn {
-    pub(super) request: Arc<Request>,
+    pub(super) asked: Arc<Asked>,
+    pub(super) task: Option<Arc<Task>>,
+    pub(super) task_id: Arc<str>,
+    pub(super) context_id: Arc<str>,
     pub(super) outbox: Arc<Outbox>,
     pub(super) cancelled: CancellationToken,
 }
 
-/// What the agent was asked.
+/// What an agent is asked, and by whom.
 #[derive(Debug)]
-pub(super) struct Request {
+pub(super) struct Asked {
     pub(super) message: Message,
-    pub(super) task: Option<Task>,
-    pub(super) task_id: String,
-    pub(super) context_id: String,
     pub(super) configuration: SendMessageConfiguration,
     pub(super) metadata: Option<Struct>,
     pub(super) caller: Principal,
@@ -44,48 +44,48 @@ pub struct Over;
 impl Turn {
     /// The message to answer.
     pub fn message(&self) -> &Message {
-        &self.request.message
+        &self.asked.message
     }
 
     /// The text of the message: its text parts, in order.
     pub fn text(&self) -> String {
-        let texts = self.request.message.parts.iter().filter_map(Part::as_text);
+        let texts = self.asked.message.parts.iter().filter_map(Part::as_text);
         texts.collect::<Vec<_>>().join("\n")
     }
 
     /// The task that the message continues, as it was when the message came.
     pub fn task(&self) -> Option<&Task> {
-        self.request.task.as_ref()
+        self.task.as_deref()
     }
 
     /// The id of the task: the one continued, or the one the first update will open.
     pub fn task_id(&self) -> &str {
-        &self.request.task_id
+        &self.task_id
     }
 
     /// The context of the message.
     pub fn context_id(&self) -> &str {
-        &self.request.context_id
+        &self.context_id
     }
 
     /// What the caller wants of the answer.
     pub fn configuration(&self) -> &SendMessageConfiguration {
-        &self.request.configuration
+        &self.asked.configuration
     }
 
     /// What the caller sent beside the message.
     pub fn metadata(&self) -> Option<&Struct> {
-        self.request.metadata.as_ref()
+        self.asked.metadata.as_ref()
     }
 
     /// Who asks.
     pub fn caller(&self) -> &Principal {
-        &self.request.caller
+        &self.asked.caller
     }
 
     /// The extensions the caller understands, by URI.
     pub fn extensions(&self) -> &[String] {
-        &self.request.extensions
+        &self.asked.extensions
     }
 
     /// Ends when the caller wants the task to end.
@@ -194,24 +194,22 @@ pub(super) struct Outbox {
     waiting: Mutex<Waiting>,
     /// Wakes the run that takes the updates.
     filled: Notify,
-    /// How far the run that takes the updates has come.
-    done: watch::Sender<Done>,
+    /// Wakes the agent, when updates were taken or committed.
+    moved: Notify,
     limit: usize,
 }
 
 #[derive(Debug, Default)]
 struct Waiting {
     updates: VecDeque<Update>,
+    /// How many there were.
     made: u64,
+    /// How many of them are committed.
+    committed: u64,
+    /// No more are taken from the agent.
     over: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Done {
-    /// How many updates are committed, of all that were made.
-    count: u64,
-    /// Nobody will take any more.
-    ended: bool,
+    /// Nobody will commit any more.
+    closed: bool,
 }
 
 impl Outbox {
@@ -219,49 +217,55 @@ impl Outbox {
         Self {
             waiting: Mutex::default(),
             filled: Notify::new(),
-            done: watch::Sender::default(),
+            moved: Notify::new(),
             limit,
         }
     }
 
     async fn push(&self, update: Update) -> Result<(), Over> {
-        self.room().await?;
-        let mut waiting = self.lock();
-        if waiting.over {
-            return Err(Over);
-        }
-        waiting.over = update.ends_the_turn();
-        waiting.updates.push_back(update);
-        waiting.made += 1;
-        if waiting.updates.len() == 1 {
-            self.filled.notify_one();
-        }
-        Ok(())
-    }
-
-    /// Ends when there is room for another update.
-    async fn room(&self) -> Result<(), Over> {
-        let full = || self.lock().updates.len() >= self.limit;
-        if !full() {
-            return Ok(());
-        }
-        let mut done = self.done.subscribe();
-        while full() {
-            if done.borrow_and_update().ended {
-                return Err(Over);
+        let mut update = Some(update);
+        self.when(|waiting| {
+            if waiting.over {
+                return Some(Err(Over));
             }
-            done.changed().await.map_err(|_| Over)?;
-        }
-        Ok(())
+            if waiting.updates.len() >= self.limit {
+                return None;
+            }
+            let update = update.take()?;
+            waiting.over = update.ends_the_turn();
+            waiting.updates.push_back(update);
+            waiting.made += 1;
+            if waiting.updates.len() == 1 {
+                self.filled.notify_one();
+            }
+            Some(Ok(()))
+        })
+        .await
     }
 
     async fn committed(&self) -> Result<(), Over> {
         let made = self.lock().made;
-        let mut done = self.done.subscribe();
-        let done = done.wait_for(|done| done.ended || done.count >= made).await;
-        match done {
-            Ok(done) if done.count >= made => Ok(()),
-            _ => Err(Over),
+        self.when(|waiting| match waiting.committed >= made {
+            true => Some(Ok(())),
+            false => waiting.closed.then_some(Err(Over)),
+        })
+        .await
+    }
+
+    /// Waits until there is an answer.
+    async fn when<T>(&self, mut answer: impl FnMut(&mut Waiting) -> Option<T>) -> T {
+        loop {
+            if let Some(answer) = answer(&mut self.lock()) {
+                return answer;
+            }
+            let moved = self.moved.notified();
+            tokio::pin!(moved);
+            // From here on nothing is missed; what came before is looked at once more.
+            moved.as_mut().enable();
+            if let Some(answer) = answer(&mut self.lock()) {
+                return answer;
+            }
+            moved.await;
         }
     }
 
@@ -274,7 +278,7 @@ impl Outbox {
         let updates = std::mem::take(&mut self.lock().updates);
         // An agent that waits for room may go on while these are being committed.
         if updates.len() >= self.limit {
-            self.done.send_modify(|_| {});
+            self.moved.notify_waiters();
         }
         updates
     }
@@ -282,14 +286,18 @@ impl Outbox {
     /// So many more updates are committed.
     pub(super) fn commit(&self, count: usize) {
         if count > 0 {
-            self.done.send_modify(|done| done.count += count as u64);
+            self.lock().committed += count as u64;
+            self.moved.notify_waiters();
         }
     }
 
     /// Refuses all that comes from here on.
     pub(super) fn close(&self) {
-        self.lock().over = true;
-        self.done.send_modify(|done| done.ended = true);
+        let mut waiting = self.lock();
+        waiting.over = true;
+        waiting.closed = true;
+        drop(waiting);
+        self.moved.notify_waiters();
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Waiting> {

@@ -10,6 +10,7 @@ use super::Inner;
 use super::agent::AfterRestart;
 use super::journal::{self, RUNNING, SENDS, Scope, TASKS, WEBHOOKS};
 use super::run::{Command, Incoming, Wants};
+use super::turn::Asked;
 use crate::types::wire::WireMessage as _;
 use crate::types::{Role, SendMessageConfiguration, Task};
 
@@ -40,9 +41,9 @@ impl Inner {
             .await?;
         for (scope, task) in left {
             let command = match self.agent.after_restart(&task) {
-                AfterRestart::Fail => Command::Fail(
-                    "the server stopped while the task was being worked on".to_owned(),
-                ),
+                AfterRestart::Fail => {
+                    Command::Fail("the server stopped while the task was being worked on")
+                }
                 AfterRestart::Resume => Command::Resume(Box::new(last_message(&scope, &task))),
             };
             tracing::info!(task = task.id, "a task was left behind");
@@ -140,7 +141,7 @@ pub(super) async fn fail_later(server: Arc<Inner>, scope: Scope, task: String) {
     let Ok(place) = server.places.clone().acquire_owned().await else {
         return;
     };
-    let command = Command::Fail("the journal failed while the task was being worked on".to_owned());
+    let command = Command::Fail("the journal failed while the task was being worked on");
     if server.command_in(place, &scope, &task, command).is_err() {
         tracing::error!(task, "could not end a task whose journal failed");
     }
@@ -154,13 +155,17 @@ fn last_message(scope: &Scope, task: &Task) -> Incoming {
         .rev()
         .find(|message| message.role == Role::User);
     Incoming {
-        message: said.cloned().unwrap_or_default(),
-        configuration: SendMessageConfiguration::default(),
-        metadata: None,
-        caller: scope.caller(),
-        extensions: Vec::new(),
+        asked: Arc::new(Asked {
+            message: said.cloned().unwrap_or_default(),
+            configuration: SendMessageConfiguration::default(),
+            metadata: None,
+            caller: scope.caller(),
+            extensions: Vec::new(),
+        }),
+        if_generation: None,
+        webhook: None,
         ticket: None,
-        started: None,
+        reply: None,
         wants: Wants::Rest,
     }
 }

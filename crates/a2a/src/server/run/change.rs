@@ -1,13 +1,10 @@
 //! What a run changes: events folded into its task, and the batch that makes them last.
 
-use futures_core::future::BoxFuture;
-use store::{Batch, Follow, NewEvent, Row};
-use tokio::sync::oneshot;
+use store::{Batch, Commit, Follow, NewEvent, Row};
 
 use super::{Incoming, Run, Wants, state};
-use crate::error::Error;
 use crate::server::journal::{self, RUNNING, SENDS, TASKS, WEBHOOKS};
-use crate::server::live::Started;
+use crate::server::live::Reply;
 use crate::server::push;
 use crate::server::replay::Ticket;
 use crate::server::turn::Chunk;
@@ -24,21 +21,26 @@ pub(super) struct Pending {
     sends: Vec<Row>,
     /// How many updates of the agent are in it.
     pub(super) updates: usize,
-    pub(super) opened: Vec<Recorded>,
+    pub(super) recorded: Vec<Recorded>,
     pub(super) webhooks: Vec<Row>,
 }
 
 /// A message of a caller's that is recorded with the commit.
 pub(super) struct Recorded {
     pub(super) ticket: Option<Ticket>,
-    pub(super) started: Option<oneshot::Sender<Result<Started, Error>>>,
-    /// The generation after which its answer begins.
-    pub(super) generation: u64,
-    pub(super) snapshot: Option<Task>,
-    pub(super) wants: Wants,
-    /// Follows from that generation on, since before anything was committed: so it finds in memory
+    pub(super) reply: Option<Reply>,
+    pub(super) begun: Begun,
+}
+
+/// What the caller is told then.
+pub(super) enum Begun {
+    /// Nothing, until the task rests after this generation.
+    Rest(i64),
+    /// The task as it is then, unless it is this one.
+    Task(Option<Box<Task>>),
+    /// The task as it was, and what follows. It follows from before the commit, so it finds in memory
     /// what it would have to read.
-    pub(super) follow: Option<Follow>,
+    Stream(Option<Box<Task>>, Box<Follow>),
 }
 
 impl Run {
@@ -69,62 +71,65 @@ impl Run {
     }
 
     /// A further message of the caller's becomes history, and the task is worked on again.
-    pub(super) fn record_received(&mut self, incoming: &mut Incoming) {
+    pub(super) fn record_received(&mut self, incoming: Incoming) {
+        let message = self.claim(&incoming);
         let status = self.status(TaskState::Working, None);
-        self.append(status_update(status), Some(&incoming.message));
-        self.expect(incoming, self.task.clone());
+        self.append(status_update(status), Some(&message));
+        self.inbox.push_back(incoming.asked.clone());
+        self.expect(incoming, self.task.clone().map(Box::new));
     }
 
     /// The task begins to exist, SUBMITTED, with the message that asked for it.
     fn open(&mut self) {
-        let Some(mut incoming) = self.first.take() else {
+        let Some(incoming) = self.first.take() else {
             return;
         };
-        incoming.message.task_id.clone_from(&self.task_id);
-        incoming.message.context_id.clone_from(&self.context_id);
-        let status = self.status(TaskState::Submitted, None);
-        self.task = Some(Task {
-            id: self.task_id.clone(),
-            context_id: self.context_id.clone(),
-            ..Task::default()
-        });
         let created = Task {
             id: self.task_id.clone(),
             context_id: self.context_id.clone(),
-            status: Some(status),
-            history: vec![incoming.message.clone()],
+            status: Some(self.status(TaskState::Submitted, None)),
+            history: vec![self.claim(&incoming)],
             ..Task::default()
         };
+        self.task = Some(Task::default());
         self.append(Payload::Task(created), None);
-        self.expect(&mut incoming, None);
+        self.expect(incoming, None);
     }
 
-    /// Remembers who waits for the message to be recorded.
-    fn expect(&mut self, incoming: &mut Incoming, snapshot: Option<Task>) {
-        let ticket = incoming.ticket.take();
-        self.pending.sends.extend(
-            ticket
-                .as_ref()
-                .map(|ticket| ticket.row(&self.task_id, self.server.now().millis())),
-        );
-        // A new task is streamed from its first event on, which is the task.
-        let generation = snapshot
-            .as_ref()
-            .map_or(0, |task| task.generation.unsigned_abs());
-        if let Some(config) = incoming.configuration.task_push_notification_config.take() {
-            self.pending
-                .webhooks
-                .push(push::row(&self.task_id, config, generation));
+    /// The message as the task has it: with its ids.
+    fn claim(&self, incoming: &Incoming) -> Message {
+        Message {
+            task_id: self.task_id.clone(),
+            context_id: self.context_id.clone(),
+            ..incoming.asked.message.clone()
         }
-        let follow = (incoming.wants == Wants::Stream)
-            .then(|| self.server.store.follow(&self.stream, generation));
-        self.pending.opened.push(Recorded {
-            ticket,
-            started: incoming.started.take(),
-            generation,
-            snapshot,
-            wants: incoming.wants,
-            follow,
+    }
+
+    /// Remembers who waits for the message to be recorded. A new task has no snapshot: it is streamed
+    /// from its first event on, which is the task.
+    fn expect(&mut self, incoming: Incoming, snapshot: Option<Box<Task>>) {
+        let after = snapshot.as_ref().map_or(0, |task| task.generation);
+        let cursor = after.unsigned_abs();
+        if let Some(ticket) = &incoming.ticket {
+            let now = self.server.now().millis();
+            self.pending.sends.push(ticket.row(&self.task_id, now));
+        }
+        if let Some(config) = incoming.webhook {
+            let webhook = push::row(&self.task_id, config, cursor);
+            self.pending.webhooks.push(webhook);
+        }
+        let begun = match incoming.wants {
+            Wants::Rest => Begun::Rest(after),
+            Wants::Begin => Begun::Task(snapshot),
+            Wants::Stream => {
+                let follow = self.server.store.follow(&self.stream, cursor);
+                Begun::Stream(snapshot, Box::new(follow))
+            }
+        };
+        self.pending.recorded.push(Recorded {
+            ticket: incoming.ticket,
+            reply: incoming.reply,
+            begun,
         });
     }
 
@@ -157,15 +162,16 @@ impl Run {
     }
 
     /// Hands what is pending to the journal.
-    pub(super) fn commit(&mut self) -> Option<BoxFuture<'static, Result<(), store::Error>>> {
+    pub(super) fn commit(&mut self) -> Option<Commit> {
         if self.pending.events.is_empty() {
             self.outbox
                 .commit(std::mem::take(&mut self.pending.updates));
             return None;
         }
         let task = self.task.as_ref()?;
-        if let Some(handle) = self.sender.take().map(crate::server::live::Handle::new) {
-            self.server.live.enter(&self.task_id, handle);
+        if !self.listed {
+            self.server.live.enter(&self.task_id, self.mailbox());
+            self.listed = true;
         }
         let events = std::mem::take(&mut self.pending.events);
         let after = task.generation.unsigned_abs() - events.len() as u64;
@@ -195,8 +201,7 @@ impl Run {
         for webhook in &self.pending.webhooks {
             batch = batch.put(&WEBHOOKS, webhook.clone());
         }
-        let store = self.server.store.clone();
-        Some(Box::pin(async move { store.commit(batch).await }))
+        Some(self.server.store.commit(batch))
     }
 }
 
