@@ -57,6 +57,18 @@ pub(super) struct Incoming {
     pub(super) wants: Wants,
 }
 
+impl Incoming {
+    /// Tells the caller that nothing comes of it. The ticket goes first: who corrects the message and
+    /// sends it again is the first to send it.
+    fn refuse(self, error: Error) {
+        drop(self.ticket);
+        if let Some(reply) = self.reply {
+            // Whoever asked may have gone.
+            let _ = reply.send(Err(error));
+        }
+    }
+}
+
 /// What the caller waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wants {
@@ -319,8 +331,8 @@ impl Run {
             Ok(Ok(())) if self.task.is_some() => self.set_status(TaskState::Completed, None),
             Ok(Ok(())) => {
                 let error = Error::InvalidAgentResponse("it gave none".to_owned());
-                if let Some(reply) = self.first.take().and_then(|first| first.reply) {
-                    let _ = reply.send(Err(error));
+                if let Some(first) = self.first.take() {
+                    first.refuse(error);
                 }
             }
             Ok(Err(failure)) => self.fail(failure.to_string()),
@@ -374,11 +386,7 @@ impl Run {
         };
         match refusal {
             None => self.record_received(incoming),
-            Some(error) => {
-                if let Some(reply) = incoming.reply {
-                    let _ = reply.send(Err(error));
-                }
-            }
+            Some(error) => incoming.refuse(error),
         }
     }
 

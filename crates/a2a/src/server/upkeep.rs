@@ -3,19 +3,23 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::{StreamExt as _, stream};
 use store::{Batch, Order, Query};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::Inner;
 use super::agent::AfterRestart;
 use super::journal::{self, RUNNING, SENDS, Scope, TASKS, WEBHOOKS};
-use super::run::{Command, Incoming, Wants};
+use super::run::{Command, Incoming, Run, Wants};
 use super::turn::Asked;
 use crate::types::wire::WireMessage as _;
 use crate::types::{Role, SendMessageConfiguration, Task};
 
 /// How often old tasks are looked for.
 const PERIOD: Duration = Duration::from_secs(60);
+
+/// How many tasks that were left behind are ended at once: so many share a commit.
+const ENDED_AT_ONCE: usize = 64;
 
 /// How long a run that could not write waits before it tries again.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -39,20 +43,27 @@ impl Inner {
                     .collect::<Result<Vec<_>, store::Error>>()
             })
             .await?;
-        for (scope, task) in left {
-            let command = match self.agent.after_restart(&task) {
-                AfterRestart::Fail => {
-                    Command::Fail("the server stopped while the task was being worked on")
-                }
-                AfterRestart::Resume => Command::Resume(Box::new(last_message(&scope, &task))),
-            };
+        let resumed = |(_, task): &(Scope, Task)| {
             tracing::info!(task = task.id, "a task was left behind");
-            // There may be more of them than can be worked on at once; those that end make room.
-            let Ok(place) = self.places.clone().acquire_owned().await else {
-                break;
-            };
-            if let Err(error) = self.command_in(place, &scope, &task.id, command) {
-                tracing::error!(task = task.id, %error, "could not take up a task that was left behind");
+            self.agent.after_restart(task) == AfterRestart::Resume
+        };
+        let (resumed, failed): (Vec<_>, Vec<_>) = left.into_iter().partition(resumed);
+        let ending = failed.into_iter().map(|(scope, task)| async move {
+            let reason = "the server stopped while the task was being worked on";
+            if let Ok(place) = self.places.clone().acquire_owned().await {
+                let command = Command::Fail(reason);
+                let run = Run::of(self.clone(), scope, &task.id, command, place);
+                run.work().await;
+            }
+        });
+        // Nobody is served before they have ended.
+        stream::iter(ending)
+            .for_each_concurrent(ENDED_AT_ONCE, |ending| ending)
+            .await;
+        for (scope, task) in resumed {
+            let command = Command::Resume(Box::new(last_message(&scope, &task)));
+            if let Err(error) = self.command(&scope, &task.id, command) {
+                tracing::error!(task = task.id, %error, "could not go on with a task");
             }
         }
         let webhooks = self
