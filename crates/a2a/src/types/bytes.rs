@@ -11,7 +11,7 @@ use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use serde::ser::Serializer;
 
 use super::wire::{
-    DecodeError, Element, Kind, Listed, Reader, Scalar, Wire, block_size, put_block,
+    DecodeError, Element, Fault, Kind, Listed, Reader, Scalar, Wire, block_size, put_block,
 };
 
 /// Senders differ in padding and in what they leave in the last bits; both say nothing.
@@ -37,7 +37,7 @@ impl Element for Bytes {
         block_size(tag, self.len())
     }
 
-    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault> {
         *self = input.bytes(wire)?;
         Ok(())
     }

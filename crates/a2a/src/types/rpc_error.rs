@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::wire::{
-    DecodeError, Element, Field, FieldDescription, Kind, Listed, Members, MessageDescription,
-    Reader, Violation, Wire, WireMessage, block_size, messages, put_block,
+    DecodeError, Element, Fault, Field, FieldDescription, Kind, Listed, Members,
+    MessageDescription, Reader, Violation, Wire, WireMessage, block_size, messages, put_block,
 };
 
 messages! { "google.rpc";
@@ -163,7 +163,7 @@ impl Element for Any {
         block_size(tag, self.size_fields())
     }
 
-    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault> {
         let mut input = input.message(wire)?;
         while let Some((tag, wire)) = input.member()? {
             match tag {
@@ -229,3 +229,7 @@ impl<'de> Deserialize<'de> for Any {
         Self::read(deserializer)
     }
 }
+
+#[cfg(test)]
+#[path = "rpc_error_tests.rs"]
+mod tests;

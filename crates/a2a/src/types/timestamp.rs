@@ -8,8 +8,8 @@ use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
 use super::wire::{
-    DecodeError, Element, Field, FieldDescription, Kind, Listed, MessageDescription, Reader, Wire,
-    block_size, put_block,
+    DecodeError, Element, Fault, Field, FieldDescription, Kind, Listed, MessageDescription, Reader,
+    Wire, block_size, fault, put_block,
 };
 
 /// A moment between the years 1 and 9999, in UTC.
@@ -217,7 +217,7 @@ impl Element for Timestamp {
         block_size(tag, self.size_fields())
     }
 
-    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault> {
         let Self {
             mut seconds,
             mut nanos,
@@ -231,7 +231,7 @@ impl Element for Timestamp {
             }
         }
         let valid = Self::new(seconds, nanos);
-        *self = valid.ok_or_else(|| DecodeError::new("not a time of the years 1 to 9999"))?;
+        *self = valid.ok_or_else(|| fault("not a time of the years 1 to 9999"))?;
         Ok(())
     }
 
@@ -274,3 +274,7 @@ impl<'de> Deserialize<'de> for Timestamp {
         Self::read(deserializer)
     }
 }
+
+#[cfg(test)]
+#[path = "timestamp_tests.rs"]
+mod tests;

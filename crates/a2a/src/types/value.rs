@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value as Json};
 
 use super::wire::{
-    DEPTH, DecodeError, Element, EnumDescription, FieldDescription, Kind, Label, Listed,
-    MessageDescription, OneofDescription, Reader, Wire, block_size, put_block, put_double,
-    put_varint,
+    DEPTH, Element, EnumDescription, Fault, FieldDescription, Kind, Label, Listed,
+    MessageDescription, OneofDescription, Place, Reader, Wire, block_size, fault, put_block,
+    put_double, put_varint,
 };
 
 /// Any JSON value, `null` included (`google.protobuf.Value`).
@@ -99,9 +99,9 @@ impl Element for Value {
         block_size(tag, value_size(&self.0))
     }
 
-    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault> {
         take_value(&mut self.0, &mut input.message(wire)?)?;
-        fits(value_depth(&self.0)).map_err(DecodeError::new)
+        fits(value_depth(&self.0)).map_err(fault)
     }
 
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -132,9 +132,9 @@ impl Element for Struct {
         block_size(tag, struct_size(&self.0))
     }
 
-    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault> {
         take_struct(&mut self.0, &mut input.message(wire)?)?;
-        fits(struct_depth(&self.0)).map_err(DecodeError::new)
+        fits(struct_depth(&self.0)).map_err(fault)
     }
 
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -259,7 +259,7 @@ fn put_struct(map: &Map<String, Json>, out: &mut Vec<u8>) {
 }
 
 /// Reads a value. One that says nothing stays `null`, as which it began.
-fn take_value(value: &mut Json, input: &mut Reader<'_>) -> Result<(), DecodeError> {
+fn take_value(value: &mut Json, input: &mut Reader<'_>) -> Result<(), Fault> {
     while let Some((tag, wire)) = input.member()? {
         match tag {
             1 => {
@@ -292,7 +292,7 @@ fn take_value(value: &mut Json, input: &mut Reader<'_>) -> Result<(), DecodeErro
     Ok(())
 }
 
-fn take_struct(map: &mut Map<String, Json>, input: &mut Reader<'_>) -> Result<(), DecodeError> {
+fn take_struct(map: &mut Map<String, Json>, input: &mut Reader<'_>) -> Result<(), Fault> {
     while let Some((tag, wire)) = input.member()? {
         if tag != 1 {
             input.skip(tag, wire)?;
@@ -303,8 +303,7 @@ fn take_struct(map: &mut Map<String, Json>, input: &mut Reader<'_>) -> Result<()
         while let Some((tag, wire)) = entry.member()? {
             match tag {
                 1 => key.take(wire, &mut entry)?,
-                2 => take_value(&mut value, &mut entry.message(wire)?)
-                    .map_err(|error| error.within(&key))?,
+                2 => take_value(&mut value, &mut entry.message(wire)?).within(&key)?,
                 _ => entry.skip(tag, wire)?,
             }
         }
@@ -313,29 +312,28 @@ fn take_struct(map: &mut Map<String, Json>, input: &mut Reader<'_>) -> Result<()
     Ok(())
 }
 
-fn take_list(list: &mut Vec<Json>, input: &mut Reader<'_>) -> Result<(), DecodeError> {
+fn take_list(list: &mut Vec<Json>, input: &mut Reader<'_>) -> Result<(), Fault> {
     while let Some((tag, wire)) = input.member()? {
         if tag != 1 {
             input.skip(tag, wire)?;
             continue;
         }
         let mut value = Json::Null;
-        let taken = take_value(&mut value, &mut input.message(wire)?);
-        taken.map_err(|error| error.at(list.len()))?;
+        take_value(&mut value, &mut input.message(wire)?).at(list.len())?;
         list.push(value);
     }
     Ok(())
 }
 
 /// A double as JSON writes it: whole numbers, up to where doubles skip some, without a point.
-fn number(double: f64) -> Result<Number, DecodeError> {
+fn number(double: f64) -> Result<Number, Fault> {
     const EXACT: f64 = (1u64 << 53) as f64;
     let negative_zero = double == 0.0 && double.is_sign_negative();
     if double.fract() == 0.0 && double.abs() <= EXACT && !negative_zero {
         return Ok((double as i64).into());
     }
     let number = Number::from_f64(double);
-    number.ok_or_else(|| DecodeError::new(format!("{double} is not a number that JSON has")))
+    number.ok_or_else(|| fault(format!("{double} is not a number that JSON has")))
 }
 
 // The two describe each other, which constants could not.
@@ -382,3 +380,7 @@ static NULL: EnumDescription = EnumDescription {
     full_name: "google.protobuf.NullValue",
     values: &[("NULL_VALUE", 0)],
 };
+
+#[cfg(test)]
+#[path = "value_tests.rs"]
+mod tests;

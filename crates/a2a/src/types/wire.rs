@@ -29,6 +29,7 @@ pub use violation::Violation;
 
 pub(crate) use element::{Element, Listed, nullable};
 pub(crate) use enumeration::{enumerations, parse_enum, read_enum, write_enum};
+pub(crate) use error::{Fault, Place, fault};
 pub(crate) use field::{Field, Scalar};
 pub(crate) use message::{Members, Rule, messages, read_field, rule};
 pub(crate) use name::{camel, camel_bytes, camel_length};
@@ -48,7 +49,8 @@ pub trait WireMessage:
 
     /// Writes ProtoJSON.
     fn to_json(&self) -> Bytes {
-        let mut out = Vec::new();
+        // Room for a short message, so that most need not grow several times.
+        let mut out = Vec::with_capacity(256);
         self.write_json(&mut out);
         out.into()
     }
@@ -82,7 +84,7 @@ where
 {
     fn from_protobuf(bytes: Bytes) -> Result<Self, DecodeError> {
         let mut message = M::default();
-        message::take_members(&mut message, &mut Reader::new(&bytes))?;
+        message::take_members(&mut message, &mut Reader::new(&bytes)).map_err(|fault| *fault)?;
         Ok(message)
     }
 
@@ -99,7 +101,11 @@ where
             None => Ok(false),
             Some(tag) => {
                 let set = self.set_member(tag, text);
-                set.map_err(|error| error.within(field)).map(|()| true)
+                set.map_err(|mut error| {
+                    error.enter(field);
+                    error
+                })?;
+                Ok(true)
             }
         }
     }
@@ -114,3 +120,7 @@ where
         &M::DESCRIPTION
     }
 }
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;

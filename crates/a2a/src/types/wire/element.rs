@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::message::{Members, Object, take_members};
 use super::protobuf::{block_size, put_block, put_varint, varint_size};
-use super::{DecodeError, Kind, Path, Reader, Violation, Wire};
+use super::{DecodeError, Fault, Kind, Path, Reader, Violation, Wire};
 
 /// A value: a scalar, an enum or a message.
 pub(crate) trait Element: Default {
@@ -22,7 +22,7 @@ pub(crate) trait Element: Default {
     fn size(&self, tag: u32) -> usize;
 
     /// Reads protobuf behind the key. A message that occurs again adds to what is there.
-    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), DecodeError>;
+    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault>;
 
     /// Writes JSON.
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
@@ -118,7 +118,7 @@ impl<M: Members> Element for M {
         block_size(tag, self.size_members())
     }
 
-    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault> {
         take_members(self, &mut input.message(wire)?)
     }
 
@@ -147,8 +147,8 @@ impl Element for String {
         block_size(tag, self.len())
     }
 
-    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), DecodeError> {
-        input.text(wire)?.clone_into(self);
+    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = input.text(wire)?.to_owned();
         Ok(())
     }
 
@@ -176,7 +176,7 @@ impl Element for bool {
         varint_size(tag, (*self).into())
     }
 
-    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault> {
         *self = input.varint(wire)? != 0;
         Ok(())
     }
@@ -206,7 +206,7 @@ impl Element for i32 {
         i64::from(*self).size(tag)
     }
 
-    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault> {
         // Protobuf: a number that is too large loses its upper bits.
         *self = input.varint(wire)? as i32;
         Ok(())
@@ -239,7 +239,7 @@ impl Element for i64 {
         varint_size(tag, *self as u64)
     }
 
-    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault> {
         *self = input.varint(wire)? as i64;
         Ok(())
     }

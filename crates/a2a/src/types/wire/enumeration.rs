@@ -104,7 +104,7 @@ macro_rules! enumerations {
                 &mut self,
                 wire: $crate::types::wire::Wire,
                 input: &mut $crate::types::wire::Reader<'_>,
-            ) -> Result<(), $crate::types::wire::DecodeError> {
+            ) -> Result<(), $crate::types::wire::Fault> {
                 *self = Self::from(input.varint(wire)? as i32);
                 Ok(())
             }

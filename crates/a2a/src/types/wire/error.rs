@@ -20,20 +20,15 @@ impl DecodeError {
         }
     }
 
-    /// The same error, seen from the message that holds the failing one as this field.
-    pub(crate) fn within(mut self, field: &str) -> Self {
+    /// Says that the failing message is this field of another one.
+    #[cold]
+    pub(crate) fn enter(&mut self, field: &str) {
         let joint = match self.path.as_bytes().first() {
             None | Some(b'[') => "",
             Some(_) => ".",
         };
         self.path.insert_str(0, joint);
         self.path.insert_str(0, field);
-        self
-    }
-
-    /// The same error, seen from the list that holds the failing element.
-    pub(crate) fn at(self, index: usize) -> Self {
-        self.within(&format!("[{index}]"))
     }
 
     /// Reads the JSON once more, now to learn where `error` is.
@@ -51,5 +46,39 @@ impl DecodeError {
             // The message is fine, but something follows it.
             Ok(_) => Self::new(error.to_string()),
         }
+    }
+}
+
+/// Why protobuf could not be read. Any number could be wrong, so the way to say so takes one word, not six.
+pub(crate) type Fault = Box<DecodeError>;
+
+/// A fault without a place.
+#[cold]
+pub(crate) fn fault(reason: impl Into<String>) -> Fault {
+    Box::new(DecodeError::new(reason))
+}
+
+/// Adds the place to a fault, on its way out of the messages around it.
+pub(crate) trait Place {
+    /// It is in this field, or in the value of a map with this key.
+    fn within(self, field: &str) -> Self;
+
+    /// It is in the element of a list with this index.
+    fn at(self, index: usize) -> Self;
+}
+
+impl<T> Place for Result<T, Fault> {
+    fn within(mut self, field: &str) -> Self {
+        if let Err(error) = &mut self {
+            error.enter(field);
+        }
+        self
+    }
+
+    fn at(mut self, index: usize) -> Self {
+        if let Err(error) = &mut self {
+            error.enter(&format!("[{index}]"));
+        }
+        self
     }
 }

@@ -10,7 +10,10 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use super::element::{Reading, Written};
 use super::protobuf::{block_size, put_block};
-use super::{DecodeError, Element, Kind, Label, Listed, Path, Reader, Violation, Wire, nullable};
+use super::{
+    DecodeError, Element, Fault, Kind, Label, Listed, Path, Place, Reader, Violation, Wire,
+    nullable,
+};
 
 /// A member of a message.
 pub(crate) trait Field: Default {
@@ -32,7 +35,7 @@ pub(crate) trait Field: Default {
     fn size(&self, tag: u32) -> usize;
 
     /// Reads one occurrence from protobuf, behind its key.
-    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), DecodeError>;
+    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault>;
 
     /// Writes JSON.
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
@@ -96,7 +99,7 @@ impl<T: Scalar> Field for T {
         Element::size(self, tag)
     }
 
-    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault> {
         Element::take(self, wire, input)
     }
 
@@ -137,7 +140,7 @@ impl<T: Element> Field for Option<T> {
         self.as_ref().map_or(0, |element| element.size(tag))
     }
 
-    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault> {
         self.get_or_insert_default().take(wire, input)
     }
 
@@ -186,10 +189,9 @@ impl<T: Listed> Field for Vec<T> {
         self.iter().map(|element| element.size(tag)).sum()
     }
 
-    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault> {
         let mut element = T::default();
-        let taken = element.take(wire, input);
-        taken.map_err(|error| error.at(self.len()))?;
+        element.take(wire, input).at(self.len())?;
         self.push(element);
         Ok(())
     }
@@ -276,15 +278,13 @@ impl<T: Element> Field for BTreeMap<String, T> {
         sizes.map(|size| block_size(tag, size)).sum()
     }
 
-    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), DecodeError> {
+    fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault> {
         let mut entry = input.message(wire)?;
         let (mut key, mut value) = (String::new(), T::default());
         while let Some((tag, wire)) = entry.member()? {
             match tag {
                 1 => Element::take(&mut key, wire, &mut entry)?,
-                2 => value
-                    .take(wire, &mut entry)
-                    .map_err(|error| error.within(&key))?,
+                2 => value.take(wire, &mut entry).within(&key)?,
                 _ => entry.skip(tag, wire)?,
             }
         }

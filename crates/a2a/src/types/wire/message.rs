@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
 
 use super::field::{ReadingField, WrittenField};
-use super::{DecodeError, Field, MessageDescription, Path, Reader, Violation, Wire};
+use super::{DecodeError, Fault, Field, MessageDescription, Path, Reader, Violation, Wire};
 
 /// A message as the sum of its members. `messages!` implements it; everything else is done once for all.
 pub(crate) trait Members: Default {
@@ -21,12 +21,7 @@ pub(crate) trait Members: Default {
     fn put_members(&self, out: &mut Vec<u8>);
 
     /// Reads one member from protobuf, behind its key, or passes over it.
-    fn take_member(
-        &mut self,
-        tag: u32,
-        wire: Wire,
-        input: &mut Reader<'_>,
-    ) -> Result<(), DecodeError>;
+    fn take_member(&mut self, tag: u32, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault>;
 
     /// The tag of the member with this name, in either spelling.
     fn tag_of(name: &str) -> Option<u32>;
@@ -52,7 +47,7 @@ pub(crate) trait Members: Default {
 pub(super) fn take_members<M: Members>(
     message: &mut M,
     input: &mut Reader<'_>,
-) -> Result<(), DecodeError> {
+) -> Result<(), Fault> {
     while let Some((tag, wire)) = input.member()? {
         message.take_member(tag, wire, input)?;
     }
@@ -95,12 +90,23 @@ impl<'de, M: Members> Visitor<'de> for Object<M> {
                 continue;
             };
             if given & 1 << tag != 0 {
-                return Err(A::Error::custom("given twice"));
+                map.next_value_seed(Again)?;
             }
             given |= 1 << tag;
             message.read_member(tag, &mut map)?;
         }
         Ok(message)
+    }
+}
+
+/// Refuses a value, in its place.
+struct Again;
+
+impl<'de> DeserializeSeed<'de> for Again {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, _: D) -> Result<(), D::Error> {
+        Err(D::Error::custom("given twice"))
     }
 }
 
@@ -250,10 +256,12 @@ macro_rules! messages {
                 tag: u32,
                 wire: $crate::types::wire::Wire,
                 input: &mut $crate::types::wire::Reader<'_>,
-            ) -> Result<(), $crate::types::wire::DecodeError> {
+            ) -> Result<(), $crate::types::wire::Fault> {
                 match tag {
-                    $( $tag => $crate::types::wire::Field::take(&mut self.$field, wire, input)
-                        .map_err(|error| error.within($crate::types::wire::camel!($field))), )*
+                    $( $tag => $crate::types::wire::Place::within(
+                        $crate::types::wire::Field::take(&mut self.$field, wire, input),
+                        $crate::types::wire::camel!($field),
+                    ), )*
                     _ => {
                         $( if $crate::types::wire::Oneof::take(&mut self.$choice, tag, wire, input)? {
                             return Ok(());

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Error, MapAccess};
 use serde::ser::SerializeMap;
 
 use super::element::Written;
-use super::{DecodeError, Element, FieldDescription, Path, Reader, Violation, Wire};
+use super::{DecodeError, Element, Fault, FieldDescription, Path, Reader, Violation, Wire};
 
 /// At most one of several members.
 pub(crate) trait Oneof: Default {
@@ -21,7 +21,7 @@ pub(crate) trait Oneof: Default {
 
     /// Reads a member from protobuf, behind its key. Returns `false`, and reads nothing, when the tag is none of
     /// its members'.
-    fn take(&mut self, tag: u32, wire: Wire, input: &mut Reader<'_>) -> Result<bool, DecodeError>;
+    fn take(&mut self, tag: u32, wire: Wire, input: &mut Reader<'_>) -> Result<bool, Fault>;
 
     /// The tag of the member with this name, in either spelling.
     fn tag_of(name: &str) -> Option<u32>;
@@ -53,23 +53,25 @@ pub(crate) fn read_member<'de, T: Element, A: MapAccess<'de>>(
     unset: bool,
     map: &mut A,
 ) -> Result<Option<T>, A::Error> {
-    struct Given<T>(PhantomData<T>);
+    struct Given<T> {
+        unset: bool,
+        kind: PhantomData<T>,
+    }
 
     impl<'de, T: Element> DeserializeSeed<'de> for Given<T> {
         type Value = Option<T>;
 
         fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Option<T>, D::Error> {
-            T::read_given(from)
+            let given = T::read_given(from)?;
+            if given.is_some() && !self.unset {
+                return Err(D::Error::custom("excludes another member that is given"));
+            }
+            Ok(given)
         }
     }
 
-    let given = map.next_value_seed(Given(PhantomData))?;
-    if given.is_some() && !unset {
-        return Err(A::Error::custom(
-            "excludes another member that is given as well",
-        ));
-    }
-    Ok(given)
+    let kind = PhantomData;
+    map.next_value_seed(Given { unset, kind })
 }
 
 /// Reports that one of these members is needed.
@@ -151,7 +153,7 @@ macro_rules! oneofs {
                 tag: u32,
                 wire: $crate::types::wire::Wire,
                 input: &mut $crate::types::wire::Reader<'_>,
-            ) -> Result<bool, $crate::types::wire::DecodeError> {
+            ) -> Result<bool, $crate::types::wire::Fault> {
                 match tag {
                     $( $tag => {
                         // The last member wins; the same one again adds to what is there.
@@ -159,8 +161,10 @@ macro_rules! oneofs {
                             Self::$variant(member) => member,
                             _ => <$type>::default(),
                         };
-                        $crate::types::wire::Element::take(&mut member, wire, input)
-                            .map_err(|error| error.within($crate::types::wire::camel!($field)))?;
+                        $crate::types::wire::Place::within(
+                            $crate::types::wire::Element::take(&mut member, wire, input),
+                            $crate::types::wire::camel!($field),
+                        )?;
                         *self = Self::$variant(member);
                         Ok(true)
                     } )*

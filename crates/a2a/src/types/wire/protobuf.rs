@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::DecodeError;
+use super::error::{Fault, fault};
 
 /// How many messages may lie inside each other. Protobuf libraries agree on this number.
 pub(crate) const DEPTH: u32 = 100;
@@ -41,7 +41,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The tag of the next member and what follows it, or nothing at the end of the message.
-    pub(crate) fn member(&mut self) -> Result<Option<(u32, Wire)>, DecodeError> {
+    #[inline]
+    pub(crate) fn member(&mut self) -> Result<Option<(u32, Wire)>, Fault> {
         if self.rest.is_empty() {
             return Ok(None);
         }
@@ -53,38 +54,39 @@ impl<'a> Reader<'a> {
             3 => Wire::GroupStart,
             4 => Wire::GroupEnd,
             5 => Wire::Fixed32,
-            _ => return Err(DecodeError::new("not protobuf: unknown wire type")),
+            _ => return Err(fault("not protobuf: unknown wire type")),
         };
         match key >> 3 {
             tag @ 1..=LARGEST_TAG => Ok(Some((tag as u32, wire))),
-            _ => Err(DecodeError::new("not protobuf: tag out of range")),
+            _ => Err(fault("not protobuf: tag out of range")),
         }
     }
 
-    pub(crate) fn varint(&mut self, wire: Wire) -> Result<u64, DecodeError> {
+    #[inline]
+    pub(crate) fn varint(&mut self, wire: Wire) -> Result<u64, Fault> {
         expect(Wire::Varint, wire)?;
         self.number()
     }
 
-    pub(crate) fn double(&mut self, wire: Wire) -> Result<f64, DecodeError> {
+    pub(crate) fn double(&mut self, wire: Wire) -> Result<f64, Fault> {
         expect(Wire::Fixed64, wire)?;
         let (bytes, rest) = self.rest.split_first_chunk().ok_or_else(cut_short)?;
         self.rest = rest;
         Ok(f64::from_le_bytes(*bytes))
     }
 
-    pub(crate) fn text(&mut self, wire: Wire) -> Result<&'a str, DecodeError> {
+    pub(crate) fn text(&mut self, wire: Wire) -> Result<&'a str, Fault> {
         let block = self.block(wire)?;
-        std::str::from_utf8(block).map_err(|_| DecodeError::new("not UTF-8"))
+        std::str::from_utf8(block).map_err(|_| fault("not UTF-8"))
     }
 
-    pub(crate) fn bytes(&mut self, wire: Wire) -> Result<Bytes, DecodeError> {
+    pub(crate) fn bytes(&mut self, wire: Wire) -> Result<Bytes, Fault> {
         let block = self.block(wire)?;
         Ok(self.source.slice_ref(block))
     }
 
     /// A message inside this one.
-    pub(crate) fn message(&mut self, wire: Wire) -> Result<Reader<'a>, DecodeError> {
+    pub(crate) fn message(&mut self, wire: Wire) -> Result<Reader<'a>, Fault> {
         let rest = self.block(wire)?;
         Ok(Reader {
             source: self.source,
@@ -94,15 +96,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Passes over a member that we do not know.
-    pub(crate) fn skip(&mut self, tag: u32, wire: Wire) -> Result<(), DecodeError> {
+    pub(crate) fn skip(&mut self, tag: u32, wire: Wire) -> Result<(), Fault> {
         match wire {
             Wire::Varint => self.number().map(drop),
             Wire::Fixed64 => self.split(8).map(drop),
             Wire::Fixed32 => self.split(4).map(drop),
             Wire::Block => self.block(wire).map(drop),
-            Wire::GroupEnd => Err(DecodeError::new(
-                "not protobuf: a group ends that is not open",
-            )),
+            Wire::GroupEnd => Err(fault("not protobuf: a group ends that is not open")),
             Wire::GroupStart => {
                 let mut group = Reader {
                     source: self.source,
@@ -121,26 +121,33 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn block(&mut self, wire: Wire) -> Result<&'a [u8], DecodeError> {
+    #[inline]
+    fn block(&mut self, wire: Wire) -> Result<&'a [u8], Fault> {
         expect(Wire::Block, wire)?;
         let length = self.number()?;
         self.split(usize::try_from(length).map_err(|_| cut_short())?)
     }
 
-    fn split(&mut self, length: usize) -> Result<&'a [u8], DecodeError> {
+    #[inline]
+    fn split(&mut self, length: usize) -> Result<&'a [u8], Fault> {
         let (block, rest) = self.rest.split_at_checked(length).ok_or_else(cut_short)?;
         self.rest = rest;
         Ok(block)
     }
 
-    fn number(&mut self) -> Result<u64, DecodeError> {
+    #[inline]
+    fn number(&mut self) -> Result<u64, Fault> {
         // Most keys, lengths and enums are a single byte.
-        if let Some((&byte, rest)) = self.rest.split_first()
-            && byte < 0x80
-        {
-            self.rest = rest;
-            return Ok(byte.into());
+        match self.rest.split_first() {
+            Some((&byte, rest)) if byte < 0x80 => {
+                self.rest = rest;
+                Ok(byte.into())
+            }
+            _ => self.long_number(),
         }
+    }
+
+    fn long_number(&mut self) -> Result<u64, Fault> {
         let mut number = 0;
         for (index, &byte) in self.rest.iter().take(10).enumerate() {
             // Only one bit of the tenth byte is left in 64 of them.
@@ -155,29 +162,32 @@ impl<'a> Reader<'a> {
         }
         Err(match self.rest.len() {
             0..10 => cut_short(),
-            _ => DecodeError::new("not protobuf: a number of more than 64 bits"),
+            _ => fault("not protobuf: a number of more than 64 bits"),
         })
     }
 
-    fn deeper(&self) -> Result<u32, DecodeError> {
+    fn deeper(&self) -> Result<u32, Fault> {
         let deeper = self.depth.checked_sub(1);
-        deeper
-            .ok_or_else(|| DecodeError::new("more messages inside each other than protobuf allows"))
+        deeper.ok_or_else(|| fault("more messages inside each other than protobuf allows"))
     }
 }
 
-fn expect(expected: Wire, wire: Wire) -> Result<(), DecodeError> {
+#[inline]
+fn expect(expected: Wire, wire: Wire) -> Result<(), Fault> {
     if wire == expected {
         return Ok(());
     }
-    Err(DecodeError::new(format!(
-        "encoded as {wire:?}, expected {expected:?}"
-    )))
+    Err(unexpected(expected, wire))
 }
 
 #[cold]
-fn cut_short() -> DecodeError {
-    DecodeError::new("the bytes end too early")
+fn unexpected(expected: Wire, wire: Wire) -> Fault {
+    fault(format!("encoded as {wire:?}, expected {expected:?}"))
+}
+
+#[cold]
+fn cut_short() -> Fault {
+    fault("the bytes end too early")
 }
 
 /// Writes a number as a member.
@@ -224,3 +234,7 @@ fn number_size(number: u64) -> usize {
     let bits = 64 - (number | 1).leading_zeros() as usize;
     bits.div_ceil(7)
 }
+
+#[cfg(test)]
+#[path = "protobuf_tests.rs"]
+mod tests;
