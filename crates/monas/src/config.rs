@@ -1,7 +1,7 @@
 //! What can be set, and by whom: flags before environment variables before `monas.toml` before what
 //! holds anyway.
 //!
-//! It is read in two stages. Each source is checked by itself and becomes [`settings::Settings`], where a
+//! It is read in two stages. Each source is checked by itself and becomes `Settings`, where a
 //! mistake is named by the place it was made in. Then the sources are laid over each other and become one
 //! [`Config`], which holds only what makes sense together.
 //!
