@@ -212,7 +212,7 @@ impl Inner {
     ) -> Result<EventStream, Error> {
         let scope = journal::Scope::new(&call.caller, &request.tenant);
         match call.cursor {
-            Some(cursor) => self.resume_stream(scope, request.id, cursor).await,
+            Some(cursor) => self.resume_stream(scope, request.id, cursor, None).await,
             None => self.live_stream(scope, request.id).await,
         }
     }

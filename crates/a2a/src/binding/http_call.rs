@@ -1,7 +1,10 @@
 //! What is the same in every HTTP request: version, extensions, cursor, body.
 
+use std::task::Poll;
+
 use axum::body::Body;
 use bytes::Bytes;
+use futures_util::poll;
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -133,8 +136,13 @@ pub(super) fn media_type(headers: &HeaderMap) -> String {
 /// The whole body, if it is small enough and comes soon enough.
 pub(super) async fn read(body: Body, limits: &Limits) -> Result<Bytes, Error> {
     let limit = limits.max_body;
-    let reading = Limited::new(body, limit).collect();
-    match timeout(limits.body_time, reading).await {
+    let mut reading = std::pin::pin!(Limited::new(body, limit).collect());
+    // Most bodies are there with their head, and need no clock.
+    let read = match poll!(reading.as_mut()) {
+        Poll::Ready(read) => Ok(read),
+        Poll::Pending => timeout(limits.body_time, reading).await,
+    };
+    match read {
         Ok(Ok(read)) => Ok(read.to_bytes()),
         Ok(Err(error)) if has_cause(&*error, |it| it.is::<LengthLimitError>()) => {
             Err(Error::TooLarge { limit })

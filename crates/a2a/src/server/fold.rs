@@ -1,9 +1,6 @@
 //! A task is the fold of its events. Pure: the same events give the same task, anywhere.
 
-use crate::types::{
-    Artifact, Event as Payload, Message, StreamResponse, Task, TaskArtifactUpdateEvent, TaskStatus,
-    TaskStatusUpdateEvent,
-};
+use crate::types::{Artifact, Event as Payload, Message, StreamResponse, Task, TaskStatus};
 
 /// Takes an event into the task. `received` is the message of the caller that came with it.
 pub(crate) fn apply(task: &mut Task, event: &StreamResponse, received: Option<&Message>) {
@@ -51,23 +48,30 @@ fn take_artifact(artifacts: &mut Vec<Artifact>, artifact: &Artifact, append: boo
     }
 }
 
-/// Puts the ids that every event of a task has into an event, or takes them out.
+/// Puts the ids that are the same in all events of a task into one of them, or takes them out.
 pub(crate) fn set_ids(event: &mut StreamResponse, task: &str, context: &str) {
-    let (task_id, context_id) = match &mut event.payload {
-        Payload::StatusUpdate(TaskStatusUpdateEvent {
-            task_id,
-            context_id,
-            ..
-        })
-        | Payload::ArtifactUpdate(TaskArtifactUpdateEvent {
-            task_id,
-            context_id,
-            ..
-        }) => (task_id, context_id),
-        Payload::Task(_) | Payload::Message(_) | Payload::Unset => return,
+    let (task_id, context_id, status) = match &mut event.payload {
+        Payload::Task(it) => {
+            for message in &mut it.history {
+                set_message_ids(message, task, context);
+            }
+            (&mut it.id, &mut it.context_id, it.status.as_mut())
+        }
+        Payload::StatusUpdate(it) => (&mut it.task_id, &mut it.context_id, it.status.as_mut()),
+        Payload::ArtifactUpdate(it) => (&mut it.task_id, &mut it.context_id, None),
+        Payload::Message(_) | Payload::Unset => return,
     };
     task.clone_into(task_id);
     context.clone_into(context_id);
+    if let Some(message) = status.and_then(|status| status.message.as_mut()) {
+        set_message_ids(message, task, context);
+    }
+}
+
+/// The same for a message.
+pub(crate) fn set_message_ids(message: &mut Message, task: &str, context: &str) {
+    task.clone_into(&mut message.task_id);
+    context.clone_into(&mut message.context_id);
 }
 
 /// Leaves the newest messages of the history only. Without a length all of it stays.

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{Column, Entry, NewEvent, Row, StreamId, Table, View};
+use store::{Column, Entry, NewEvent, Row, StreamId, Table, Value, View};
 
 use super::fold;
 use crate::event::Event;
@@ -99,10 +99,11 @@ pub(crate) fn stream(task: &str) -> StreamId {
 
 /// An event to append, and at once what its followers will want of it.
 pub(crate) fn record(task: &Task, event: StreamResponse, received: Option<&Message>) -> NewEvent {
-    let record = Record {
+    let mut record = Record {
         event: Some(event),
         received: received.cloned(),
     };
+    record.set_ids("", "");
     let payload = record.to_protobuf();
     let mut event = record.event.unwrap_or_default();
     fold::set_ids(&mut event, &task.id, &task.context_id);
@@ -117,6 +118,18 @@ pub(crate) fn event(entry: &Entry, task: &str, context: &str) -> Arc<Event> {
         fold::set_ids(&mut event, task, context);
         Event::new(event)
     })
+}
+
+impl Record {
+    /// Ids that are the same in all events of a stream: what is stored goes without them.
+    fn set_ids(&mut self, task: &str, context: &str) {
+        if let Some(event) = &mut self.event {
+            fold::set_ids(event, task, context);
+        }
+        if let Some(message) = &mut self.received {
+            fold::set_message_ids(message, task, context);
+        }
+    }
 }
 
 /// A task as it is in the store, if it is there and in scope.
@@ -140,11 +153,17 @@ pub(crate) fn fold_row(view: &dyn View, row: &Row) -> Result<Task, store::Error>
         task = Task::from_protobuf(row.body.clone()).map_err(unreadable)?;
     }
     let stream = stream(&row.key);
+    let context = match row.columns.get(1) {
+        Some(Value::Text(context)) => context.as_str(),
+        _ => "",
+    };
     loop {
         let after = u64::try_from(task.generation).unwrap_or(0);
         let entries = view.events(&stream, after, EVENTS_AT_ONCE)?;
         for entry in &entries {
-            let record = Record::from_protobuf(entry.payload().clone()).map_err(unreadable)?;
+            let record = Record::from_protobuf(entry.payload().clone());
+            let mut record = record.map_err(unreadable)?;
+            record.set_ids(&row.key, context);
             fold::apply(
                 &mut task,
                 &record.event.unwrap_or_default(),

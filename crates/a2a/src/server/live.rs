@@ -62,19 +62,17 @@ impl Mailbox {
         lock(&self.commands).is_empty()
     }
 
-    fn put(&self, command: Command) -> Result<(), Busy> {
+    /// Nothing, when too many wait already.
+    fn put(&self, command: Command) -> Option<()> {
         let mut commands = lock(&self.commands);
         if commands.len() >= self.limit {
-            return Err(Busy);
+            return None;
         }
         commands.push_back(command);
         self.arrived.notify_one();
-        Ok(())
+        Some(())
     }
 }
-
-/// Too many wait for the task already.
-pub(super) struct Busy;
 
 /// All runs that have a task, by its id.
 #[derive(Default)]
@@ -93,13 +91,14 @@ impl Live {
         &self,
         task: &str,
         command: Command,
-        make: impl FnOnce(Command) -> Arc<Mailbox>,
-    ) -> Result<(), Busy> {
+        make: impl FnOnce(Command) -> Result<Arc<Mailbox>, Error>,
+    ) -> Result<(), Error> {
         let mut runs = lock(&self.runs);
         if let Some(mailbox) = runs.get(task) {
-            return mailbox.put(command);
+            let busy = || Error::Unavailable(format!("too many calls wait for task {task:?}"));
+            return mailbox.put(command).ok_or_else(busy);
         }
-        runs.insert(task.to_owned(), make(command));
+        runs.insert(task.to_owned(), make(command)?);
         Ok(())
     }
 

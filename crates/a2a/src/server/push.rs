@@ -15,7 +15,7 @@ use super::journal::{Scope, WEBHOOKS};
 use super::run::state;
 use super::{Inner, id};
 use crate::error::Error;
-use crate::limits::{Limits, MAX_ID};
+use crate::limits::Limits;
 use crate::service::Call;
 use crate::types::wire::WireMessage as _;
 use crate::types::{
@@ -126,24 +126,9 @@ impl Inner {
     ) -> Result<TaskPushNotificationConfig, Error> {
         check(&request, self.push.targets())?;
         let scope = Scope::new(&call.caller, &request.tenant);
-        if request.id.len() > MAX_ID {
-            return Err(Error::invalid_field(
-                "id",
-                format!("is longer than {MAX_ID} bytes"),
-            ));
-        }
         let task = self.load(&scope, &request.task_id).await?;
+        self.check_room(&task.id, &request.id).await?;
         let mut row = row(&task.id, request, task.generation.unsigned_abs());
-        let others = self.webhooks(&task.id).await?;
-        if others.len() >= self.limits.max_push_configs
-            && !others.iter().any(|other| other.key == row.key)
-        {
-            return Err(Error::invalid(format!(
-                "task {:?} has {} webhooks already",
-                task.id,
-                others.len()
-            )));
-        }
         if state(&task).is_terminal() {
             row.columns = columns(&task.id, task.generation.unsigned_abs(), false);
         }
@@ -216,6 +201,16 @@ impl Inner {
             .commit(Batch::new().delete(&WEBHOOKS, &key))
             .await?;
         Ok(Empty::default())
+    }
+
+    /// Whether a task may have another webhook, or one of this id instead of the one it has.
+    pub(super) async fn check_room(&self, task: &str, id: &str) -> Result<(), Error> {
+        let (others, key) = (self.webhooks(task).await?, key(task, id));
+        if others.len() >= self.limits.max_push_configs && !others.iter().any(|it| it.key == key) {
+            let why = format!("task {task:?} has {} webhooks already", others.len());
+            return Err(Error::invalid(why));
+        }
+        Ok(())
     }
 
     async fn webhooks(&self, task: &str) -> Result<Vec<Row>, Error> {

@@ -29,7 +29,8 @@ type Fingerprint = [u8; 16];
 #[derive(Clone, Debug)]
 pub(super) enum Outcome {
     Message(Arc<Message>),
-    Task(String),
+    /// A task, which was at this generation when it took the message; 0 if it was opened by it.
+    Task(String, i64),
 }
 
 /// What to do with a send.
@@ -128,8 +129,8 @@ impl Replay {
                 },
             };
             if stored && let Some(task) = self.look_up(key, fingerprint, now).await? {
-                ticket.done(&Outcome::Task(task.clone()));
-                return Ok(Admission::Again(Outcome::Task(task)));
+                ticket.done(&task);
+                return Ok(Admission::Again(task));
             }
             return Ok(Admission::First(ticket));
         }
@@ -166,7 +167,7 @@ impl Replay {
         key: Key,
         fingerprint: Fingerprint,
         now: i64,
-    ) -> Result<Option<String>, Error> {
+    ) -> Result<Option<Outcome>, Error> {
         let row = self
             .store
             .read(move |view| view.row(&SENDS, &hex(&key)))
@@ -179,12 +180,16 @@ impl Replay {
         if now.saturating_sub(at) > self.time {
             return Ok(None);
         }
-        match row.body.split_first_chunk() {
-            Some((stored, task)) if *stored == fingerprint => {
-                Ok(std::str::from_utf8(task).ok().map(str::to_owned))
-            }
-            _ => Err(reused()),
+        let Some((stored, rest)) = row.body.split_first_chunk() else {
+            return Ok(None);
+        };
+        if *stored != fingerprint {
+            return Err(reused());
         }
+        Ok(rest.split_first_chunk().and_then(|(after, task)| {
+            let task = str::from_utf8(task).ok()?.to_owned();
+            Some(Outcome::Task(task, i64::from_le_bytes(*after)))
+        }))
     }
 
     /// Forgets the sends of which the journal has no trace any more.
@@ -209,11 +214,13 @@ enum Entered {
 
 impl Ticket {
     /// The row that remembers, in the transaction that opens the task, what the send led to.
-    pub(super) fn row(&self, task: &str, now: i64) -> Row {
+    pub(super) fn row(&self, task: &str, after: i64, now: i64) -> Row {
         Row {
             key: hex(&self.key),
             columns: vec![now.into()],
-            body: Bytes::from([&self.fingerprint[..], task.as_bytes()].concat()),
+            body: Bytes::from(
+                [&self.fingerprint[..], &after.to_le_bytes(), task.as_bytes()].concat(),
+            ),
         }
     }
 
@@ -223,7 +230,7 @@ impl Ticket {
         let mut known = self.replay.lock();
         let send = known.sends.remove(&self.key);
         match outcome {
-            Outcome::Task(_) => drop(known.stored.insert(self.key)),
+            Outcome::Task(..) => drop(known.stored.insert(self.key)),
             Outcome::Message(message) => {
                 known.keep(self.key, self.fingerprint, message);
                 known.make_room(self.replay.room);

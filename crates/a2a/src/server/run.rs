@@ -117,7 +117,8 @@ pub(super) struct Run {
     marked: bool,
     /// The journal has the task.
     stored: bool,
-    _place: OwnedSemaphorePermit,
+    /// The agent's place among those at work.
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 impl Run {
@@ -126,10 +127,10 @@ impl Run {
         server: Arc<Inner>,
         scope: Scope,
         incoming: Incoming,
-        place: OwnedSemaphorePermit,
+        place: Option<OwnedSemaphorePermit>,
     ) -> Box<Self> {
         let context_id = match &*incoming.asked.message.context_id {
-            "" => id::context(&server.label, &server.now()),
+            "" => id::context(&server.label, server.now()),
             given => given.to_owned(),
         };
         let mut run = Self::idle(server, scope, id::random(), context_id, place);
@@ -143,7 +144,7 @@ impl Run {
         scope: Scope,
         task: &str,
         command: Command,
-        place: OwnedSemaphorePermit,
+        place: Option<OwnedSemaphorePermit>,
     ) -> Box<Self> {
         let mut run = Self::idle(server, scope, task.to_owned(), String::new(), place);
         run.commands.push_back(command);
@@ -157,7 +158,7 @@ impl Run {
         scope: Scope,
         task_id: String,
         context_id: String,
-        place: OwnedSemaphorePermit,
+        place: Option<OwnedSemaphorePermit>,
     ) -> Box<Self> {
         Box::new(Self {
             stream: journal::stream(&task_id),
@@ -431,7 +432,7 @@ impl Run {
     /// A message is recorded: whoever sent it is told, or waits for more.
     fn begin(&mut self, recorded: Recorded) {
         if let Some(ticket) = recorded.ticket {
-            ticket.done(&Outcome::Task(self.task_id.clone()));
+            ticket.done(&Outcome::Task(self.task_id.clone(), recorded.after));
         }
         let Some(reply) = recorded.reply else { return };
         let _ = match recorded.begun {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use futures_util::{poll, stream};
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::sync::oneshot;
 
 use super::journal::Scope;
-use super::live::{Busy, Opened, Started};
+use super::live::{Opened, Started};
 use super::replay::{Admission, Outcome, Ticket};
 use super::run::{Command, Incoming, Run, Wants};
 use super::turn::Asked;
@@ -17,6 +17,7 @@ use crate::limits::MAX_ID;
 use crate::service::Call;
 use crate::types::{
     Answer, Content, Message, Part, SendMessageRequest, SendMessageResponse, StreamResponse, Task,
+    TaskPushNotificationConfig,
 };
 
 impl Inner {
@@ -39,7 +40,7 @@ impl Inner {
             }
             Delivered::Task(task) => *task,
             Delivered::Stream(opened) => self.load(&scope, &opened.id).await?,
-            Delivered::Again(id) => self.settle_again(&scope, &id, wants).await?,
+            Delivered::Again(id, _) => self.settle_again(&scope, &id, wants).await?,
         };
         fold::cut_history(&mut task, configuration.history_length);
         let payload = Answer::Task(task);
@@ -64,8 +65,15 @@ impl Inner {
             }
             Delivered::Stream(opened) => Ok(self.answer_stream(scope, *opened, history)),
             // The stream was cut off and is asked for again: from the cursor, or all of it.
-            Delivered::Again(id) => self.resume_stream(scope, id, cursor.unwrap_or(0)).await,
-            Delivered::Task(task) => self.resume_stream(scope, task.id, 0).await,
+            Delivered::Again(id, 0) => {
+                let cursor = cursor.unwrap_or(0);
+                self.resume_stream(scope, id, cursor, history).await
+            }
+            Delivered::Again(id, _) => match cursor {
+                Some(cursor) => self.resume_stream(scope, id, cursor, history).await,
+                None => self.snapshot_stream(scope, id, history).await,
+            },
+            Delivered::Task(task) => self.resume_stream(scope, task.id, 0, history).await,
         }
     }
 
@@ -85,7 +93,7 @@ impl Inner {
             Admission::Again(Outcome::Message(message)) => {
                 Ok(Started::Message((*message).clone()).into())
             }
-            Admission::Again(Outcome::Task(id)) => Ok(Delivered::Again(id)),
+            Admission::Again(Outcome::Task(id, after)) => Ok(Delivered::Again(id, after)),
             Admission::First(ticket) => {
                 let started = self.hand_over(scope, call, request, ticket, wants).await?;
                 Ok(started.into())
@@ -104,9 +112,14 @@ impl Inner {
     ) -> Result<Started, Error> {
         let (reply, starting) = oneshot::channel();
         let mut configuration = request.configuration.unwrap_or_default();
+        let webhook = configuration.task_push_notification_config.take();
+        let webhook = webhook.map(|config| TaskPushNotificationConfig {
+            tenant: request.tenant,
+            ..config
+        });
         let incoming = Incoming {
             if_generation: configuration.if_generation_match,
-            webhook: configuration.task_push_notification_config.take(),
+            webhook,
             asked: Arc::new(Asked {
                 message: request.message.unwrap_or_default(),
                 configuration,
@@ -120,7 +133,7 @@ impl Inner {
         };
         let message = &incoming.asked.message;
         if message.task_id.is_empty() {
-            let place = self.place()?;
+            let place = Some(self.place()?);
             let mut work = Box::pin(Run::new(self.clone(), scope.clone(), incoming, place).work());
             // What can be done without waiting is done here and now; the rest outlives the call.
             if poll!(work.as_mut()).is_pending() {
@@ -133,6 +146,9 @@ impl Inner {
                 let why = format!("task {id:?} belongs to another context");
                 return Err(Error::invalid_field("message.contextId", why));
             }
+            if let Some(config) = &incoming.webhook {
+                self.check_room(&id, &config.id).await?;
+            }
             self.command(scope, &id, Command::Message(Box::new(incoming)))?;
         }
         // The sender goes only when the run does, which is when the server stops.
@@ -141,32 +157,23 @@ impl Inner {
             .unwrap_or_else(|_| Err(Error::Unavailable("the server is stopping".to_owned())))
     }
 
-    /// Reaches the run of a task, or makes one.
+    /// Reaches the run of a task, or makes one. Only one that has the agent work needs a place for it.
     pub(super) fn command(
         self: &Arc<Self>,
         scope: &Scope,
         task: &str,
         command: Command,
     ) -> Result<(), Error> {
-        self.command_in(self.place()?, scope, task, command)
-    }
-
-    /// The same with a place that was taken before.
-    pub(super) fn command_in(
-        self: &Arc<Self>,
-        place: OwnedSemaphorePermit,
-        scope: &Scope,
-        task: &str,
-        command: Command,
-    ) -> Result<(), Error> {
-        let sent = self.live.send_or_enter(task, command, |command| {
+        self.live.send_or_enter(task, command, |command| {
+            let place = match command {
+                Command::Message(_) | Command::Resume(_) => Some(self.place()?),
+                Command::Cancel(_) | Command::Fail(_) => None,
+            };
             let run = Run::of(self.clone(), scope.clone(), task, command, place);
             let mailbox = run.mailbox();
             self.runs.spawn(run.work());
-            mailbox
-        });
-        let busy = || Error::Unavailable(format!("too many calls wait for task {task:?}"));
-        sent.map_err(|Busy| busy())
+            Ok(mailbox)
+        })
     }
 
     /// The task of a send that is repeated: as it is, or once it rests.
@@ -255,8 +262,8 @@ enum Delivered {
     Message(Message),
     Task(Box<Task>),
     Stream(Box<Opened>),
-    /// It led to this task before.
-    Again(String),
+    /// It led to this task before, which was at this generation then.
+    Again(String, i64),
 }
 
 impl From<Started> for Delivered {

@@ -47,6 +47,7 @@ impl Inner {
         scope: Scope,
         id: String,
         cursor: u64,
+        history: Option<i32>,
     ) -> Result<EventStream, Error> {
         let (found_scope, found_id) = (scope.clone(), id.clone());
         let found = self
@@ -66,6 +67,7 @@ impl Inner {
         let follow = self.follow(&id, cursor);
         let mut subscription = self.subscription(scope, id, task.context_id.clone(), follow);
         subscription.past = last;
+        subscription.history = history;
         subscription.over = cursor == last && state(&task).is_terminal();
         Ok(subscription.into_stream())
     }
@@ -83,10 +85,32 @@ impl Inner {
                 "task {id:?} has ended: get it, or name a cursor"
             )));
         }
-        let follow = self.follow(&id, task.generation.unsigned_abs());
-        let mut subscription = self.subscription(scope, id, task.context_id.clone(), follow);
-        subscription.next.push(present(task, None));
-        Ok(subscription.into_stream())
+        Ok(self.stream_from(scope, task, None))
+    }
+
+    /// The same for a message that is repeated; a task that has ended is all of it.
+    pub(super) async fn snapshot_stream(
+        self: &Arc<Self>,
+        scope: Scope,
+        id: String,
+        history: Option<i32>,
+    ) -> Result<EventStream, Error> {
+        let task = self.load(&scope, &id).await?;
+        Ok(self.stream_from(scope, task, history))
+    }
+
+    fn stream_from(
+        self: &Arc<Self>,
+        scope: Scope,
+        task: Task,
+        history: Option<i32>,
+    ) -> EventStream {
+        let follow = self.follow(&task.id, task.generation.unsigned_abs());
+        let (id, context) = (task.id.clone(), task.context_id.clone());
+        let mut subscription = self.subscription(scope, id, context, follow);
+        subscription.over = state(&task).is_terminal();
+        subscription.next.push(present(task, history));
+        subscription.into_stream()
     }
 
     fn follow(&self, task: &str, after: u64) -> Follow {

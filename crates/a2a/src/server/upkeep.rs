@@ -50,11 +50,9 @@ impl Inner {
         let (resumed, failed): (Vec<_>, Vec<_>) = left.into_iter().partition(resumed);
         let ending = failed.into_iter().map(|(scope, task)| async move {
             let reason = "the server stopped while the task was being worked on";
-            if let Ok(place) = self.places.clone().acquire_owned().await {
-                let command = Command::Fail(reason);
-                let run = Run::of(self.clone(), scope, &task.id, command, place);
-                run.work().await;
-            }
+            let command = Command::Fail(reason);
+            let run = Run::of(self.clone(), scope, &task.id, command, None);
+            run.work().await;
         });
         // Nobody is served before they have ended.
         stream::iter(ending)
@@ -149,11 +147,11 @@ pub(super) async fn fail_later(server: Arc<Inner>, scope: Scope, task: String) {
         () = sleep(PAUSE) => {}
         () = server.halted.cancelled() => return,
     }
-    let Ok(place) = server.places.clone().acquire_owned().await else {
-        return;
-    };
-    let command = Command::Fail("the journal failed while the task was being worked on");
-    if server.command_in(place, &scope, &task, command).is_err() {
+    let reason = "the journal failed while the task was being worked on";
+    if server
+        .command(&scope, &task, Command::Fail(reason))
+        .is_err()
+    {
         tracing::error!(task, "could not end a task whose journal failed");
     }
 }

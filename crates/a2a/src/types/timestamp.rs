@@ -74,19 +74,32 @@ impl Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = *b"0000-00-00T00:00:00.000000000Z";
         let (year, month, day) = date(self.seconds.div_euclid(DAY));
         let time = self.seconds.rem_euclid(DAY);
-        let (hour, minute, second) = (time / 3600, time / 60 % 60, time % 60);
-        write!(
-            f,
-            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
-        )?;
-        match self.nanos {
-            0 => f.write_str("Z"),
-            nanos if nanos % 1_000_000 == 0 => write!(f, ".{:03}Z", nanos / 1_000_000),
-            nanos if nanos % 1000 == 0 => write!(f, ".{:06}Z", nanos / 1000),
-            nanos => write!(f, ".{nanos:09}Z"),
-        }
+        put_digits(&mut text[..4], year);
+        put_digits(&mut text[5..7], month);
+        put_digits(&mut text[8..10], day);
+        put_digits(&mut text[11..13], time / 3600);
+        put_digits(&mut text[14..16], time / 60 % 60);
+        put_digits(&mut text[17..19], time % 60);
+        put_digits(&mut text[20..29], self.nanos.into());
+        let end = match self.nanos {
+            0 => 19,
+            nanos if nanos % 1_000_000 == 0 => 23,
+            nanos if nanos % 1000 == 0 => 26,
+            _ => 29,
+        };
+        text[end] = b'Z';
+        f.write_str(str::from_utf8(&text[..=end]).expect("digits and signs are text"))
+    }
+}
+
+/// Writes a number into its places, with zeros before it.
+fn put_digits(places: &mut [u8], mut number: i64) {
+    for place in places.iter_mut().rev() {
+        *place = b'0' + (number % 10) as u8;
+        number /= 10;
     }
 }
 

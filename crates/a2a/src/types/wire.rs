@@ -49,8 +49,8 @@ pub trait WireMessage:
 
     /// Writes ProtoJSON.
     fn to_json(&self) -> Bytes {
-        // Room for a short message, so that most need not grow several times.
-        let mut out = Vec::with_capacity(256);
+        // Most messages fit; to grow in steps costs more than to write.
+        let mut out = Vec::with_capacity(512);
         self.write_json(&mut out);
         out.into()
     }

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use http::Uri;
 
 use crate::error::Error;
+use crate::limits::MAX_ID;
 use crate::types::TaskPushNotificationConfig;
 
 /// Whom webhooks may reach.
@@ -36,6 +37,10 @@ pub(in crate::server) fn check(
     config: &TaskPushNotificationConfig,
     targets: Targets,
 ) -> Result<(), Error> {
+    if config.id.len() > MAX_ID {
+        let why = format!("is longer than {MAX_ID} bytes");
+        return Err(Error::invalid_field("id", why));
+    }
     let wrong = |description: &str| Err(Error::invalid_field("url", description));
     let Ok(uri) = config.url.parse::<Uri>() else {
         return wrong("is not a URL");
@@ -48,6 +53,9 @@ pub(in crate::server) fn check(
     };
     if authority.as_str().contains('@') {
         return wrong("must not hold credentials");
+    }
+    if authority.port().is_some() && !matches!(authority.port_u16(), Some(1..)) {
+        return wrong("has a port that is none");
     }
     match literal(authority.host()) {
         Some(address) if !targets.allow(address) => return wrong("is not a public address"),

@@ -65,6 +65,8 @@ fn what_can_be_seen_at_once_is_refused_at_once() {
         "/path",
         "nonsense",
         "",
+        "http://example.com:99999/",
+        "http://example.com:0/",
     ] {
         assert!(check(&url(refused), Targets::Public).is_err(), "{refused}");
     }

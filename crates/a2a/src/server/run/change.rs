@@ -29,6 +29,8 @@ pub(super) struct Pending {
 pub(super) struct Recorded {
     pub(super) ticket: Option<Ticket>,
     pub(super) reply: Option<Reply>,
+    /// The generation after which the answer begins; 0 for a task that it opened.
+    pub(super) after: i64,
     pub(super) begun: Begun,
 }
 
@@ -112,7 +114,9 @@ impl Run {
         let cursor = after.unsigned_abs();
         if let Some(ticket) = &incoming.ticket {
             let now = self.server.now().millis();
-            self.pending.sends.push(ticket.row(&self.task_id, now));
+            self.pending
+                .sends
+                .push(ticket.row(&self.task_id, after, now));
         }
         if let Some(config) = incoming.webhook {
             let webhook = push::row(&self.task_id, config, cursor);
@@ -129,6 +133,7 @@ impl Run {
         self.pending.recorded.push(Recorded {
             ticket: incoming.ticket,
             reply: incoming.reply,
+            after,
             begun,
         });
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use a2a::error::Error;
 use a2a::types::TaskState;
 
-use super::support::{Bench, Script, config, in_memory, state};
+use super::support::{Bench, Script, config, in_memory, message, state};
 
 #[tokio::test]
 async fn an_agent_that_listens_ends_by_itself() {
@@ -98,4 +98,19 @@ async fn cancelling_against_completing_gives_one_end() {
             permit.forget();
         }
     }
+}
+
+#[tokio::test]
+async fn a_server_that_has_enough_to_do_still_cancels() {
+    let mut config = config();
+    config.limits.max_running = 1;
+    let bench = Bench::with(config, in_memory(), Script::new()).await;
+    let asked = bench.task("ask:?").await;
+    let begun = bench.task_at_once("working until-cancelled").await;
+    let refused = bench.send(bench.request(message("done"))).await;
+    assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+    let cancelled = bench.cancel(&asked.id).await.unwrap();
+    assert_eq!(state(&cancelled), TaskState::Canceled);
+    let cancelled = bench.cancel(&begun.id).await.unwrap();
+    assert_eq!(state(&cancelled), TaskState::Canceled);
 }

@@ -237,3 +237,43 @@ async fn private_targets_are_refused_and_never_called() {
         assert!(matches!(refused, Err(Error::InvalidParams { .. })), "{url}");
     }
 }
+
+#[tokio::test]
+async fn a_task_has_so_many_webhooks_however_they_come() {
+    let mut config = config();
+    config.limits.max_push_configs = 1;
+    let bench = Bench::with(config, in_memory(), Script::new()).await;
+    let asked = bench.task("ask:?").await;
+    let url = "http://127.0.0.1:1/";
+    let first = bench
+        .server
+        .create_push_config(bench.call(), hook(&asked.id, url))
+        .await
+        .unwrap();
+    let second = bench
+        .server
+        .create_push_config(bench.call(), hook(&asked.id, url))
+        .await;
+    assert!(matches!(second, Err(Error::InvalidParams { .. })));
+    let inline = |id: &str| {
+        let mut request = bench.request(super::support::follow_up(&asked, "ask:?"));
+        let config = TaskPushNotificationConfig {
+            id: id.to_owned(),
+            ..hook("", url)
+        };
+        request
+            .configuration
+            .get_or_insert_default()
+            .task_push_notification_config = Some(config);
+        bench.send(request)
+    };
+    assert!(matches!(
+        inline("another").await,
+        Err(Error::InvalidParams { .. })
+    ));
+    assert!(matches!(
+        inline(&"x".repeat(1000)).await,
+        Err(Error::InvalidParams { .. })
+    ));
+    assert!(inline(&first.id).await.is_ok());
+}

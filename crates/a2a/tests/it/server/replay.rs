@@ -4,7 +4,7 @@ use a2a::error::Error;
 use a2a::service::{Call, Service as _};
 use a2a::types::*;
 
-use super::support::{Bench, Events, Script, config, message, on_disk, task};
+use super::support::{Bench, Events, Script, config, follow_up, message, on_disk, task};
 
 #[tokio::test]
 async fn the_same_send_gets_the_same_answer() {
@@ -109,4 +109,34 @@ async fn a_restart_does_not_make_it_forget() {
     drop(before);
     let after = Bench::with(config(), on_disk(folder.path()), Script::new()).await;
     assert_eq!(task(after.send(request).await.unwrap()), first);
+}
+
+#[tokio::test]
+async fn a_repeated_stream_is_as_the_caller_asked_for_it() {
+    let bench = Bench::start().await;
+    let mut request = bench.request(message("done"));
+    request.configuration.get_or_insert_default().history_length = Some(0);
+    for _ in 0..2 {
+        let stream = bench
+            .server
+            .send_streaming_message(bench.call(), request.clone());
+        let task = Events::from(stream.await.unwrap()).first_task().await;
+        assert!(task.history.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_follow_up_begins_with_the_task_as_it_is() {
+    let bench = Bench::start().await;
+    let asked = bench.task("ask:?").await;
+    let request = bench.request(follow_up(&asked, "say:so done"));
+    let stream = || {
+        bench
+            .server
+            .send_streaming_message(bench.call(), request.clone())
+    };
+    let first = Events::from(stream().await.unwrap()).rest().await;
+    assert_eq!(first, ["3 task Working", "4 Working so", "5 Completed"]);
+    let again = Events::from(stream().await.unwrap()).rest().await;
+    assert_eq!(again, ["5 task Completed"]);
 }
