@@ -37,11 +37,10 @@ async def main() -> None:
 async def attempt(scenario, probe: Probe) -> tuple[bool, str]:
     """Runs one scenario; whatever it raises is the server's failure, told in one line."""
     try:
-        async with asyncio.timeout(DEADLINE_SECONDS):
-            await scenario(probe)
+        await asyncio.wait_for(scenario(probe), DEADLINE_SECONDS)
     except Mismatch as mismatch:
         return False, in_one_line(mismatch)
-    except TimeoutError:
+    except asyncio.TimeoutError:
         return False, f'no end after {DEADLINE_SECONDS} s'
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[1]
