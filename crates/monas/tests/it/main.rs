@@ -5,8 +5,10 @@
     reason = "a test that unwraps fails with the line that was wrong"
 )]
 
+mod interop;
 mod listen;
 mod program;
 mod server;
 mod support;
 mod sut;
+mod wire;

@@ -45,7 +45,13 @@ pub(crate) struct Answer {
 
 impl Client {
     pub(crate) async fn connect(address: SocketAddr, version: Version) -> Self {
-        Self::over(TcpStream::connect(address).await.unwrap(), version).await
+        Self::try_connect(address, version).await.unwrap()
+    }
+
+    /// Nothing if nobody listens there, or no longer.
+    pub(crate) async fn try_connect(address: SocketAddr, version: Version) -> Option<Self> {
+        let stream = TcpStream::connect(address).await.ok()?;
+        Self::over(stream, version).await.ok()
     }
 
     /// Connects by TLS, and checks that the server agrees to the version.
@@ -64,30 +70,29 @@ impl Client {
         let connector = TlsConnector::from(Arc::new(config));
         let stream = connector.connect(host, stream).await.unwrap();
         assert_eq!(stream.get_ref().1.alpn_protocol(), Some(name));
-        Self::over(stream, version).await
+        Self::over(stream, version).await.unwrap()
     }
 
     async fn over(
         stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
         version: Version,
-    ) -> Self {
+    ) -> hyper::Result<Self> {
         let stream = TokioIo::new(stream);
         match version {
             Version::One => {
-                let (sender, connection) = http1::handshake(stream).await.unwrap();
-                Self {
+                let (sender, connection) = http1::handshake(stream).await?;
+                Ok(Self {
                     sender: Sender::One(sender),
                     ended: tokio::spawn(connection),
-                }
+                })
             }
             Version::Two => {
-                let (sender, connection) = http2::handshake(TokioExecutor::new(), stream)
-                    .await
-                    .unwrap();
-                Self {
+                let executor = TokioExecutor::new();
+                let (sender, connection) = http2::handshake(executor, stream).await?;
+                Ok(Self {
                     sender: Sender::Two(sender),
                     ended: tokio::spawn(connection),
-                }
+                })
             }
         }
     }

@@ -1,0 +1,26 @@
+//! The A2A bindings on the wire: what official clients never send, and what they never look at.
+//!
+//! The server is the real program with its demo agent (`monas sut`). Layout:
+//! - `sut`: starting, killing and restarting it
+//! - `caller`: one call in the words of each binding; `events`: streams
+//! - the rest: one subject of tests each
+
+pub(crate) mod caller;
+pub(crate) mod events;
+pub(crate) mod random;
+pub(crate) mod sut;
+
+mod card;
+mod crash;
+mod errors;
+mod extensions;
+mod generations;
+mod grpc;
+mod jsonrpc;
+mod listing;
+mod races;
+mod replay;
+mod rest;
+mod resume;
+mod tenants;
+mod versions;
