@@ -22,5 +22,6 @@ mod races;
 mod replay;
 mod rest;
 mod resume;
+mod table;
 mod tenants;
 mod versions;

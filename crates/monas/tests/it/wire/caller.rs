@@ -13,6 +13,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use super::events::Events;
 use crate::support::http::{Answer, Client, Version};
@@ -441,4 +443,29 @@ fn rest_route(operation: &str, mut request: Value) -> (&'static str, String, Opt
 fn json_of(body: &[u8]) -> Value {
     serde_json::from_slice(body)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(body)))
+}
+
+/// The status and body of the answer to a POST of more than the server takes. The answer is read while
+/// the request is written, for the server need not read all of it.
+pub(crate) async fn post_too_much(address: SocketAddr, path: &str, body: &str) -> (u16, Value) {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let (mut from, mut to) = stream.split();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\na2a-version: 1.0\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut answer = Vec::new();
+    // A server that does not read on may end the connection hard, after its answer.
+    let writing = async {
+        let _ = to.write_all(head.as_bytes()).await;
+        let _ = to.write_all(body.as_bytes()).await;
+    };
+    let _ = tokio::join!(writing, from.read_to_end(&mut answer));
+    let answer = String::from_utf8(answer).unwrap();
+    let (head, body) = answer
+        .split_once("\r\n\r\n")
+        .unwrap_or_else(|| panic!("no answer: {answer:?}"));
+    let status = head.split(' ').nth(1).unwrap();
+    (status.parse().unwrap(), json_of(body.as_bytes()))
 }

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use serde_json::{Value, json};
 
-use super::caller::{Binding, Caller, Failure, json_rpc, json_rpc_failure};
+use super::caller::{Binding, Caller, Failure, json_rpc, json_rpc_failure, post_too_much};
 use super::sut::Sut;
 
 const PATH: &str = "/a2a/jsonrpc";
@@ -336,24 +336,13 @@ async fn other_verbs_are_not_allowed() {
 #[tokio::test]
 async fn a_body_beyond_the_limit_is_refused_and_the_server_lives_on() {
     let sut = Sut::in_memory().await;
-    let mut caller = sut.caller(Binding::JsonRpc).await;
     let mut request = echo();
     request["message"]["parts"][0]["text"] = "x".repeat(17 << 20).into();
     let body = json_rpc("SendMessage", request).to_string();
-    let request = caller
-        .builder("POST", PATH)
-        .header("content-type", "application/json");
-    let answer = caller.raw(request.body(body.into()).unwrap()).await;
-    assert_eq!(answer.status, 413, "{answer:?}");
-    let json: Value = serde_json::from_str(&answer.text).unwrap();
-    assert!(
-        json["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("16777216"),
-        "{json}"
-    );
-    // The rest of the body is still on its way, so the connection cannot be kept.
+    let (status, answer) = post_too_much(sut.address, PATH, &body).await;
+    assert_eq!(status, 413, "{answer}");
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.contains("16777216"), "{answer}");
     answers(&mut sut.caller(Binding::JsonRpc).await).await;
 }
 

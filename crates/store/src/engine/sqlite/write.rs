@@ -39,10 +39,6 @@ impl Engine for Sqlite {
         }
         applied
     }
-
-    fn tidy(&mut self) {
-        self.checkpoints.run(&self.connection);
-    }
 }
 
 impl Sqlite {
