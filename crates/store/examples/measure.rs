@@ -116,12 +116,12 @@ async fn streams_in_memory() -> Outcome {
         let id = id(number);
         let stream = StreamId::new(id.as_str());
         let first = Batch::new()
-            .append(&stream, 0, events(100, 2))
+            .append(&stream, 0, events(&id, 100, 2))
             .put(&TASKS, row(&id, number, 150))
             .put(&ANSWERS, answer(&id, number, 150));
         store.commit(first).await?;
         let last = Batch::new()
-            .append(&stream, 2, events(100, 2))
+            .append(&stream, 2, events(&id, 100, 2))
             .put(&TASKS, row(&id, number + 7, 150))
             .finish(&stream, number as i64);
         store.commit(last).await?;
@@ -135,17 +135,26 @@ fn task(number: u64) -> Batch {
     let id = id(number);
     let stream = StreamId::new(id.as_str());
     Batch::new()
-        .append(&stream, 0, events(120, 4))
+        .append(&stream, 0, events(&id, 120, 4))
         .put(&TASKS, row(&id, number, 150))
         .insert(&ANSWERS, answer(&format!("a{id}"), number, 150))
         .put(&ANSWERS, answer(&format!("b{id}"), number, 150))
 }
 
-fn events(bytes: usize, count: usize) -> Vec<NewEvent> {
-    (0..count)
-        .map(|_| NewEvent::new(vec![b'x'; bytes]))
-        .collect()
+/// As a task tells its life: who it is each time, then what is new.
+fn events(id: &str, bytes: usize, count: usize) -> Vec<NewEvent> {
+    let event = |number| {
+        format!(
+            "task {id} context {:.16} number {number}: {FILLER:.*}",
+            id,
+            bytes - 84
+        )
+    };
+    (0..count).map(event).map(NewEvent::new).collect()
 }
+
+const FILLER: &str =
+    "what is new is never quite what was there before, or it would not be told at all";
 
 fn row(id: &str, number: u64, bytes: usize) -> Row {
     let context = format!("context-{}", number / 3);

@@ -16,6 +16,9 @@ pub(crate) trait Engine: Send {
     ///
     /// When it returns the transaction is committed, as durably as the engine was asked to.
     fn apply(&mut self, group: &[Batch]) -> Result<Vec<Result<(), Error>>, Error>;
+
+    /// What it does for itself, after those who were waiting have their answers.
+    fn tidy(&mut self) {}
 }
 
 /// Where the same engine is read, by anyone, while changes go on.

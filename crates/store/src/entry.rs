@@ -6,6 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
+#[cfg(test)]
+#[path = "entry_tests.rs"]
+mod tests;
+
 /// Names a stream of events. Cheap to clone.
 ///
 /// A name is meant to be used once: after a stream is forgotten its name can be given again, but a

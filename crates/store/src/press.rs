@@ -9,6 +9,10 @@ use crate::batch::{Batch, Change};
 use crate::engine::{Engine, Views};
 use crate::tail::{Tails, Wake};
 
+#[cfg(test)]
+#[path = "press_tests.rs"]
+mod tests;
+
 /// The engine together with those who are to hear of its changes. Whoever has it is the writer.
 pub(crate) struct Press {
     engine: Box<dyn Engine>,
@@ -48,6 +52,11 @@ impl Press {
             self.counters.commits.fetch_add(1, Ordering::Relaxed);
         }
         (answers, wake)
+    }
+
+    /// To be called when everybody has been answered.
+    pub(crate) fn tidy(&mut self) {
+        self.engine.tidy();
     }
 
     fn commit_each(&mut self, group: Vec<Batch>) -> (Vec<Result<(), Error>>, Wake) {

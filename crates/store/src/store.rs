@@ -89,7 +89,7 @@ struct Inner {
     writer: Writer,
     views: Arc<dyn Views>,
     /// Permits to read, for an engine whose readers wait.
-    readers: Semaphore,
+    readers: Arc<Semaphore>,
     tails: Arc<Tails>,
     counters: Arc<Counters>,
 }
@@ -139,7 +139,7 @@ impl Store {
         Ok(Self(Arc::new(Inner {
             writer,
             views,
-            readers: Semaphore::new(READERS),
+            readers: Arc::new(Semaphore::new(READERS)),
             tails,
             counters,
         })))
@@ -162,10 +162,15 @@ impl Store {
         if !views.waits() {
             return show(&**views, reader);
         }
-        let permit = self.0.readers.acquire().await;
-        let _permit = permit.expect("the permits stay");
+        let permit = Arc::clone(&self.0.readers).acquire_owned().await;
+        let permit = permit.expect("the permits stay");
         let views = Arc::clone(views);
-        match spawn_blocking(move || show(&*views, reader)).await {
+        let reading = spawn_blocking(move || {
+            // Held until the reading ends, also when nobody waits for it any more.
+            let _permit = permit;
+            show(&*views, reader)
+        });
+        match reading.await {
             Ok(read) => read,
             Err(failed) => match failed.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),

@@ -12,6 +12,10 @@ use crate::batch::{Batch, Change};
 use crate::entry::{Entry, StreamId};
 use crate::limits::{PAGE_EVENTS, TAIL_BYTES, TAIL_ENTRIES};
 
+#[cfg(test)]
+#[path = "tail_tests.rs"]
+mod tests;
+
 /// The tails of all streams that are followed.
 #[derive(Debug, Default)]
 pub(crate) struct Tails(Mutex<Followed>);

@@ -222,6 +222,7 @@ impl Queue {
                 // Those who have gone away do not want to know.
                 let _ = sender.send(answer);
             }
+            press.tidy();
         }
         press.close();
     }

@@ -3,6 +3,8 @@
 //! One connection writes; a few others read, each a consistent moment, undisturbed by the writer
 //! (write-ahead log). The events of one append are one row, see [`chunk`].
 
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +15,7 @@ use crate::Error;
 use crate::lock::Lock;
 use crate::store::Options;
 
+mod checkpoint;
 mod chunk;
 mod failure;
 mod open;
@@ -22,6 +25,8 @@ mod statements;
 mod view;
 mod write;
 
+use checkpoint::Checkpoints;
+use failure::Explained;
 pub(crate) use pool::Pool;
 use statements::Tables;
 use write::Known;
@@ -33,6 +38,7 @@ pub(crate) struct Sqlite {
     path: Arc<Path>,
     tables: Arc<Tables>,
     known: Known,
+    checkpoints: Checkpoints,
     commit_delay: Option<Duration>,
     /// Last, so that the files are closed when it goes.
     _lock: Lock,
@@ -42,10 +48,11 @@ impl Sqlite {
     /// Opens or creates the file in a folder that nobody else has open.
     pub(crate) fn open(options: &Options) -> Result<(Self, Pool), Error> {
         let folder = &options.folder;
-        std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        create(folder).map_err(Error::io("create", folder))?;
         let lock = Lock::take(folder, &options.holder)?;
         let path: Arc<Path> = path(folder).into();
-        let connection = open::writer(&path, options)?;
+        let mut connection = open::writer(&path, options)?;
+        let checkpoints = Checkpoints::of(&mut connection).explained(&path)?;
         let tables = Arc::new(Tables::new(&options.tables));
         let pool = Pool::new(Arc::clone(&path), Arc::clone(&tables));
         let writer = Self {
@@ -53,11 +60,28 @@ impl Sqlite {
             path,
             tables,
             known: Known::default(),
+            checkpoints,
             commit_delay: options.commit_delay,
             _lock: lock,
         };
         Ok((writer, pool))
     }
+}
+
+/// Makes a folder, and makes sure that it is there also after a power failure. What is in it is SQLite's
+/// business.
+fn create(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(folder)?;
+    for above in folder.canonicalize()?.ancestors().skip(1) {
+        // Not every folder above is ours to open, and those were there before.
+        if let Ok(above) = File::open(above) {
+            above.sync_all()?;
+        }
+    }
+    Ok(())
 }
 
 /// The file in a folder.

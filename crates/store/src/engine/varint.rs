@@ -1,5 +1,9 @@
 //! Lengths in as few bytes as they need, and pieces that begin with theirs.
 
+#[cfg(test)]
+#[path = "varint_tests.rs"]
+mod tests;
+
 /// How many bytes [`put`] takes.
 pub(super) fn len(number: usize) -> usize {
     let bits = usize::BITS - number.leading_zeros();

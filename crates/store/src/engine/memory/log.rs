@@ -1,5 +1,6 @@
 //! The events of one stream, in few pieces of memory.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -8,11 +9,16 @@ use crate::batch::NewEvent;
 use crate::engine::varint;
 use crate::entry::Entry;
 
-/// How much a chunk holds before the next one is begun: the most that is walked through to find a cursor.
+#[cfg(test)]
+#[path = "log_tests.rs"]
+mod tests;
+
+/// How much a chunk holds before the next one is begun: the most that is walked through to find a cursor,
+/// and the most that is compressed at once.
 const CHUNK: usize = 16 << 10;
 
-/// Events one after the other, each with its length before it. A small stream is one chunk, so one
-/// allocation; a long one is many, so that a cursor is found without walking through all of it.
+/// Events one after the other. A short stream is one chunk, so one allocation; a long one is many, so
+/// that a cursor is found without walking through all of it.
 #[derive(Debug)]
 pub(super) struct Log {
     /// None of them is empty.
@@ -21,11 +27,19 @@ pub(super) struct Log {
     last: u64,
 }
 
+/// Each event with its length before it.
 #[derive(Debug)]
 struct Chunk {
-    /// The sequence number of its first event.
+    /// The sequence number of its first event, or of the one to come.
     first: u64,
-    bytes: Vec<u8>,
+    events: Events,
+}
+
+#[derive(Debug)]
+enum Events {
+    Plain(Vec<u8>),
+    /// No more are expected. The events of a stream have much in common, its name to begin with.
+    Compressed(Box<[u8]>),
 }
 
 impl Default for Log {
@@ -50,42 +64,49 @@ impl Log {
 
     pub(super) fn append(&mut self, events: &[NewEvent]) {
         for event in events {
-            if self.open.bytes.len() >= CHUNK {
+            if self.open.events.plain().len() >= CHUNK {
                 let next = Chunk::from(self.last + 1);
                 self.full.push(std::mem::replace(&mut self.open, next));
             }
-            varint::put_piece(&mut self.open.bytes, event.payload());
+            varint::put_piece(self.open.events.plain(), event.payload());
             self.last += 1;
         }
     }
 
-    /// Gives back memory that was meant for further events.
-    pub(super) fn shrink(&mut self) {
-        self.full.shrink_to_fit();
-        self.open.bytes.shrink_to_fit();
+    /// Makes it small, since no more events are expected. A long log only gives back what it does not
+    /// use: compressing all of it would keep others waiting.
+    pub(super) fn seal(&mut self) {
+        if self.full.is_empty() {
+            self.open.events.compress();
+        } else {
+            self.full.shrink_to_fit();
+            self.open.events.plain().shrink_to_fit();
+        }
     }
 
     /// Drops the events up to and including this one.
     pub(super) fn truncate(&mut self, through: u64) {
-        let through = through.min(self.last);
-        let next = self.full.iter().skip(1).chain([&self.open]);
-        let gone = next.take_while(|next| next.first <= through + 1).count();
+        let first = through.min(self.last) + 1;
+        // A chunk is gone when the next one begins no later than what is kept.
+        let starts = self
+            .full
+            .iter()
+            .skip(1)
+            .chain([&self.open])
+            .map(|chunk| chunk.first);
+        let gone = starts.take_while(|start| *start <= first).count();
         self.full.drain(..gone.min(self.full.len()));
-        let last = self.last;
-        let chunk = self.full.first_mut().unwrap_or(&mut self.open);
-        if let Some(events) = (through + 1).checked_sub(chunk.first) {
-            chunk.drop_first(events);
-            debug_assert!(chunk.first <= last + 1, "no more is dropped than there is");
-        }
+        let oldest = self.full.first_mut().unwrap_or(&mut self.open);
+        oldest.drop_before(first);
     }
 
     /// The events after this one, at most `limit`.
     pub(super) fn read(&self, after: u64, limit: usize) -> Vec<Arc<Entry>> {
         let available = usize::try_from(self.last.saturating_sub(after)).unwrap_or(usize::MAX);
         let mut entries = Vec::with_capacity(limit.min(available));
-        let started = self.full.partition_point(|chunk| chunk.first <= after + 1);
+        let begun = self.full.partition_point(|chunk| chunk.first <= after);
         let chunks = self.full.iter().chain([&self.open]);
-        for chunk in chunks.skip(started.saturating_sub(1)) {
+        for chunk in chunks.skip(begun.saturating_sub(1)) {
             chunk.read(after, limit, &mut entries);
         }
         entries
@@ -94,30 +115,71 @@ impl Log {
 
 impl Chunk {
     fn from(first: u64) -> Self {
-        let bytes = Vec::new();
-        Self { first, bytes }
+        let events = Events::Plain(Vec::new());
+        Self { first, events }
     }
 
-    fn drop_first(&mut self, events: u64) {
-        let mut rest = &self.bytes[..];
-        for _ in 0..events {
-            (_, rest) = varint::piece(rest);
+    fn drop_before(&mut self, first: u64) {
+        if self.first < first {
+            let bytes = self.events.plain();
+            let mut rest = &bytes[..];
+            for _ in self.first..first {
+                (_, rest) = varint::piece(rest);
+            }
+            *bytes = rest.to_vec();
+            self.first = first;
         }
-        self.bytes = rest.to_vec();
-        self.first += events;
     }
 
     fn read(&self, after: u64, limit: usize, entries: &mut Vec<Arc<Entry>>) {
-        let mut sequence = self.first;
-        let mut rest = &self.bytes[..];
-        while !rest.is_empty() && entries.len() < limit {
+        if entries.len() >= limit {
+            return;
+        }
+        let bytes = self.events.bytes();
+        let mut rest = &bytes[..];
+        for sequence in self.first.. {
+            if rest.is_empty() || entries.len() >= limit {
+                break;
+            }
             let payload;
             (payload, rest) = varint::piece(rest);
             if sequence > after {
                 let payload = Bytes::copy_from_slice(payload);
                 entries.push(Arc::new(Entry::new(sequence, payload, None)));
             }
-            sequence += 1;
+        }
+    }
+}
+
+impl Events {
+    fn bytes(&self) -> Cow<'_, [u8]> {
+        match self {
+            Self::Plain(bytes) => Cow::Borrowed(bytes),
+            Self::Compressed(bytes) => {
+                let bytes = lz4_flex::decompress_size_prepended(bytes);
+                Cow::Owned(bytes.expect("what we have compressed is whole"))
+            }
+        }
+    }
+
+    /// To be changed.
+    fn plain(&mut self) -> &mut Vec<u8> {
+        if let Self::Compressed(_) = self {
+            *self = Self::Plain(self.bytes().into_owned());
+        }
+        match self {
+            Self::Plain(bytes) => bytes,
+            Self::Compressed(_) => unreachable!("it was made plain"),
+        }
+    }
+
+    fn compress(&mut self) {
+        let bytes = self.plain();
+        let compressed = lz4_flex::compress_prepend_size(bytes);
+        if compressed.len() < bytes.len() {
+            *self = Self::Compressed(compressed.into_boxed_slice());
+        } else {
+            bytes.shrink_to_fit();
         }
     }
 }

@@ -78,7 +78,7 @@ impl Streams {
         if let Some(id) = self.find(stream) {
             self.relist(id, |stream| {
                 stream.finished = Some(at);
-                stream.log.shrink();
+                stream.log.seal();
             });
         }
     }

@@ -11,6 +11,10 @@ use super::schema;
 use crate::Error;
 use crate::store::{Durability, Options};
 
+#[cfg(test)]
+#[path = "open_tests.rs"]
+mod tests;
+
 /// Says that a file is ours: "Mona".
 const APPLICATION: u32 = 0x4d6f_6e61;
 
@@ -97,7 +101,8 @@ fn configure(connection: &Connection, options: &Options) -> rusqlite::Result<()>
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "cache_size", -8192)?;
     connection.pragma_update(None, "temp_store", "memory")?;
-    set("wal_autocheckpoint", &4000)?;
+    // See `checkpoint`.
+    set("wal_autocheckpoint", &0)?;
     set("journal_size_limit", &(32 << 20))?;
     if let Some(bytes) = options.max_bytes {
         let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;

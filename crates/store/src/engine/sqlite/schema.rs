@@ -10,6 +10,10 @@ use super::statements::{kind, table_name};
 use crate::Error;
 use crate::table::{Kind, Table};
 
+#[cfg(test)]
+#[path = "schema_tests.rs"]
+mod tests;
+
 /// The steps from an empty file to the present one. A file's version is the number of steps it has
 /// taken; released steps are never changed, only followed by others.
 const STEPS: &[&str] = &[

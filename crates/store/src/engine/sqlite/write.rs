@@ -39,6 +39,10 @@ impl Engine for Sqlite {
         }
         applied
     }
+
+    fn tidy(&mut self) {
+        self.checkpoints.run(&self.connection);
+    }
 }
 
 impl Sqlite {
