@@ -129,7 +129,7 @@ impl Query {
 }
 
 /// A [`Query`] with the places of columns for their names.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Resolved<'a> {
     pub(crate) table: &'static Table,
     pub(crate) equal: Vec<(usize, &'a Value)>,

@@ -54,8 +54,9 @@ impl Index {
 
     /// Whether it has the rows of a query together.
     pub(super) fn serves(&self, query: &Resolved<'_>) -> bool {
-        let fixed = |place: &usize| query.equal.iter().any(|(column, _)| column == place);
-        self.fixed.iter().all(fixed) && (!self.fixed.is_empty() || self.orders(query))
+        let fixes = |place: &usize| value(query, *place).is_some();
+        let narrows = self.orders(query) || self.ordering.as_ref().is_some_and(fixes);
+        self.fixed.iter().all(fixes) && (!self.fixed.is_empty() || narrows)
     }
 
     /// Whether it has them in the query's order, up to the keys of equal ones.
@@ -68,33 +69,29 @@ impl Index {
         self.fixed.len()
     }
 
-    /// All rows of a query that it serves.
-    pub(super) fn all(&self, query: &Resolved<'_>) -> impl Iterator<Item = u32> + use<'_> {
-        let hash = self.hash(|place| value(query, place));
-        let entries = self
-            .entries
-            .range((hash, i64::MIN, 0)..=(hash, i64::MAX, u32::MAX));
-        entries.map(|(_, _, id)| *id)
-    }
-
-    /// The rows of a query that it orders, from the query's position on, each with its number.
+    /// The rows of a query that it serves, each with its number. In the query's order and from its
+    /// position on, if it orders them.
     pub(super) fn walk<'a>(
         &'a self,
         query: &Resolved<'_>,
     ) -> Box<dyn Iterator<Item = (i64, u32)> + 'a> {
-        let hash = self.hash(|place| value(query, place));
-        let at_least = query.at_least.iter();
-        let at_least = at_least.filter(|(place, _)| Some(*place) == self.ordering);
-        let mut low = at_least.map(|(_, value)| *value).max().unwrap_or(i64::MIN);
-        let mut high = i64::MAX;
+        let (mut low, mut high) = (i64::MIN, i64::MAX);
+        if let Some(place) = self.ordering {
+            let at_least = query.at_least.iter().filter(|(column, _)| *column == place);
+            low = at_least.map(|(_, value)| *value).max().unwrap_or(low);
+            if let Some(Field::Integer(only)) = value(query, place) {
+                (low, high) = (low.max(only), only);
+            }
+        }
         match (query.order, query.after.and_then(|(value, _)| value)) {
-            (By::Descending(_), Some(value)) => high = value,
-            (_, Some(value)) => low = low.max(value),
-            (_, None) => {}
+            (By::Descending(_), Some(value)) if self.orders(query) => high = high.min(value),
+            (By::Ascending(_), Some(value)) if self.orders(query) => low = low.max(value),
+            _ => {}
         }
         if low > high {
             return Box::new(std::iter::empty());
         }
+        let hash = self.hash(|place| value(query, place).expect("the query fixes these columns"));
         let entries = self.entries.range((hash, low, 0)..=(hash, high, u32::MAX));
         let entries = entries.map(|(_, number, id)| (*number, *id));
         match query.order {
@@ -121,11 +118,8 @@ impl Index {
     }
 }
 
-/// What a query wants in a column that it fixes.
-fn value<'a>(query: &Resolved<'a>, place: usize) -> Field<'a> {
+/// What a query wants in a column, if it fixes it.
+fn value<'a>(query: &Resolved<'a>, place: usize) -> Option<Field<'a>> {
     let mut equal = query.equal.iter().filter(|(column, _)| *column == place);
-    let (_, value) = equal
-        .next()
-        .expect("the query fixes the columns of the index");
-    Field::from(*value)
+    equal.next().map(|(_, value)| Field::from(*value))
 }

@@ -88,8 +88,12 @@ impl Rows {
     }
 
     pub(super) fn count(&self, query: &Resolved<'_>) -> u64 {
-        let candidates = self.candidates(self.serving(query), query);
-        candidates.filter(|&id| self.fulfils(id, query)).count() as u64
+        let all = Resolved {
+            after: None,
+            ..query.clone()
+        };
+        let candidates = self.candidates(self.serving(&all), &all);
+        candidates.filter(|&id| self.fulfils(id, &all)).count() as u64
     }
 
     /// The first rows that are wanted, as an index has them. It knows nothing of keys, so rows that are
@@ -125,7 +129,7 @@ impl Rows {
         query: &Resolved<'_>,
     ) -> Box<dyn Iterator<Item = u32> + 'a> {
         match serving {
-            Some(index) => Box::new(index.all(query)),
+            Some(index) => Box::new(index.walk(query).map(|(_, id)| id)),
             None => Box::new(self.by_key.iter()),
         }
     }

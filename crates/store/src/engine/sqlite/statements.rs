@@ -8,7 +8,7 @@ use rusqlite::types::ToSqlOutput;
 
 use crate::Error;
 use crate::query::{By, Resolved};
-use crate::table::{Kind, Row, Table, Value};
+use crate::table::{Column, Kind, Row, Table, Value};
 
 /// The declared tables with the statements about them.
 #[derive(Debug)]
@@ -17,7 +17,9 @@ pub(super) struct Tables(Vec<Statements>);
 #[derive(Debug)]
 pub(super) struct Statements {
     table: &'static Table,
-    /// The key, the columns, the body; replaces.
+    /// The key, the columns, the body of a row that is not there.
+    pub(super) insert: String,
+    /// The same, over the row that is there, which keeps its place in the file.
     pub(super) put: String,
     /// By key.
     pub(super) delete: String,
@@ -44,9 +46,15 @@ impl Statements {
         let name = table_name(table);
         let names = names(table);
         let values = "?, ".repeat(table.columns.len());
+        let insert = format!("INSERT INTO \"{name}\" (key, {names}body) VALUES (?, {values}?)");
+        let columns = table.columns.iter();
+        let columns: String = columns
+            .map(|Column { name, .. }| format!("\"{name}\" = excluded.\"{name}\", "))
+            .collect();
         Self {
             table,
-            put: format!("REPLACE INTO \"{name}\" (key, {names}body) VALUES (?, {values}?)"),
+            put: format!("{insert} ON CONFLICT (key) DO UPDATE SET {columns}body = excluded.body"),
+            insert,
             delete: format!("DELETE FROM \"{name}\" WHERE key = ?"),
             has: format!("SELECT 1 FROM \"{name}\" WHERE key = ?"),
             get: format!("SELECT key, {names}body FROM \"{name}\" WHERE key = ?"),

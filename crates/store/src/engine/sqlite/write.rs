@@ -72,7 +72,8 @@ impl Sqlite {
 
     fn write(&self, change: &Change) -> Result<(), Error> {
         match change {
-            Change::Put { table, row } | Change::Insert { table, row } => self.put(table, row),
+            Change::Put { table, row } => self.put(&self.tables.get(table)?.put, row),
+            Change::Insert { table, row } => self.put(&self.tables.get(table)?.insert, row),
             Change::Delete { table, key } => self.run(&self.tables.get(table)?.delete, [key]),
             Change::Append { stream, .. }
             | Change::Finish { stream, .. }
@@ -164,12 +165,11 @@ impl Sqlite {
         }
     }
 
-    fn put(&self, table: &'static Table, row: &Row) -> Result<(), Error> {
-        let put = &self.tables.get(table)?.put;
+    fn put(&self, statement: &str, row: &Row) -> Result<(), Error> {
         let columns = row.columns.iter().map(statements::bind);
         let values = [row.key.as_str().into()].into_iter().chain(columns);
         let values = values.chain([(&*row.body).into()]);
-        self.run(put, params_from_iter(values))
+        self.run(statement, params_from_iter(values))
     }
 
     fn find(&self, stream: &StreamId) -> Result<Option<(i64, StreamState)>, Error> {

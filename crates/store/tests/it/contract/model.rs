@@ -32,6 +32,7 @@ struct Question {
     heap: bool,
     owner: Option<u8>,
     state: Option<u8>,
+    time: Option<i64>,
     at_least: Option<i64>,
     order: Order,
     page: usize,
@@ -58,22 +59,21 @@ fn question() -> impl Strategy<Value = Question> {
         Just(Order::Descending("time")),
     ];
     let some = || proptest::option::of(NAMES);
-    (
-        any::<bool>(),
-        some(),
-        some(),
+    let times = (
+        proptest::option::weighted(0.2, TIMES),
         proptest::option::of(TIMES),
-        order,
-        1..5_usize,
-    )
-        .prop_map(|(heap, owner, state, at_least, order, page)| Question {
+    );
+    (any::<bool>(), some(), some(), times, order, 1..5_usize).prop_map(
+        |(heap, owner, state, (time, at_least), order, page)| Question {
             heap,
             owner,
             state,
+            time,
             at_least,
             order,
             page,
-        })
+        },
+    )
 }
 
 pub(crate) async fn behaves_like_a_simple_model(make: fn() -> Made) {
@@ -309,6 +309,9 @@ impl Question {
         if let Some(state) = self.state {
             query = query.equal("state", format!("s{state}"));
         }
+        if let Some(time) = self.time {
+            query = query.equal("time", time);
+        }
         if let Some(time) = self.at_least {
             query = query.at_least("time", time);
         }
@@ -322,7 +325,8 @@ impl Question {
         let state = self
             .state
             .is_none_or(|state| row.columns[1] == format!("s{state}").into());
-        owner && state && self.at_least.is_none_or(|least| time(row) >= least)
+        let at = self.time.is_none_or(|at| time(row) == at);
+        owner && state && at && self.at_least.is_none_or(|least| time(row) >= least)
     }
 }
 
