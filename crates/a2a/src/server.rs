@@ -135,7 +135,9 @@ impl Server {
             interrupted: config.interrupted,
             live: live::Live::default(),
             push: push::Push::new(config.push_targets, &config.limits),
-            places: Arc::new(Semaphore::new(config.limits.max_running)),
+            places: Arc::new(Semaphore::new(
+                config.limits.max_running.min(Semaphore::MAX_PERMITS),
+            )),
             limits: config.limits,
             runs: TaskTracker::new(),
             stopping: CancellationToken::new(),

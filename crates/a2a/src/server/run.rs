@@ -256,6 +256,8 @@ impl Run {
             && !self.is_over()
             && let Some(asked) = self.inbox.pop_front()
         {
+            // What is pending was the last turn's, and nobody waits for it there any more.
+            self.pending.updates = 0;
             self.outbox = Arc::new(Outbox::new(self.server.limits.max_waiting_updates));
             self.cancelled = CancellationToken::new();
             agent = Some(self.turn(asked));
@@ -383,6 +385,10 @@ impl Run {
                 expected,
                 found: task.generation,
             }),
+            _ if self.inbox.len() >= self.server.limits.max_waiting_messages => {
+                let why = format!("too many messages wait for task {:?}", task.id);
+                Some(Error::Unavailable(why))
+            }
             _ => None,
         };
         match refusal {

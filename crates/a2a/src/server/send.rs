@@ -151,10 +151,13 @@ impl Inner {
             }
             self.command(scope, &id, Command::Message(Box::new(incoming)))?;
         }
-        // The sender goes only when the run does, which is when the server stops.
-        starting
-            .await
-            .unwrap_or_else(|_| Err(Error::Unavailable("the server is stopping".to_owned())))
+        let stopping = || Error::Unavailable("the server is stopping".to_owned());
+        tokio::select! {
+            biased;
+            // The sender goes only when the run does, which is when the server stops.
+            started = starting => started.unwrap_or_else(|_| Err(stopping())),
+            () = self.stopping.cancelled() => Err(stopping()),
+        }
     }
 
     /// Reaches the run of a task, or makes one. Only one that has the agent work needs a place for it.

@@ -49,6 +49,8 @@ impl Inner {
         cursor: u64,
         history: Option<i32>,
     ) -> Result<EventStream, Error> {
+        // That it is there, and the caller's, is found out as everywhere.
+        self.load(&scope, &id).await?;
         let (found_scope, found_id) = (scope.clone(), id.clone());
         let found = self
             .store

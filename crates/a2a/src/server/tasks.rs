@@ -12,7 +12,7 @@ use super::journal::{self, Scope, TASKS};
 use super::run::{Command, state};
 use super::{Inner, fold};
 use crate::error::Error;
-use crate::limits::{DEFAULT_PAGE, MAX_PAGE};
+use crate::limits::{DEFAULT_PAGE, MAX_ID, MAX_PAGE};
 use crate::service::Call;
 use crate::types::{
     CancelTaskRequest, GetTaskRequest, ListTasksRequest, ListTasksResponse, Task, TaskState,
@@ -21,6 +21,10 @@ use crate::types::{
 impl Inner {
     /// A task of the caller's as it is in the journal.
     pub(super) async fn load(&self, scope: &Scope, id: &str) -> Result<Task, Error> {
+        if id.len() > MAX_ID {
+            // Nothing of ours is so long, and errors repeat what they are about.
+            return Err(Error::invalid(format!("ids have at most {MAX_ID} bytes")));
+        }
         let (scope, wanted) = (scope.clone(), id.to_owned());
         let task = self
             .store

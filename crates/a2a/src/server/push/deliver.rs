@@ -17,11 +17,19 @@ use crate::types::TaskPushNotificationConfig;
 /// The header in which the token of a webhook travels.
 const TOKEN: HeaderName = HeaderName::from_static("x-a2a-notification-token");
 
-/// Delivers what happens to the task until it has ended. What fails is in the log.
-pub(super) async fn serve(server: Arc<Inner>, row: Row) {
+/// Delivers what happens to the task until it has ended. When the journal fails, it is tried again
+/// from where the journal says it was.
+pub(super) async fn serve(server: Arc<Inner>, mut row: Row) {
     let key = row.key.clone();
-    if let Err(error) = deliver(&server, row).await {
-        tracing::warn!(webhook = key, %error, "a webhook ends early");
+    while let Err(error) = deliver(&server, row).await {
+        tracing::warn!(webhook = key, %error, "a webhook waits for the journal");
+        sleep(server.limits.push_pause_max).await;
+        let wanted = key.clone();
+        let found = server.store.read(move |view| view.row(&WEBHOOKS, &wanted));
+        match found.await {
+            Ok(Some(found)) => row = found,
+            Ok(None) | Err(_) => return,
+        }
     }
 }
 

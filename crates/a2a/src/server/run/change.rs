@@ -78,7 +78,8 @@ impl Run {
         let status = self.status(TaskState::Working, None);
         self.append(status_update(status), Some(&message));
         self.inbox.push_back(incoming.asked.clone());
-        self.expect(incoming, self.task.clone().map(Box::new));
+        let after = self.task.as_ref().map_or(0, |task| task.generation);
+        self.expect(incoming, after);
     }
 
     /// The task begins to exist, SUBMITTED, with the message that asked for it.
@@ -95,7 +96,7 @@ impl Run {
         };
         self.task = Some(Task::default());
         self.append(Payload::Task(created), None);
-        self.expect(incoming, None);
+        self.expect(incoming, 0);
     }
 
     /// The message as the task has it: with its ids.
@@ -107,10 +108,9 @@ impl Run {
         }
     }
 
-    /// Remembers who waits for the message to be recorded. A new task has no snapshot: it is streamed
-    /// from its first event on, which is the task.
-    fn expect(&mut self, incoming: Incoming, snapshot: Option<Box<Task>>) {
-        let after = snapshot.as_ref().map_or(0, |task| task.generation);
+    /// Remembers who waits for the message to be recorded, and after which generation its answer
+    /// begins. A new task, which begins after 0, needs no snapshot: its first event is the task.
+    fn expect(&mut self, incoming: Incoming, after: i64) {
         let cursor = after.unsigned_abs();
         if let Some(ticket) = &incoming.ticket {
             let now = self.server.now().millis();
@@ -124,10 +124,10 @@ impl Run {
         }
         let begun = match incoming.wants {
             Wants::Rest => Begun::Rest(after),
-            Wants::Begin => Begun::Task(snapshot),
+            Wants::Begin => Begun::Task(self.snapshot(after)),
             Wants::Stream => {
                 let follow = self.server.store.follow(&self.stream, cursor);
-                Begun::Stream(snapshot, Box::new(follow))
+                Begun::Stream(self.snapshot(after), Box::new(follow))
             }
         };
         self.pending.recorded.push(Recorded {
@@ -136,6 +136,10 @@ impl Run {
             after,
             begun,
         });
+    }
+
+    fn snapshot(&self, after: i64) -> Option<Box<Task>> {
+        self.task.clone().filter(|_| after > 0).map(Box::new)
     }
 
     fn append(&mut self, payload: Payload, received: Option<&Message>) {

@@ -272,3 +272,17 @@ async fn parts_the_agent_does_not_understand_are_refused() {
         "{refused:?}"
     );
 }
+
+#[tokio::test]
+async fn so_many_messages_wait_for_a_task_and_no_more() {
+    let mut config = config();
+    config.limits.max_waiting_messages = 2;
+    let bench = Bench::with(config, in_memory(), Script::new()).await;
+    let busy = bench.task_at_once("working for-ever").await;
+    for expected in [true, true, false] {
+        let mut request = bench.request(follow_up(&busy, "done"));
+        request.configuration = Some(at_once());
+        let sent = bench.send(request).await;
+        assert_eq!(sent.is_ok(), expected, "{sent:?}");
+    }
+}
