@@ -1,5 +1,8 @@
 //! The load generator: one scenario against one server, in a process of its own.
 //!
+//! All its clients live on one thread. A thread for each would have to be woken for each answer,
+//! by the server and at its cost.
+//!
 //! - [`connection`]: HTTP/1.1, as little of it as the servers need;
 //! - [`caller`]: one client, which checks every answer;
 //! - [`crowd`]: many of them, each with one request in flight;
@@ -7,17 +10,18 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tokio::runtime;
+use tokio::time::sleep;
 
 use super::options::Options;
 use super::scenario::{Figure, Scenario};
 use super::server::Server;
 use crate::bench::address::Address;
 use crate::bench::usage::{ProcessorTime, resident_kb};
-use crate::error::{Error, Result};
+use crate::error::{Doing, Error, Result};
 use counters::Counters;
 use crowd::{Crowd, Totals, Until};
 
@@ -58,27 +62,40 @@ pub(crate) fn run(scenario: &str, url: &str, words: &[&str]) -> Result<()> {
     let pid = options.pid;
     let pid = pid.ok_or_else(|| Error::Usage("bench-load needs --pid".to_owned()))?;
     let address = Address::parse(url)?;
-    let figures = match scenario.figure {
-        Figure::Memory => memory(scenario, &address, pid, options.tasks)?,
-        Figure::RequestsPerCommit | Figure::CommitsPerRequest => {
-            commits(scenario, &address, options.seconds)?
-        }
-        Figure::ProcessorPerRequest | Figure::ProcessorPerEvent | Figure::FirstEvent => {
-            speed(scenario, &address, pid, options.seconds)?
-        }
-    };
+    let runtime = runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.doing(|| "start a runtime".to_owned())?;
+    let figures = runtime.block_on(measure(scenario, &address, pid, &options))?;
     println!("{figures}");
     Ok(())
 }
 
+async fn measure(
+    scenario: &Scenario,
+    address: &Address,
+    pid: u32,
+    options: &Options,
+) -> Result<Value> {
+    match scenario.figure {
+        Figure::Memory => memory(scenario, address, pid, options.tasks).await,
+        Figure::RequestsPerCommit | Figure::CommitsPerRequest => {
+            commits(scenario, address, options.seconds).await
+        }
+        Figure::ProcessorPerRequest | Figure::ProcessorPerEvent | Figure::FirstEvent => {
+            speed(scenario, address, pid, options.seconds).await
+        }
+    }
+}
+
 /// Keeps the server busy and tells what that cost it.
-fn speed(scenario: &Scenario, address: &Address, pid: u32, seconds: f64) -> Result<Value> {
+async fn speed(scenario: &Scenario, address: &Address, pid: u32, seconds: f64) -> Result<Value> {
     let mut crowd = Crowd::open(address, scenario.connections)?;
-    crowd.run(scenario.work, Until::Time(Instant::now() + WARM_UP));
+    crowd
+        .run(scenario.work, Until::Time(Instant::now() + WARM_UP))
+        .await;
     let before = ProcessorTime::read(pid)?;
     let started = Instant::now();
     let end = started + Duration::from_secs_f64(seconds);
-    let totals = crowd.run(scenario.work, Until::Time(end));
+    let totals = crowd.run(scenario.work, Until::Time(end)).await;
     let seconds = started.elapsed().as_secs_f64();
     let server = ProcessorTime::read(pid)?.since(&before);
     let micros = |count: u64| json!(round(server as f64 / 1e3 / count as f64));
@@ -93,15 +110,17 @@ fn speed(scenario: &Scenario, address: &Address, pid: u32, seconds: f64) -> Resu
 }
 
 /// Keeps the server busy and tells how often it committed.
-fn commits(scenario: &Scenario, address: &Address, seconds: f64) -> Result<Value> {
+async fn commits(scenario: &Scenario, address: &Address, seconds: f64) -> Result<Value> {
     let mut crowd = Crowd::open(address, scenario.connections)?;
-    crowd.run(scenario.work, Until::Time(Instant::now() + WARM_UP));
-    let before = Counters::read(address)?;
+    crowd
+        .run(scenario.work, Until::Time(Instant::now() + WARM_UP))
+        .await;
+    let before = Counters::read(address).await?;
     let started = Instant::now();
     let end = started + Duration::from_secs_f64(seconds);
-    let totals = crowd.run(scenario.work, Until::Time(end));
+    let totals = crowd.run(scenario.work, Until::Time(end)).await;
     let seconds = started.elapsed().as_secs_f64();
-    let counted = Counters::read(address)?.since(&before);
+    let counted = Counters::read(address).await?.since(&before);
     let done = totals.done as f64;
     let mut figures = counts(&totals);
     figures["requests_per_s"] = json!(round(done / seconds));
@@ -115,11 +134,11 @@ fn commits(scenario: &Scenario, address: &Address, seconds: f64) -> Result<Value
 }
 
 /// Makes many tasks, reads some of them again, and tells how much memory the server has taken.
-fn memory(scenario: &Scenario, address: &Address, pid: u32, tasks: u64) -> Result<Value> {
+async fn memory(scenario: &Scenario, address: &Address, pid: u32, tasks: u64) -> Result<Value> {
     let mut crowd = Crowd::open(address, scenario.connections)?;
     let before = resident_kb(pid)?;
     let started = Instant::now();
-    let mut totals = crowd.run(scenario.work, Until::Requests(tasks));
+    let mut totals = crowd.run(scenario.work, Until::Requests(tasks)).await;
     let seconds = started.elapsed().as_secs_f64();
     let step = totals.tasks.len().div_ceil(SAMPLE).max(1);
     let sample: Vec<&str> = totals
@@ -128,8 +147,8 @@ fn memory(scenario: &Scenario, address: &Address, pid: u32, tasks: u64) -> Resul
         .step_by(step)
         .map(String::as_str)
         .collect();
-    let read = crowd.read(&sample);
-    sleep(SETTLE);
+    let read = crowd.read(&sample).await;
+    sleep(SETTLE).await;
     let after = resident_kb(pid)?;
     // A task that cannot be read again is as bad as one that could not be made.
     totals.failed += read.failed;

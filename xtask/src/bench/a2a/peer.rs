@@ -149,7 +149,7 @@ fn ours(program: &Path, port: u16, store: Store, data: Option<&Data>) -> Command
     let mut command = Command::new(program);
     command.args(["sut", "--listen", &format!("127.0.0.1:{port}"), "--store"]);
     match data {
-        Some(data) => command.arg(data.path.join("bench.db")),
+        Some(data) => command.arg(&data.path),
         None => command.arg("memory"),
     };
     match store {

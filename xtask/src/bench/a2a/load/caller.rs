@@ -1,7 +1,6 @@
 //! One client: it asks for one thing at a time and checks what it gets.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -9,7 +8,7 @@ use serde_json::Value;
 use super::super::scenario::Work;
 use super::connection::{Answer, Connection};
 use crate::bench::address::Address;
-use crate::error::{Doing, Error, Result};
+use crate::error::{Error, Result};
 
 #[derive(Debug)]
 pub(super) struct Caller {
@@ -47,34 +46,34 @@ impl Caller {
 
     /// Asks once and checks the whole answer. After an error the next call works again, on a new
     /// connection if it must.
-    pub(super) fn ask(&mut self, work: Work) -> Result<Done> {
+    pub(super) async fn ask(&mut self, work: Work) -> Result<Done> {
         match work {
-            Work::Echo => self.echo(),
-            Work::Task => self.task(),
-            Work::Chunks(chunks) => self.stream(chunks),
+            Work::Echo => self.echo().await,
+            Work::Task => self.task().await,
+            Work::Chunks(chunks) => self.stream(chunks).await,
         }
     }
 
     /// Reads a task that was made by [`Work::Task`] and checks that it is whole.
-    pub(super) fn read(&mut self, task: &str) -> Result<()> {
+    pub(super) async fn read(&mut self, task: &str) -> Result<()> {
         let id = self.compose("GetTask", &format!(r#"{{"id":"{task}"}}"#));
-        let found = self.call(&id)?;
+        let found = self.call(&id).await?;
         check_task(&found, TASK)?;
         expect(found["id"] == task, || format!("{found} for {task}"))
     }
 
-    fn echo(&mut self) -> Result<Done> {
+    async fn echo(&mut self) -> Result<Done> {
         let id = self.message("SendMessage", ECHO);
-        let result = self.call(&id)?;
+        let result = self.call(&id).await?;
         let message = &result["message"];
         let right = message["role"] == "ROLE_AGENT" && message["parts"][0]["text"] == ECHO;
         expect(right, || format!("no echo: {result}"))?;
         Ok(Done::default())
     }
 
-    fn task(&mut self) -> Result<Done> {
+    async fn task(&mut self) -> Result<Done> {
         let id = self.message("SendMessage", TASK);
-        let result = self.call(&id)?;
+        let result = self.call(&id).await?;
         let task = &result["task"];
         check_task(task, TASK)?;
         Ok(Done {
@@ -83,27 +82,28 @@ impl Caller {
         })
     }
 
-    fn stream(&mut self, chunks: u64) -> Result<Done> {
+    async fn stream(&mut self, chunks: u64) -> Result<Done> {
         let id = self.message("SendStreamingMessage", &format!("burst {chunks}"));
         let started = Instant::now();
-        let answer = self.connection.send(self.request.as_bytes())?;
+        let mut answer = self.connection.send(self.request.as_bytes()).await?;
         expect_kind(&answer, "text/event-stream")?;
-        let mut lines = BufReader::new(answer);
         let mut seen = Stream::default();
         let mut first_event = None;
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            let read = lines.read_until(b'\n', &mut line);
-            if read.doing(|| format!("read on after {seen:?}"))? == 0 {
-                break;
+        let mut text = Vec::new();
+        while let Some(piece) = answer.next().await? {
+            text.extend_from_slice(piece);
+            let mut used = 0;
+            while let Some(length) = text[used..].iter().position(|byte| *byte == b'\n') {
+                let line = &text[used..used + length];
+                used += length + 1;
+                // Every event we expect has one line of data. Ids and comments are left out.
+                if let Some(data) = line.strip_prefix(b"data:") {
+                    first_event.get_or_insert_with(|| started.elapsed());
+                    seen.add(&result(data, &id)?)?;
+                    self.events += 1;
+                }
             }
-            // Every event we expect has one line of data. Ids and comments are left out.
-            if let Some(data) = line.strip_prefix(b"data:") {
-                first_event.get_or_insert_with(|| started.elapsed());
-                seen.add(&result(data, &id)?)?;
-                self.events += 1;
-            }
+            text.drain(..used);
         }
         let whole = seen.completed && seen.chunks == chunks;
         expect(whole, || format!("the stream ended with {seen:?}"))?;
@@ -142,13 +142,10 @@ impl Caller {
     }
 
     /// Sends the request and takes the result out of the answer.
-    fn call(&mut self, id: &str) -> Result<Value> {
-        let mut answer = self.connection.send(self.request.as_bytes())?;
+    async fn call(&mut self, id: &str) -> Result<Value> {
+        let answer = self.connection.send(self.request.as_bytes()).await?;
         expect_kind(&answer, "application/json")?;
-        let mut body = Vec::new();
-        let read = answer.read_to_end(&mut body);
-        read.doing(|| "read an answer".to_owned())?;
-        result(&body, id)
+        result(&answer.body().await?, id)
     }
 }
 

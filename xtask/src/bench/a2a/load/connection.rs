@@ -1,8 +1,11 @@
 //! A kept HTTP/1.1 connection, one request after the other.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::ops::Range;
 use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use crate::bench::address::Address;
 use crate::error::{Doing, Error, Result};
@@ -14,10 +17,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// a request that crosses that would fail by no fault of the server.
 const IDLE: Duration = Duration::from_secs(1);
 
+/// How much is read at once at most.
+const READ_CHUNK: usize = 64 * 1024;
+
 #[derive(Debug)]
 pub(super) struct Connection {
     address: Address,
-    stream: BufReader<TcpStream>,
+    stream: TcpStream,
+    /// What has arrived and not been used: the part from `start` on.
+    buffer: Vec<u8>,
+    start: usize,
     /// When the last answer was read to its end, if the server keeps the connection.
     free_since: Option<Instant>,
 }
@@ -36,9 +45,9 @@ pub(super) struct Answer<'a> {
 /// How much of a body is still to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rest {
-    Known(u64),
+    Known(usize),
     /// What is left of the current chunk; its end and the next size line follow.
-    Chunk(u64),
+    Chunk(usize),
     /// No chunk has begun yet.
     Chunked,
     Done,
@@ -49,40 +58,39 @@ impl Connection {
         Ok(Connection {
             address: address.clone(),
             stream: connect(address)?,
+            buffer: Vec::with_capacity(READ_CHUNK),
+            start: 0,
             free_since: Some(Instant::now()),
         })
     }
 
     /// Sends a whole request and waits for the head of its answer.
-    pub(super) fn send(&mut self, request: &[u8]) -> Result<Answer<'_>> {
+    pub(super) async fn send(&mut self, request: &[u8]) -> Result<Answer<'_>> {
         let free_since = self.free_since.take();
         if free_since.is_none_or(|since| since.elapsed() > IDLE) {
             self.stream = connect(&self.address)?;
+            self.buffer.clear();
+            self.start = 0;
         }
-        let sent = self.stream.get_mut().write_all(request);
+        let sent = self.stream.write_all(request).await;
         sent.doing(|| "send a request".to_owned())?;
-        self.head()
+        self.head().await
     }
 
-    fn head(&mut self) -> Result<Answer<'_>> {
-        let mut line = String::new();
-        read_line(&mut self.stream, &mut line).doing(|| "wait for an answer".to_owned())?;
+    async fn head(&mut self) -> Result<Answer<'_>> {
+        let line = self.line().await?;
         let status = line.split(' ').nth(1).and_then(|word| word.parse().ok());
         let status = status.ok_or_else(|| Error::Answer(format!("no status in {line:?}")))?;
         let (mut rest, mut keep) = (None, true);
         let mut content_type = String::new();
         loop {
-            read_line(&mut self.stream, &mut line).doing(|| "read an answer".to_owned())?;
+            let line = self.line().await?.to_ascii_lowercase();
             if line.is_empty() {
                 break;
             }
-            line.make_ascii_lowercase();
             let (name, value) = line.split_once(':').unwrap_or((&line, ""));
             match (name, value.trim()) {
-                ("content-length", value) => {
-                    let length = value.parse();
-                    rest = Some(Rest::Known(length.map_err(|_| unclear(value))?));
-                }
+                ("content-length", value) => rest = Some(Rest::Known(length(value, 10)?)),
                 ("transfer-encoding", "chunked") => rest = Some(Rest::Chunked),
                 ("connection", value) => keep = value != "close",
                 ("content-type", value) => value.clone_into(&mut content_type),
@@ -97,48 +105,90 @@ impl Connection {
             keep,
         })
     }
-}
 
-impl Read for Answer<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if matches!(self.rest, Rest::Chunked | Rest::Chunk(0)) {
-            self.next_chunk()?;
-        }
-        let (Rest::Known(left) | Rest::Chunk(left)) = self.rest else {
-            return Ok(0);
+    /// One line of a head, without its end.
+    async fn line(&mut self) -> Result<&str> {
+        let mut seen = 0;
+        let end = loop {
+            let unseen = &self.buffer[self.start + seen..];
+            if let Some(place) = unseen.iter().position(|byte| *byte == b'\n') {
+                break self.start + seen + place;
+            }
+            seen += unseen.len();
+            self.fill().await?;
         };
-        let most = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
-        let read = match most {
-            0 => 0,
-            most => match self.connection.stream.read(&mut buffer[..most])? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                read => read,
-            },
-        };
-        let left = left - read as u64;
-        match &mut self.rest {
-            Rest::Known(_) if left == 0 => self.end(),
-            Rest::Known(rest) | Rest::Chunk(rest) => *rest = left,
-            Rest::Chunked | Rest::Done => {}
+        let line = &self.buffer[self.start..end];
+        self.start = end + 1;
+        let line = str::from_utf8(line).map_err(|_| Error::Answer("a strange head".to_owned()))?;
+        Ok(line.trim_end())
+    }
+
+    /// What has arrived, at most so many bytes; waits if nothing has.
+    async fn take(&mut self, most: usize) -> Result<Range<usize>> {
+        if self.start == self.buffer.len() {
+            self.fill().await?;
         }
-        Ok(read)
+        let taken = self.start..self.buffer.len().min(self.start + most);
+        self.start = taken.end;
+        Ok(taken)
+    }
+
+    /// Waits for more input. What is not used yet moves to the front.
+    async fn fill(&mut self) -> Result<()> {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        self.buffer.reserve(READ_CHUNK);
+        let read = timeout(PATIENCE, self.stream.read_buf(&mut self.buffer)).await;
+        let read = read.map_err(|_| Error::Answer("the server is silent".to_owned()))?;
+        match read.doing(|| "read an answer".to_owned())? {
+            0 => Err(Error::Answer("the server hung up".to_owned())),
+            _ => Ok(()),
+        }
     }
 }
 
 impl Answer<'_> {
-    /// Reads on to the first byte of the next chunk, or to the end of the body.
-    fn next_chunk(&mut self) -> io::Result<()> {
-        let mut line = String::new();
-        if self.rest == Rest::Chunk(0) {
-            read_line(&mut self.connection.stream, &mut line)?;
+    /// What comes next of the body; nothing at its end.
+    pub(super) async fn next(&mut self) -> Result<Option<&[u8]>> {
+        if matches!(self.rest, Rest::Chunked | Rest::Chunk(0)) {
+            self.next_chunk().await?;
         }
-        read_line(&mut self.connection.stream, &mut line)?;
+        let left = match self.rest {
+            Rest::Known(0) => {
+                self.end();
+                return Ok(None);
+            }
+            Rest::Known(left) | Rest::Chunk(left) => left,
+            Rest::Chunked | Rest::Done => return Ok(None),
+        };
+        let taken = self.connection.take(left).await?;
+        match &mut self.rest {
+            Rest::Known(rest) | Rest::Chunk(rest) => *rest -= taken.len(),
+            Rest::Chunked | Rest::Done => {}
+        }
+        Ok(Some(&self.connection.buffer[taken]))
+    }
+
+    /// The whole body.
+    pub(super) async fn body(mut self) -> Result<Vec<u8>> {
+        let mut body = Vec::new();
+        while let Some(piece) = self.next().await? {
+            body.extend_from_slice(piece);
+        }
+        Ok(body)
+    }
+
+    /// Reads on to the first byte of the next chunk, or to the end of the body.
+    async fn next_chunk(&mut self) -> Result<()> {
+        if self.rest == Rest::Chunk(0) {
+            self.connection.line().await?;
+        }
+        let line = self.connection.line().await?;
         let size = line.split(';').next().unwrap_or_default();
-        let size = u64::from_str_radix(size.trim(), 16);
-        match size.map_err(|_| io::Error::other(unclear(&line)))? {
+        match length(size.trim(), 16)? {
             0 => {
-                // Neither of the servers sends trailers.
-                read_line(&mut self.connection.stream, &mut line)?;
+                // None of the servers sends trailers.
+                self.connection.line().await?;
                 self.end();
             }
             size => self.rest = Rest::Chunk(size),
@@ -152,24 +202,15 @@ impl Answer<'_> {
     }
 }
 
-fn connect(address: &Address) -> Result<BufReader<TcpStream>> {
+fn connect(address: &Address) -> Result<TcpStream> {
     let stream = address.connect()?;
-    stream
-        .set_read_timeout(Some(PATIENCE))
-        .doing(|| "set a time limit".to_owned())?;
-    Ok(BufReader::with_capacity(64 * 1024, stream))
+    let stream = stream
+        .set_nonblocking(true)
+        .and_then(|()| TcpStream::from_std(stream));
+    stream.doing(|| format!("connect to {}", address.authority))
 }
 
-/// Reads one line of a head, without its end.
-fn read_line(stream: &mut BufReader<TcpStream>, line: &mut String) -> io::Result<()> {
-    line.clear();
-    if stream.read_line(line)? == 0 {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    line.truncate(line.trim_end().len());
-    Ok(())
-}
-
-fn unclear(length: &str) -> Error {
-    Error::Answer(format!("a body of length {length:?}"))
+fn length(text: &str, radix: u32) -> Result<usize> {
+    usize::from_str_radix(text, radix)
+        .map_err(|_| Error::Answer(format!("a body of length {text:?}")))
 }

@@ -1,12 +1,10 @@
 //! What our server's journal has done so far, as `monas sut` tells it.
 
-use std::io::Read;
-
 use serde_json::Value;
 
 use super::connection::Connection;
 use crate::bench::address::Address;
-use crate::error::{Doing, Error, Result};
+use crate::error::{Error, Result};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counters {
@@ -17,18 +15,17 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    pub(super) fn read(address: &Address) -> Result<Counters> {
+    pub(super) async fn read(address: &Address) -> Result<Counters> {
         let host = &address.authority;
         let request = format!("GET /sut/store HTTP/1.1\r\nHost: {host}\r\n\r\n");
         let mut connection = Connection::open(address)?;
-        let mut answer = connection.send(request.as_bytes())?;
-        let mut body = String::new();
-        let read = answer.read_to_string(&mut body);
-        read.doing(|| "read the counters".to_owned())?;
-        let counters: Value = serde_json::from_str(&body).unwrap_or_default();
+        let answer = connection.send(request.as_bytes()).await?;
+        let body = answer.body().await?;
+        let counters: Value = serde_json::from_slice(&body).unwrap_or_default();
         let counter = |name: &str| {
             let number = counters[name].as_u64();
-            number.ok_or_else(|| Error::Answer(format!("no number {name:?} in {body:?}")))
+            let body = || String::from_utf8_lossy(&body);
+            number.ok_or_else(|| Error::Answer(format!("no number {name:?} in {:?}", body())))
         };
         Ok(Counters {
             commits: counter("commits")?,

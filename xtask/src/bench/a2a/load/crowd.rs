@@ -1,8 +1,10 @@
 //! Many clients at once, each with a connection of its own.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use tokio::task::JoinSet;
 
 use super::super::scenario::Work;
 use super::caller::{Caller, Done};
@@ -48,47 +50,59 @@ impl Crowd {
     }
 
     /// Lets every client ask, one request after the other.
-    pub(super) fn run(&mut self, work: Work, until: Until) -> Totals {
-        let asked = AtomicU64::new(0);
-        self.together(|_, caller, totals| {
-            while until.wants_more(&asked) {
-                totals.add(|| caller.ask(work));
+    pub(super) async fn run(&mut self, work: Work, until: Until) -> Totals {
+        let asked = Arc::new(AtomicU64::new(0));
+        self.together(|_, mut caller| {
+            let asked = Arc::clone(&asked);
+            async move {
+                let mut totals = Totals::default();
+                while until.wants_more(&asked) {
+                    let started = Instant::now();
+                    totals.add(caller.ask(work).await, started);
+                }
+                (caller, totals)
             }
         })
+        .await
     }
 
     /// Lets the clients read these tasks, each its share.
-    pub(super) fn read(&mut self, tasks: &[&str]) -> Totals {
+    pub(super) async fn read(&mut self, tasks: &[&str]) -> Totals {
         let clients = self.callers.len();
-        self.together(|number, caller, totals| {
-            for task in tasks.iter().skip(number).step_by(clients) {
-                totals.add(|| caller.read(task).map(|()| Done::default()));
+        self.together(|number, mut caller| {
+            let share = tasks.iter().skip(number).step_by(clients);
+            let share: Vec<String> = share.map(|task| (*task).to_owned()).collect();
+            async move {
+                let mut totals = Totals::default();
+                for task in share {
+                    let started = Instant::now();
+                    let read = caller.read(&task).await;
+                    totals.add(read.map(|()| Done::default()), started);
+                }
+                (caller, totals)
             }
         })
+        .await
     }
 
-    /// Gives every client a thread, in which it does its job and counts.
-    fn together(&mut self, job: impl Fn(usize, &mut Caller, &mut Totals) + Sync) -> Totals {
-        let job = &job;
-        thread::scope(|scope| {
-            let callers = self.callers.iter_mut().enumerate();
-            let threads: Vec<_> = callers
-                .map(|(number, caller)| {
-                    scope.spawn(move || {
-                        let mut totals = Totals::default();
-                        let before = caller.events;
-                        job(number, caller, &mut totals);
-                        totals.events = caller.events - before;
-                        totals
-                    })
-                })
-                .collect();
-            let mut sum = Totals::default();
-            for thread in threads {
-                sum.join(thread.join().expect("a client does not panic"));
-            }
-            sum
-        })
+    /// Lets every client do a job at the same time.
+    async fn together<F>(&mut self, job: impl Fn(usize, Caller) -> F) -> Totals
+    where
+        F: Future<Output = (Caller, Totals)> + Send + 'static,
+    {
+        let before: u64 = self.callers.iter().map(|caller| caller.events).sum();
+        let mut jobs = JoinSet::new();
+        for (number, caller) in self.callers.drain(..).enumerate() {
+            jobs.spawn(job(number, caller));
+        }
+        let mut sum = Totals::default();
+        for (caller, totals) in jobs.join_all().await {
+            self.callers.push(caller);
+            sum.join(totals);
+        }
+        let after: u64 = self.callers.iter().map(|caller| caller.events).sum();
+        sum.events = after - before;
+        sum
     }
 }
 
@@ -102,9 +116,8 @@ impl Until {
 }
 
 impl Totals {
-    fn add(&mut self, ask: impl FnOnce() -> Result<Done>) {
-        let started = Instant::now();
-        match ask() {
+    fn add(&mut self, answer: Result<Done>, started: Instant) {
+        match answer {
             Ok(done) => {
                 self.done += 1;
                 self.times.push(started.elapsed());
@@ -122,7 +135,6 @@ impl Totals {
         self.done += other.done;
         self.failed += other.failed;
         self.failure = self.failure.take().or(other.failure);
-        self.events += other.events;
         self.times.append(&mut other.times);
         self.first_events.append(&mut other.first_events);
         self.tasks.append(&mut other.tasks);
