@@ -88,7 +88,7 @@ impl Any {
         }
     }
 
-    /// The message, if it is of this kind and can be read.
+    /// The message, if it is of this kind: as read, or why it cannot be.
     pub fn unpack<M: WireMessage>(&self) -> Option<Result<M, DecodeError>> {
         (self.kind() == M::describe().full_name).then(|| M::from_protobuf(self.value.clone()))
     }
@@ -114,7 +114,7 @@ struct Known {
     to_protobuf: fn(Json) -> serde_json::Result<Bytes>,
 }
 
-const KNOWN: [Known; 2] = [known::<ErrorInfo>(), known::<BadRequest>()];
+static KNOWN: [Known; 2] = [known::<ErrorInfo>(), known::<BadRequest>()];
 
 const fn known<M: WireMessage + Members>() -> Known {
     Known {
@@ -130,9 +130,8 @@ const fn known<M: WireMessage + Members>() -> Known {
 
 impl Known {
     fn find(type_url: &str) -> Option<&'static Known> {
-        static TABLE: [Known; 2] = KNOWN;
         let name = kind(type_url);
-        TABLE
+        KNOWN
             .iter()
             .find(|known| known.description.full_name == name)
     }

@@ -5,5 +5,6 @@ mod broken;
 mod corpus;
 mod described;
 mod forms;
+mod mutated;
 mod official;
 mod table;
