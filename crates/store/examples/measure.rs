@@ -33,35 +33,30 @@ type Outcome = Result<(), Box<dyn Error>>;
 #[tokio::main(worker_threads = 2)]
 async fn main() -> Outcome {
     println!("a task: a new stream, 4 events of 120 bytes, 3 rows of 150 bytes");
-    let memory = Store::memory(&[&TASKS, &ANSWERS]);
-    measure("memory, one after the other", &memory, 1, 100_000).await?;
-    for (name, durability, count) in [
-        ("SQLite normal", Durability::Normal, 100_000),
-        ("SQLite full", Durability::Full, 20_000),
-    ] {
-        let folder = tempfile::tempdir()?;
-        let options = Options::new(folder.path());
-        let options = options.tables(&[&TASKS, &ANSWERS]).durability(durability);
-        let store = Store::open(&options)?;
-        measure(
-            &format!("{name}, one after the other"),
-            &store,
-            1,
-            count / 20,
-        )
-        .await?;
-        measure(&format!("{name}, 64 at a time"), &store, 64, count).await?;
-        store.close().await;
-        let file = fs::metadata(folder.path().join("monas.db"))?.len();
-        let tasks = count + count / 20;
-        println!("{name:<28} {:>8} bytes of file for each task", file / tasks);
+    for keys in [Keys::Random, Keys::Ordered] {
+        let memory = Store::memory(&[&TASKS, &ANSWERS]);
+        measure("memory", &memory, keys, 1, 100_000).await?;
+        for (name, durability) in [
+            ("SQLite normal", Durability::Normal),
+            ("SQLite full", Durability::Full),
+        ] {
+            let folder = tempfile::tempdir()?;
+            let options = Options::new(folder.path());
+            let options = options.tables(&[&TASKS, &ANSWERS]).durability(durability);
+            let store = Store::open(&options)?;
+            measure(name, &store, keys, 1, 2_000).await?;
+            measure(name, &store, keys, 64, 40_000).await?;
+            store.close().await;
+            let file = fs::metadata(folder.path().join("monas.db"))?.len();
+            println!("{name:<14} {:>48} bytes of file for each", file / 42_000);
+        }
     }
     appends().await?;
     streams_in_memory().await
 }
 
 /// Commits tasks from so many tasks at once, each waiting for its acknowledgement.
-async fn measure(name: &str, store: &Store, writers: u64, count: u64) -> Outcome {
+async fn measure(name: &str, store: &Store, keys: Keys, writers: u64, count: u64) -> Outcome {
     let before = (store.stats(), cpu()?, Instant::now());
     let each = count / writers;
     let tasks: Vec<_> = (0..writers)
@@ -70,7 +65,7 @@ async fn measure(name: &str, store: &Store, writers: u64, count: u64) -> Outcome
             tokio::spawn(async move {
                 for round in 0..each {
                     let number = round * writers + writer;
-                    store.commit(task(number + (writers << 40))).await?;
+                    store.commit(task(number + (writers << 40), keys)).await?;
                 }
                 Ok::<_, store::Error>(())
             })
@@ -85,7 +80,10 @@ async fn measure(name: &str, store: &Store, writers: u64, count: u64) -> Outcome
     let stats = store.stats();
     let group =
         (stats.batches - before.0.batches) as f64 / (stats.commits - before.0.commits) as f64;
-    println!("{name:<28} {cpu:>8} ns of processor, {wall:>8} ns, {group:>5.1} in a transaction");
+    println!(
+        "{name:<14} {keys:<8?} {writers:>3} at a time: {cpu:>7} ns of processor, {wall:>8} ns, \
+         {group:>4.1} in a transaction"
+    );
     Ok(())
 }
 
@@ -103,7 +101,7 @@ async fn appends() -> Outcome {
             .await?;
     }
     let cpu = (cpu()? - before) / count;
-    println!("memory, one event            {cpu:>8} ns of processor");
+    println!("memory, one event onto a stream:  {cpu:>7} ns of processor");
     Ok(())
 }
 
@@ -113,7 +111,7 @@ async fn streams_in_memory() -> Outcome {
     let before = resident()?;
     let store = Store::memory(&[&TASKS, &ANSWERS]);
     for number in 0..count {
-        let id = id(number);
+        let id = id(number, Keys::Random);
         let stream = StreamId::new(id.as_str());
         let first = Batch::new()
             .append(&stream, 0, events(&id, 100, 2))
@@ -127,12 +125,12 @@ async fn streams_in_memory() -> Outcome {
         store.commit(last).await?;
     }
     let bytes = (resident()? - before) / count;
-    println!("memory, 4 x 100 + 2 x 150    {bytes:>8} bytes for each finished stream");
+    println!("memory, 4 x 100 + 2 x 150 bytes: {bytes:>8} bytes for each finished stream");
     Ok(())
 }
 
-fn task(number: u64) -> Batch {
-    let id = id(number);
+fn task(number: u64, keys: Keys) -> Batch {
+    let id = id(number, keys);
     let stream = StreamId::new(id.as_str());
     Batch::new()
         .append(&stream, 0, events(&id, 120, 4))
@@ -173,11 +171,20 @@ fn answer(id: &str, number: u64, bytes: usize) -> Row {
     }
 }
 
-/// Like a random identifier: as long, and without an order.
-fn id(number: u64) -> String {
+/// As long as an identifier of the usual kind: random, or beginning with when it was made.
+fn id(number: u64, keys: Keys) -> String {
     let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    format!("{mixed:016x}-4b2d-9c1e-{number:09x}")
+    match keys {
+        Keys::Random => format!("{mixed:016x}-4b2d-9c1e-{number:09x}"),
+        Keys::Ordered => format!("{number:016x}-{mixed:016x}xxx"),
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Keys {
+    Random,
+    Ordered,
 }
 
 /// Nanoseconds that the threads of this process have run.

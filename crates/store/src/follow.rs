@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 
 use crate::Error;
 use crate::entry::{Entry, StreamId};
-use crate::limits::PAGE_EVENTS;
+use crate::limits::{PAGE_BYTES, PAGE_EVENTS};
 use crate::store::Store;
 use crate::tail::{Seen, Tail};
 
@@ -100,7 +100,8 @@ impl Follow {
                 self.reading = None;
                 match page {
                     Ok(page) => {
-                        self.exhausted = page.len() < PAGE_EVENTS;
+                        let bytes: usize = page.iter().map(|entry| entry.payload().len()).sum();
+                        self.exhausted = page.len() < PAGE_EVENTS && bytes < PAGE_BYTES;
                         self.taken = page.into();
                     }
                     Err(Error::Closed) => return Poll::Ready(None),
@@ -119,7 +120,7 @@ impl Follow {
     fn read(&self) -> Reading {
         let (store, stream, after) = (self.store.clone(), self.stream.clone(), self.cursor);
         Box::pin(async move {
-            let read = store.read(move |view| view.events(&stream, after, PAGE_EVENTS));
+            let read = store.read(move |view| view.page(&stream, after, PAGE_EVENTS, PAGE_BYTES));
             read.await
         })
     }

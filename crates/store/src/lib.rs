@@ -52,7 +52,7 @@
 //! - `press`: a group's way into the engine, out to followers, into the statistics
 //! - `engine`: what an engine has to do; `engine/rules`: what every engine refuses
 //! - `engine/memory`, `engine/sqlite`: the two there are
-//! - `tail`: the newest events of streams that are followed
+//! - `tail`: the newest events of streams that are followed; `page`: what is read of the others at once
 //! - `lock`: one store for one folder; `limits`: what is bounded, and by how much
 
 mod batch;
@@ -71,6 +71,7 @@ mod engine;
 mod error;
 mod limits;
 mod lock;
+mod page;
 mod tail;
 
 pub use batch::{Batch, NewEvent};

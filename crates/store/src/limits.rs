@@ -12,5 +12,8 @@ pub(crate) const TAIL_BYTES: usize = 1 << 20;
 /// How many events a follower takes at a time, from the live tail or from the log.
 pub(crate) const PAGE_EVENTS: usize = 128;
 
+/// How many bytes a follower reads from the log at a time, unless a single event is larger.
+pub(crate) const PAGE_BYTES: usize = 1 << 20;
+
 /// How many readers look into a file at once.
 pub(crate) const READERS: usize = 4;

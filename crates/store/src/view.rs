@@ -14,8 +14,23 @@ pub trait View {
 
     /// The events that follow the event `after`, at most `limit`. None when the stream is unknown;
     /// [`Error::Compacted`] when some of them have been dropped.
-    fn events(&self, stream: &StreamId, after: u64, limit: usize)
-    -> Result<Vec<Arc<Entry>>, Error>;
+    fn events(
+        &self,
+        stream: &StreamId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Arc<Entry>>, Error> {
+        self.page(stream, after, limit, usize::MAX)
+    }
+
+    /// The same, but none after those that fill `bytes`: for whoever asks again for the rest.
+    fn page(
+        &self,
+        stream: &StreamId,
+        after: u64,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<Arc<Entry>>, Error>;
 
     /// The row with this key.
     fn row(&self, table: &'static Table, key: &str) -> Result<Option<Row>, Error>;

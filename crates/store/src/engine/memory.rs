@@ -10,6 +10,7 @@ use crate::batch::{Batch, Change};
 use crate::engine::rules::{self, Facts};
 use crate::engine::{Engine, Views};
 use crate::entry::{Entry, StreamId, StreamState};
+use crate::page::Page;
 use crate::query::Query;
 use crate::table::{Row, Table};
 use crate::view::View;
@@ -126,13 +127,16 @@ impl View for State {
         Ok(self.streams.state(stream))
     }
 
-    fn events(
+    fn page(
         &self,
         stream: &StreamId,
         after: u64,
         limit: usize,
+        bytes: usize,
     ) -> Result<Vec<Arc<Entry>>, Error> {
-        self.streams.read(stream, after, limit)
+        let mut page = Page::new(after, limit, bytes);
+        self.streams.read(stream, &mut page)?;
+        Ok(page.into_entries())
     }
 
     fn row(&self, table: &'static Table, key: &str) -> Result<Option<Row>, Error> {

@@ -58,6 +58,7 @@ contract! {
             shares_entries_and_what_is_derived_from_them
             loses_nothing_when_a_wait_is_given_up
             never_makes_the_writer_wait
+            reads_large_events_a_few_at_a_time
             goes_on_after_finish_and_ends_with_forget
             says_that_what_it_lacks_was_dropped
             sees_every_event_once_whoever_writes_and_whenever_it_began

@@ -1,13 +1,12 @@
 //! The events of one stream, in few pieces of memory.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::batch::NewEvent;
 use crate::engine::varint;
-use crate::entry::Entry;
+use crate::page::Page;
 
 #[cfg(test)]
 #[path = "log_tests.rs"]
@@ -100,16 +99,18 @@ impl Log {
         oldest.drop_before(first);
     }
 
-    /// The events after this one, at most `limit`.
-    pub(super) fn read(&self, after: u64, limit: usize) -> Vec<Arc<Entry>> {
-        let available = usize::try_from(self.last.saturating_sub(after)).unwrap_or(usize::MAX);
-        let mut entries = Vec::with_capacity(limit.min(available));
-        let begun = self.full.partition_point(|chunk| chunk.first <= after);
+    /// Fills a page.
+    pub(super) fn read(&self, page: &mut Page) {
+        let begun = self
+            .full
+            .partition_point(|chunk| chunk.first <= page.after());
         let chunks = self.full.iter().chain([&self.open]);
         for chunk in chunks.skip(begun.saturating_sub(1)) {
-            chunk.read(after, limit, &mut entries);
+            if page.is_full() {
+                break;
+            }
+            chunk.read(page);
         }
-        entries
     }
 }
 
@@ -131,22 +132,16 @@ impl Chunk {
         }
     }
 
-    fn read(&self, after: u64, limit: usize, entries: &mut Vec<Arc<Entry>>) {
-        if entries.len() >= limit {
-            return;
-        }
+    fn read(&self, page: &mut Page) {
         let bytes = self.events.bytes();
         let mut rest = &bytes[..];
         for sequence in self.first.. {
-            if rest.is_empty() || entries.len() >= limit {
+            if rest.is_empty() || page.is_full() {
                 break;
             }
             let payload;
             (payload, rest) = varint::piece(rest);
-            if sequence > after {
-                let payload = Bytes::copy_from_slice(payload);
-                entries.push(Arc::new(Entry::new(sequence, payload, None)));
-            }
+            page.add(sequence, || Bytes::copy_from_slice(payload));
         }
     }
 }

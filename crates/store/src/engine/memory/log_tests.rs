@@ -54,7 +54,9 @@ proptest! {
             prop_assert_eq!((log.first(), log.last()), (dropped + 1, last));
             for after in dropped..=last {
                 for limit in [1, 3, usize::MAX] {
-                    let found = log.read(after, limit);
+                    let mut page = Page::new(after, limit, usize::MAX);
+                    log.read(&mut page);
+                    let found = page.into_entries();
                     let wanted = expected.iter().zip(1..).skip(after as usize).take(limit);
                     prop_assert!(found.iter().map(|entry| (&entry.payload()[..], entry.sequence()))
                         .eq(wanted.map(|(payload, sequence)| (&payload[..], sequence))));

@@ -1,13 +1,13 @@
 //! All streams by name, and the finished ones by when.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use super::log::Log;
 use super::numbers::Numbers;
 use crate::Error;
 use crate::batch::NewEvent;
-use crate::entry::{Entry, StreamId, StreamState};
+use crate::entry::{StreamId, StreamState};
+use crate::page::Page;
 
 /// Streams by number; everything else refers to them by it.
 #[derive(Debug, Default)]
@@ -48,22 +48,18 @@ impl Streams {
         Some(self.streams[id as usize].state())
     }
 
-    pub(super) fn read(
-        &self,
-        stream: &StreamId,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<Arc<Entry>>, Error> {
+    pub(super) fn read(&self, stream: &StreamId, page: &mut Page) -> Result<(), Error> {
         let Some(id) = self.find(stream) else {
-            return Ok(Vec::new());
+            return Ok(());
         };
         let log = &self.streams[id as usize].log;
         let first = log.first();
-        if after.saturating_add(1) < first {
+        if page.after().saturating_add(1) < first {
             let stream = stream.clone();
             return Err(Error::Compacted { stream, first });
         }
-        Ok(log.read(after, limit))
+        log.read(page);
+        Ok(())
     }
 
     pub(super) fn append(&mut self, stream: &StreamId, events: &[NewEvent]) {

@@ -3,13 +3,11 @@
 //! A row costs SQLite far more than the bytes of a small event, and events that were appended together
 //! are read together.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 
 use crate::batch::NewEvent;
 use crate::engine::varint;
-use crate::entry::Entry;
+use crate::page::Page;
 
 /// The value for these events.
 pub(super) fn encode(events: &[NewEvent], to: &mut Vec<u8>) {
@@ -19,24 +17,15 @@ pub(super) fn encode(events: &[NewEvent], to: &mut Vec<u8>) {
     }
 }
 
-/// Adds the events after a cursor, at most up to `limit` in all. Nothing if the value is damaged.
-pub(super) fn decode(
-    chunk: &Bytes,
-    first: u64,
-    after: u64,
-    limit: usize,
-    to: &mut Vec<Arc<Entry>>,
-) -> Option<()> {
+/// Adds the events of a value, of which `first` is the first. Nothing if it is damaged.
+pub(super) fn decode(chunk: &Bytes, first: u64, page: &mut Page) -> Option<()> {
     let mut rest = &chunk[..];
     for sequence in first.. {
-        if rest.is_empty() || to.len() >= limit {
+        if rest.is_empty() || page.is_full() {
             break;
         }
         let (payload, next) = varint::take_piece(rest)?;
-        if sequence > after {
-            let payload = chunk.slice_ref(payload);
-            to.push(Arc::new(Entry::new(sequence, payload, None)));
-        }
+        page.add(sequence, || chunk.slice_ref(payload));
         rest = next;
     }
     Some(())

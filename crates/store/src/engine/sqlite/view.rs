@@ -11,6 +11,7 @@ use super::failure::{Explained, damaged};
 use super::statements::{self, Tables};
 use crate::Error;
 use crate::entry::{Entry, StreamId, StreamState};
+use crate::page::Page;
 use crate::query::Query;
 use crate::table::{Row, Table};
 use crate::view::View;
@@ -32,24 +33,18 @@ impl<'a> SqliteView<'a> {
         }
     }
 
-    /// Adds the events after a cursor.
-    fn read(
-        &self,
-        id: i64,
-        after: u64,
-        limit: usize,
-        entries: &mut Vec<Arc<Entry>>,
-    ) -> rusqlite::Result<Option<()>> {
+    /// Fills a page with the events of a stream. Nothing if they are damaged.
+    fn read(&self, id: i64, page: &mut Page) -> rusqlite::Result<Option<()>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT first, events FROM chunk WHERE stream = ? AND last > ? ORDER BY last",
         )?;
-        let mut chunks = statement.query((id, after.cast_signed()))?;
-        while entries.len() < limit
+        let mut chunks = statement.query((id, page.after().cast_signed()))?;
+        while !page.is_full()
             && let Some(found) = chunks.next()?
         {
             let events = Bytes::copy_from_slice(found.get_ref(1)?.as_blob()?);
             let first = found.get::<_, i64>(0)?.cast_unsigned();
-            if chunk::decode(&events, first, after, limit, entries).is_none() {
+            if chunk::decode(&events, first, page).is_none() {
                 return Ok(None);
             }
         }
@@ -102,28 +97,27 @@ impl View for SqliteView<'_> {
         Ok(found.map(|(_, state)| state))
     }
 
-    fn events(
+    fn page(
         &self,
         stream: &StreamId,
         after: u64,
         limit: usize,
+        bytes: usize,
     ) -> Result<Vec<Arc<Entry>>, Error> {
-        let mut entries = Vec::new();
+        let mut page = Page::new(after, limit, bytes);
         let found = self::stream(self.connection, stream).explained(self.path)?;
         let Some((id, StreamState { first, last, .. })) = found else {
-            return Ok(entries);
+            return Ok(Vec::new());
         };
         if after.saturating_add(1) < first {
             let stream = stream.clone();
             return Err(Error::Compacted { stream, first });
         }
         if after < last {
-            let read = self
-                .read(id, after, limit, &mut entries)
-                .explained(self.path)?;
+            let read = self.read(id, &mut page).explained(self.path)?;
             read.ok_or_else(|| damaged(self.path, format!("the events of {stream} are cut")))?;
         }
-        Ok(entries)
+        Ok(page.into_entries())
     }
 
     fn row(&self, table: &'static Table, key: &str) -> Result<Option<Row>, Error> {

@@ -269,6 +269,25 @@ pub(crate) async fn reads_events_of_any_size(make: fn() -> Made) {
         assert_eq!(entry.payload().len(), size);
         assert!(entry.payload().iter().all(|byte| *byte == place as u8));
     }
+    // A page ends with the event that fills it.
+    let pages = [
+        (0, 0),
+        (1, 2),
+        (128, 3),
+        (129, 4),
+        (256, 4),
+        (257, 5),
+        (usize::MAX, 11),
+    ];
+    for (bytes, events) in pages {
+        let s = s.clone();
+        let page = made
+            .store
+            .read(move |view| view.page(&s, 0, usize::MAX, bytes))
+            .await
+            .unwrap();
+        assert_eq!(page.len(), events, "{bytes}");
+    }
 }
 
 pub(crate) async fn shows_a_view_of_one_moment(make: fn() -> Made) {

@@ -167,6 +167,24 @@ pub(crate) async fn never_makes_the_writer_wait(make: fn() -> Made) {
     assert!(waits(&mut follow).await);
 }
 
+pub(crate) async fn reads_large_events_a_few_at_a_time(make: fn() -> Made) {
+    let made = make();
+    let s = stream("s");
+    let large = || NewEvent::new(vec![0; 400_000]);
+    made.commit(Batch::new().append(&s, 0, (0..8).map(|_| large()).collect()))
+        .await
+        .unwrap();
+    let mut follow = made.store.follow(&s, 0);
+    let mut pages = 0;
+    while follow.cursor() < 8 {
+        let page = follow.next_many(usize::MAX).await.unwrap().unwrap();
+        assert!(page.len() <= 3);
+        pages += 1;
+    }
+    assert_eq!(pages, 3);
+    assert!(waits(&mut follow).await);
+}
+
 pub(crate) async fn goes_on_after_finish_and_ends_with_forget(make: fn() -> Made) {
     let made = make();
     let s = stream("s");
