@@ -54,7 +54,9 @@ pub(in crate::server) fn check(
     if authority.as_str().contains('@') {
         return wrong("must not hold credentials");
     }
-    if authority.port().is_some() && !matches!(authority.port_u16(), Some(1..)) {
+    // The parsed authority is silent about a port above 65535, so its text decides.
+    let behind_host = &authority.as_str()[authority.host().len()..];
+    if !behind_host.is_empty() && !matches!(authority.port_u16(), Some(1..)) {
         return wrong("has a port that is none");
     }
     match literal(authority.host()) {
