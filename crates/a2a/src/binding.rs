@@ -1,7 +1,7 @@
 //! The wires, each derived from the table of operations. No file below names an operation.
 //!
-//! Layout: every binding has a `server` that makes its routes; [`http`] is what they share, [`sse`]
-//! writes streams, [`card`] publishes the card that lists them.
+//! Layout: every binding has a `server` that makes its routes; `http_call` is what they share, `sse`
+//! writes streams, `card` publishes the card that lists them.
 
 use std::sync::Arc;
 

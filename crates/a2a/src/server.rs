@@ -1,13 +1,13 @@
 //! The task server: an agent behind the operations, on a journal.
 //!
 //! Layout, in the order a message takes:
-//! - [`send`]: the message is checked and handed to a run
-//! - [`replay`]: a message that came before gets the answer of the first time
-//! - [`run`]: the life of a task while somebody works on it; [`live`] finds it
-//! - [`agent`], [`turn`]: what answers, and what it sees
-//! - [`journal`], [`fold`]: how tasks lie in the store, and how they come out of it again
-//! - [`subscribe`], [`tasks`], [`push`]: who wants to know
-//! - [`upkeep`]: what a dead process left behind, and what has become old
+//! - `send`: the message is checked and handed to a run
+//! - `replay`: a message that came before gets the answer of the first time
+//! - `run`: the life of a task while somebody works on it; `live` finds it
+//! - `agent`, `turn`: what answers, and what it sees
+//! - `journal`, `fold`: how tasks lie in the store, and how they come out of it again
+//! - `subscribe`, `tasks`, `push`: who wants to know
+//! - `upkeep`: what a dead process left behind, and what has become old
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
