@@ -9,7 +9,11 @@ use crate::tools::{self, Node, Python};
 use crate::{examples, process, tidy, workspace};
 
 /// Folders with a `package-lock.json` whose packages the tests use.
-const NPM_FOLDERS: [&str; 2] = ["conformance/capnweb", "conformance/a2a/js"];
+const NPM_FOLDERS: [&str; 3] = [
+    "conformance/capnweb",
+    "conformance/a2a/js",
+    "clients/typescript",
+];
 
 pub(crate) fn run(root: &Path) -> Result<()> {
     let mut report = Report::start();

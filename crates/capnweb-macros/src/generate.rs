@@ -151,8 +151,6 @@ impl Interface<'_> {
             impl ::capnweb::Interface for #interface {
                 type Client = #client;
 
-                const NAME: &'static str = #name;
-
                 fn describe() -> ::capnweb::Description {
                     let #description = ::capnweb::Description::new(#name, #docs);
                     #(#members)*

@@ -111,6 +111,8 @@ mod values;
 /// - `#[getter]` makes a property of a method without parameters.
 /// - `snake_case` becomes `camelCase` on the wire; `#[method(name = "…")]` and `#[getter(name = "…")]`
 ///   say otherwise. Names that JavaScript keeps to itself do not compile.
+/// - Documentation goes with the description. A list under the heading `# Errors`, each item beginning with
+///   a code as in ``- `not_found`: there is no such thing``, is what a member fails with.
 /// - Plain methods run while the session reads its messages, so they should be quick; async ones run up
 ///   to their first wait, in the order the calls arrived, and go on beside others.
 ///

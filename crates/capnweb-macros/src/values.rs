@@ -6,7 +6,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::{Attribute, Data, DeriveInput, Error, Fields, LitStr, Result, Type};
 
-use crate::member::Errors;
+use crate::member::{Errors, docs};
 use crate::names;
 
 /// What a type is on the wire.
@@ -22,24 +22,26 @@ enum Shape<'a> {
 struct Field<'a> {
     ident: &'a Ident,
     wire: LitStr,
+    docs: String,
     holds: &'a Type,
 }
 
 struct Variant<'a> {
     ident: &'a Ident,
     wire: LitStr,
+    docs: String,
 }
 
 pub(crate) fn from_value(input: &DeriveInput) -> Result<TokenStream> {
     let ident = &input.ident;
     let value = Ident::new("value", Span::mixed_site());
     let (read, describe) = match Shape::read(input)? {
-        Shape::Fields(fields) => read_fields(ident, &value, &fields),
+        Shape::Fields(fields) => read_fields(input, &value, &fields),
         Shape::Transparent(holds) => (
             quote!(<#holds as ::capnweb::FromValue>::from_value(#value).map(Self)),
             quote!(<#holds as ::capnweb::FromValue>::describe()),
         ),
-        Shape::Variants(variants) => read_variants(&value, &variants),
+        Shape::Variants(variants) => read_variants(input, &value, &variants),
     };
     Ok(quote! {
         #[automatically_derived]
@@ -55,14 +57,17 @@ pub(crate) fn from_value(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-fn read_fields(ident: &Ident, value: &Ident, fields: &[Field<'_>]) -> (TokenStream, TokenStream) {
+fn read_fields(
+    input: &DeriveInput,
+    value: &Ident,
+    fields: &[Field<'_>],
+) -> (TokenStream, TokenStream) {
     let slots: Vec<_> = (0..fields.len())
         .map(|index| Ident::new(&format!("field_{index}"), Span::mixed_site()))
         .collect();
     let idents = fields.iter().map(|field| field.ident);
     let wires: Vec<_> = fields.iter().map(|field| &field.wire).collect();
     let holds: Vec<_> = fields.iter().map(|field| field.holds).collect();
-    let name = ident.to_string();
     let read = quote! {
         #(let mut #slots = ::capnweb::Value::Undefined;)*
         for (name, #value) in <::capnweb::Object as ::capnweb::FromValue>::from_value(#value)? {
@@ -75,15 +80,23 @@ fn read_fields(ident: &Ident, value: &Ident, fields: &[Field<'_>]) -> (TokenStre
             #(#idents: ::capnweb::__macro::field::<#holds>(#wires, #slots)?,)*
         })
     };
+    let (name, docs) = (input.ident.to_string(), docs(&input.attrs));
+    let said = fields.iter().map(|field| &field.docs);
+    // Described when asked, since a struct may hold others of its type.
     let describe = quote! {
-        ::capnweb::__macro::describe_object(::core::concat!(::core::module_path!(), "::", #name), || {
-            ::std::vec![#((::std::borrow::Cow::Borrowed(#wires), <#holds as ::capnweb::FromValue>::describe())),*]
-        })
+        ::capnweb::Type::Object(::capnweb::describe::Reference::new::<Self>(|| {
+            ::capnweb::describe::Structure::new(#name, #docs)
+                #(.field(#wires, #said, <#holds as ::capnweb::FromValue>::describe()))*
+        }))
     };
     (read, describe)
 }
 
-fn read_variants(value: &Ident, variants: &[Variant<'_>]) -> (TokenStream, TokenStream) {
+fn read_variants(
+    input: &DeriveInput,
+    value: &Ident,
+    variants: &[Variant<'_>],
+) -> (TokenStream, TokenStream) {
     let idents = variants.iter().map(|variant| variant.ident);
     let wires: Vec<_> = variants.iter().map(|variant| &variant.wire).collect();
     let quoted: Vec<_> = wires
@@ -97,9 +110,13 @@ fn read_variants(value: &Ident, variants: &[Variant<'_>]) -> (TokenStream, Token
             _ => ::core::result::Result::Err(::capnweb::Error::type_error(#expected)),
         }
     };
-    let describe = quote!(::capnweb::Type::Choice(
-        ::std::vec![#(::std::borrow::Cow::Borrowed(#wires)),*]
-    ));
+    let (name, docs) = (input.ident.to_string(), docs(&input.attrs));
+    let said = variants.iter().map(|variant| &variant.docs);
+    let describe = quote! {
+        ::capnweb::Type::Choice(::capnweb::describe::Reference::new::<Self>(|| {
+            ::capnweb::describe::Choice::new(#name, #docs) #(.variant(#wires, #said))*
+        }))
+    };
     (read, describe)
 }
 
@@ -194,6 +211,7 @@ impl<'a> Shape<'a> {
             read.push(Field {
                 ident,
                 wire,
+                docs: docs(&field.attrs),
                 holds: &field.ty,
             });
         }
@@ -227,7 +245,11 @@ impl<'a> Shape<'a> {
                     format!("there are two variants named `{}`", wire.value()),
                 ));
             }
-            read.push(Variant { ident, wire });
+            read.push(Variant {
+                ident,
+                wire,
+                docs: docs(&variant.attrs),
+            });
         }
         errors.finish()?;
         Ok(Self::Variants(read))

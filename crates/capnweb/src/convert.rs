@@ -187,8 +187,8 @@ impl<T> From<ReadableStream<T>> for Value {
 }
 
 macro_rules! integers {
-    ($($type:ty),*) => {
-        $(
+    ($($kind:expr => $($type:ty),*;)*) => {
+        $($(
             impl FromValue for $type {
                 fn from_value(value: Value) -> Result<Self> {
                     let wide = match &value {
@@ -205,16 +205,19 @@ macro_rules! integers {
                 }
 
                 fn describe() -> Type {
-                    Type::Number
+                    $kind
                 }
             }
 
             output!($type);
-        )*
+        )*)*
     };
 }
 
-integers!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+integers! {
+    Type::Number => i8, i16, i32, u8, u16, u32;
+    Type::Integer => i64, isize, u64, usize;
+}
 
 impl FromValue for f32 {
     fn from_value(value: Value) -> Result<Self> {
@@ -529,7 +532,7 @@ impl FromArguments for Vec<Value> {
     }
 
     fn describe() -> Vec<Type> {
-        Vec::new()
+        vec![Type::Rest(Box::new(Type::Any))]
     }
 }
 

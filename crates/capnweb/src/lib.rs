@@ -32,6 +32,7 @@
 //! What you use:
 //! - `target`, `stub`, `promise`: what you implement, hold and await
 //! - `value`, `convert`, `error`, `stream`: what travels, and the Rust types it becomes
+//! - [`mod@describe`]: what a target is, as data; type declarations and references made of it
 //! - `map`: functions that are recorded here and run there
 //! - `connection`, [`transport`], `relay`: sessions, how their frames travel, and two of them joined
 //! - [`limits`]: what a peer may ask of us
@@ -56,7 +57,7 @@ mod stub;
 mod target;
 
 mod convert;
-mod describe;
+pub mod describe;
 mod error;
 mod map;
 mod stream;

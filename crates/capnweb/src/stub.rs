@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::connection;
 use crate::context::Context;
 use crate::convert::{FromValue, IntoArguments, Output};
-use crate::describe::{Description, Type};
+use crate::describe::{Description, Reference, Type};
 use crate::error::{Error, Result};
 use crate::expression::PathPart;
 use crate::hook::local::LocalTarget;
@@ -133,12 +133,13 @@ pub trait Interface {
     /// The methods a holder of a stub has.
     type Client: Client;
 
-    /// The name of the type. Not read from the description, since that of an object may mention stubs
-    /// of its own type.
-    const NAME: &'static str;
-
     /// Its name, members and their types.
     fn describe() -> Description;
+
+    /// What a stub of it is to a caller.
+    fn refer() -> Type {
+        Type::Stub(Reference::to::<Self>())
+    }
 }
 
 /// A typed view of a capability. Written by `#[target]`.
@@ -167,10 +168,12 @@ pub struct Any;
 impl Interface for Any {
     type Client = Capability;
 
-    const NAME: &'static str = "Any";
-
     fn describe() -> Description {
-        Description::new(Self::NAME, "An object nothing is known about.")
+        Description::new("Any", "An object nothing is known about.")
+    }
+
+    fn refer() -> Type {
+        Type::AnyStub
     }
 }
 
@@ -248,7 +251,7 @@ impl<T: Interface + ?Sized> FromValue for Stub<T> {
     }
 
     fn describe() -> Type {
-        Type::Stub(T::NAME.into())
+        T::refer()
     }
 }
 
@@ -264,6 +267,6 @@ impl FromValue for Capability {
     }
 
     fn describe() -> Type {
-        Type::Stub("unknown".into())
+        Type::AnyStub
     }
 }

@@ -15,3 +15,4 @@ mod our_client;
 mod relay_server;
 mod support;
 mod transport;
+mod typescript;

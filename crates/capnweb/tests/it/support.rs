@@ -5,3 +5,4 @@ pub(crate) mod http;
 pub(crate) mod node;
 pub(crate) mod raw_socket;
 pub(crate) mod serving;
+pub(crate) mod typescript;

@@ -83,7 +83,7 @@ fn describes_a_trait() {
         method findBook "Finds a book.\n\nBy its title."
           bookTitle: String
           maxCount: Optional(Number)
-          gives Array(Stub("Book"))
+          gives Array(Stub(Book))
         method close ""
           gives Void
         method watch "All that happens."
@@ -92,14 +92,15 @@ fn describes_a_trait() {
           gives Readable(Any)
         method reader ""
           id: String
-          gives Optional(Object([("fullName", String), ("type", Choice(["human", "waterSpirit", "AI"])), ("luckyNumber", Optional(Number)), ("friends", Array(Any))]))
+          gives Optional(Object(Person))
         getter size "How many books there are."
           gives Number
         method branch ""
-          gives Stub("Library")
+          gives Stub(Library)
         method shelf ""
-          gives Stub("Shelf")
-    "#]].assert_eq(&show(&<dyn Library>::describe()));
+          gives Stub(Shelf)
+    "#]]
+    .assert_eq(&show(&<dyn Library>::describe()));
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn describes_an_impl() {
     expect![[r#"
         Shelf "A shelf."
         method above "The one above."
-          gives Optional(Stub("Shelf"))
+          gives Optional(Stub(Shelf))
     "#]]
     .assert_eq(&show(&description));
     assert_eq!(description, <Shelf as Interface>::describe());

@@ -127,7 +127,7 @@ pub(crate) fn folder() -> PathBuf {
 }
 
 /// A node that is new enough. There is no test without one.
-fn node() -> &'static Path {
+pub(crate) fn node() -> &'static Path {
     static NODE: OnceLock<PathBuf> = OnceLock::new();
     NODE.get_or_init(|| {
         let named = std::env::var_os("MONAS_NODE").map(PathBuf::from);
