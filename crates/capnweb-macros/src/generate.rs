@@ -117,6 +117,10 @@ impl Interface<'_> {
                 }
             }
 
+            fn interface(&self) -> &'static str {
+                <#interface as ::capnweb::Interface>::NAME
+            }
+
             fn describe(&self) -> ::capnweb::Description {
                 <#interface as ::capnweb::Interface>::describe()
             }

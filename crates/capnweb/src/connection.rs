@@ -17,7 +17,9 @@ use crate::error::{Error, Result};
 use crate::hook::import::{Import, ImportId};
 use crate::hook::settled::Settled;
 use crate::hook::{Action, Hook, Operation, Path, Waiter};
+use crate::layer::{Layer, Layers};
 use crate::limits::Limits;
+use crate::peer::Peer;
 use crate::session::{Calls, Effect, Effects, ExportId, Redact, Session, Stats};
 use crate::settle;
 use crate::stream;
@@ -37,6 +39,7 @@ pub struct Options {
     /// Who owns the handlers that are still running.
     pub tasks: Tasks,
     pub(crate) redact: Option<Redact>,
+    pub(crate) layers: Layers,
 }
 
 impl Options {
@@ -47,6 +50,12 @@ impl Options {
         redact: impl Fn(&Error) -> Option<Error> + Send + Sync + 'static,
     ) -> Self {
         self.redact = Some(Arc::new(redact));
+        self
+    }
+
+    /// With one more layer around every call of the peer, inside those that are there already.
+    pub fn layer(mut self, layer: impl Layer) -> Self {
+        self.layers.push(layer);
         self
     }
 
@@ -67,6 +76,7 @@ impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("limits", &self.limits)
+            .field("layers", &self.layers)
             .finish_non_exhaustive()
     }
 }
@@ -92,11 +102,27 @@ pub struct Close {
 impl Connection {
     /// A session that offers `main` to its peer.
     pub fn new(main: impl Into<Capability>, options: &Options) -> Self {
-        Self::with_calls(main.into(), options, Calls::Possible)
+        let main = main.into();
+        Self::with_calls(|_| main, options, Calls::Possible)
     }
 
-    pub(crate) fn with_calls(main: Capability, options: &Options, calls: Calls) -> Self {
-        let context = Context::new(options.limits.clone(), options.tasks.clone());
+    /// A session that offers what `main` makes for its peer. The object may keep the [`Peer`], to note
+    /// for [layers](Options::layer) who has shown to be behind it.
+    pub fn for_peer<M: Into<Capability>>(main: impl FnOnce(&Peer) -> M, options: &Options) -> Self {
+        Self::with_calls(|peer| main(peer).into(), options, Calls::Possible)
+    }
+
+    pub(crate) fn with_calls(
+        main: impl FnOnce(&Peer) -> Capability,
+        options: &Options,
+        calls: Calls,
+    ) -> Self {
+        let context = Context::new(
+            options.limits.clone(),
+            options.tasks.clone(),
+            options.layers.clone(),
+        );
+        let main = main(&Peer::new(&context));
         let session = Session::new(
             main.into_hook(),
             context.clone(),
@@ -131,7 +157,12 @@ impl Connection {
 
     /// How large the tables are.
     pub fn stats(&self) -> Stats {
-        self.link.shared.lock().stats()
+        self.link.shared.stats()
+    }
+
+    /// The other side, and what is known about it.
+    pub fn peer(&self) -> Peer {
+        Peer::new(&self.link.shared.context)
     }
 
     /// Takes one frame from the peer. Calls in it have started when this returns.
@@ -290,6 +321,10 @@ impl Shared {
             Duration::ZERO
         };
         self.with(|session, effects| *effects = session.receive(&link, frame, now));
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        self.lock().stats()
     }
 
     pub(crate) fn take_outgoing(&self) -> VecDeque<String> {

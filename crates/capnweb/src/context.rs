@@ -1,16 +1,20 @@
-//! Under whose account an operation runs: which limits bound it, and where its handlers go on running.
+//! Under whose account an operation runs: which limits bound it, which layers stand around it, and where
+//! its handlers go on running.
 
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::connection::Shared;
 use crate::error::Error;
+use crate::layer::Layers;
 use crate::limits::Limits;
+use crate::session::Stats;
 use crate::trampoline::{self, Job};
 
 /// The handlers that are still running, owned together.
@@ -82,6 +86,9 @@ impl Drop for TasksInner {
     }
 }
 
+/// Something known about a peer.
+type Fact = Arc<dyn Any + Send + Sync>;
+
 /// Cheap to clone; every operation carries one.
 #[derive(Clone)]
 pub(crate) struct Context(Arc<ContextInner>);
@@ -89,6 +96,10 @@ pub(crate) struct Context(Arc<ContextInner>);
 struct ContextInner {
     limits: Limits,
     tasks: Tasks,
+    /// What stands around the calls of the peer.
+    layers: Layers,
+    /// What is known about the peer, one thing of each type.
+    facts: Mutex<Vec<Fact>>,
     calls_in_flight: AtomicUsize,
     /// Promises inside values that are waited for.
     awaited_promises: AtomicUsize,
@@ -101,10 +112,12 @@ struct ContextInner {
 }
 
 impl Context {
-    pub(crate) fn new(limits: Limits, tasks: Tasks) -> Self {
+    pub(crate) fn new(limits: Limits, tasks: Tasks, layers: Layers) -> Self {
         Self(Arc::new(ContextInner {
             limits,
             tasks,
+            layers,
+            facts: Mutex::default(),
             calls_in_flight: AtomicUsize::new(0),
             awaited_promises: AtomicUsize::new(0),
             unread_bytes: AtomicUsize::new(0),
@@ -121,10 +134,26 @@ impl Context {
 
     /// Something exceeded a limit: the session that asked for it ends, as soon as its lock is free.
     pub(crate) fn exceed(&self, error: &Error) {
-        if let Some(session) = self.0.session.get().and_then(Weak::upgrade) {
+        if let Some(session) = self.session() {
             let error = error.clone();
             trampoline::run(Job::Run(Box::new(move || session.abort(error))));
         }
+    }
+
+    fn session(&self) -> Option<Arc<Shared>> {
+        self.0.session.get().and_then(Weak::upgrade)
+    }
+
+    /// How large the tables of its session are; nothing when there is none.
+    pub(crate) fn stats(&self) -> Stats {
+        self.session()
+            .map_or_else(Stats::default, |session| session.stats())
+    }
+
+    /// What is known about the peer.
+    pub(crate) fn facts(&self) -> MutexGuard<'_, Vec<Fact>> {
+        // Plain data, whole at every step.
+        self.0.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -189,7 +218,7 @@ impl Context {
 
 impl Default for Context {
     fn default() -> Self {
-        Self::new(Limits::default(), Tasks::new())
+        Self::new(Limits::default(), Tasks::new(), Layers::default())
     }
 }
 
@@ -204,6 +233,14 @@ impl fmt::Debug for Context {
 /// One call in flight, until dropped.
 #[derive(Debug)]
 pub(crate) struct CallPermit(Context);
+
+impl CallPermit {
+    /// What stands around the call, if anything does. Only calls of a peer have a permit, so our own
+    /// never meet the layers.
+    pub(crate) fn layers(&self) -> Option<&Layers> {
+        Some(&self.0.0.layers).filter(|layers| !layers.is_empty())
+    }
+}
 
 impl Drop for CallPermit {
     fn drop(&mut self) {

@@ -36,6 +36,7 @@
 //! - `map`: functions that are recorded here and run there
 //! - `connection`, [`transport`], `relay`: sessions, how their frames travel, and two of them joined
 //! - [`limits`]: what a peer may ask of us
+//! - `layer`, `peer`: what stands around every call of a peer, and what is known about it
 //!
 //! What is behind it:
 //! - [`expression`], [`message`]: the grammar of the wire
@@ -65,7 +66,9 @@ mod value;
 
 mod connection;
 mod context;
+mod layer;
 pub mod limits;
+mod peer;
 mod relay;
 pub mod transport;
 
@@ -99,7 +102,9 @@ pub use value::{Blob, Body, Date, Object, Request, Response, Value};
 
 pub use connection::{Close, Connection, Options};
 pub use context::Tasks;
+pub use layer::{Answer, Call, CallKind, Layer, Next};
 pub use limits::Limits;
+pub use peer::Peer;
 pub use relay::relay;
 pub use session::Stats;
 #[cfg(feature = "server")]

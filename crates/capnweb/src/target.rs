@@ -38,6 +38,11 @@ pub trait Target: Send + Sync + 'static {
         Reply::not_a_function()
     }
 
+    /// The name of its type, for layers and logs; empty when it has none.
+    fn interface(&self) -> &'static str {
+        ""
+    }
+
     /// Its name, members and their types, where known.
     fn describe(&self) -> Description {
         Description::default()
@@ -175,5 +180,9 @@ where
 
     fn invoke(self: Arc<Self>, arguments: Arguments) -> Reply {
         Reply::future((self.0)(arguments))
+    }
+
+    fn interface(&self) -> &'static str {
+        "Function"
     }
 }

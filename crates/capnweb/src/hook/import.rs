@@ -2,9 +2,16 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Hook, Operation, Waiter, circle};
+use tokio::sync::oneshot;
+
+use super::settled::show;
+use super::{Action, Hook, Operation, Waiter, circle, local};
 use crate::connection::Link;
+use crate::error::{Error, Result};
+use crate::layer::{Call, CallKind};
+use crate::peer::Peer;
 use crate::trampoline::{self, Job};
+use crate::value::Value;
 
 /// An id in our import table: positive when we chose it, negative when the peer did, 0 its main object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,8 +83,42 @@ pub(crate) enum ImportKind {
     Promise,
 }
 
-pub(crate) fn apply(import: &Arc<Import>, operation: Operation) -> Hook {
-    import.link.push(import, operation)
+pub(crate) fn apply(import: &Arc<Import>, mut operation: Operation) -> Hook {
+    let permit = operation.permit.take();
+    match local::layers(&permit) {
+        None => import.link.push(import, operation),
+        Some(layers) => {
+            let (call, context) = (forwarded(&operation), operation.context.clone());
+            let handler = Box::pin(forward(import.clone(), operation));
+            local::poll_once(layers.around(call, handler), &context, permit)
+        }
+    }
+}
+
+/// An operation of one peer on an object of another, as layers see it.
+fn forwarded(operation: &Operation) -> Call {
+    let member = operation.path.iter().map(show).collect::<Vec<_>>();
+    let member = (!member.is_empty()).then(|| member.join("."));
+    let arguments = match &operation.action {
+        Action::Call(arguments) => arguments.as_slice(),
+        Action::Get | Action::Map { .. } => &[],
+    };
+    let peer = Peer::new(&operation.context);
+    Call::new(None, member, CallKind::Forwarded, arguments, peer)
+}
+
+/// Sends the operation and waits for its answer, since layers want to see that. What the first peer
+/// pipelines on it waits here meanwhile.
+async fn forward(import: Arc<Import>, operation: Operation) -> Result<Value> {
+    let hook = import.link.push(&import, operation);
+    let (sender, receiver) = oneshot::channel();
+    // Nobody waits any more when the call was dropped.
+    hook.settle(Box::new(move |result| drop(sender.send(result))));
+    let unanswered = |_| Err(Error::new("the call ended without an answer"));
+    let result = receiver.await.unwrap_or_else(unanswered);
+    // Held until here, so that the answer is not released while it is waited for.
+    drop(hook);
+    result
 }
 
 pub(crate) fn settle(import: &Arc<Import>, waiter: Waiter) {

@@ -1,19 +1,22 @@
 //! A hook on an object of this process: operations reach the [`Target`] itself.
 
-use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
+use futures_util::FutureExt;
+
 use super::deferred::{Resolver, deferred};
+use super::settled::show;
 use super::{Action, Hook, Operation, not_a_function};
 use crate::context::{CallPermit, Context};
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::expression::{PathPart, is_prototype_member};
+use crate::layer::{Call, CallKind, Handler, Layers};
 use crate::map;
+use crate::peer::Peer;
 use crate::settle;
-use crate::target::{Arguments, Member, Reply, Target};
+use crate::target::{Arguments, Member, Reply, ReplyInner, Target};
 use crate::trampoline::{self, Job};
 use crate::value::Value;
 
@@ -37,6 +40,18 @@ impl LocalTarget {
         self.target
             .clone()
             .expect("a target is only taken out while its hook is dropped")
+    }
+
+    /// A call on it, as layers see it.
+    fn described(
+        &self,
+        member: Option<String>,
+        kind: CallKind,
+        arguments: &[Value],
+        context: &Context,
+    ) -> Call {
+        let peer = Peer::new(context);
+        Call::new(self.target.clone(), member, kind, arguments, peer)
     }
 }
 
@@ -85,17 +100,17 @@ pub(crate) fn apply(local: &Arc<LocalTarget>, mut operation: Operation) -> Hook 
         }
         // What JavaScript hides reads as undefined, what has a `then` would be a promise there, and a
         // function has no members.
-        PathPart::Name(_) | PathPart::Number(_) => return undefined(&first, &rest, operation),
+        PathPart::Name(_) | PathPart::Number(_) => return absent(local, &first, &rest, operation),
     };
     let target = local.target();
     let Ok(member) = catch_unwind(AssertUnwindSafe(|| target.member(name))) else {
         return Hook::Broken(panicked());
     };
     match member {
-        Member::Absent => undefined(&first, &rest, operation),
+        Member::Absent => absent(local, &first, &rest, operation),
         Member::Method if rest.is_empty() => {
             let PathPart::Name(name) = first else {
-                return undefined(&first, &rest, operation);
+                return absent(local, &first, &rest, operation);
             };
             match operation.action {
                 Action::Call(arguments) => call(
@@ -114,23 +129,45 @@ pub(crate) fn apply(local: &Arc<LocalTarget>, mut operation: Operation) -> Hook 
                 }
             }
         }
-        Member::Method => undefined(&first, &rest, operation),
+        Member::Method => absent(local, &first, &rest, operation),
         Member::Getter => {
-            let value = finish(|| target.get(name), &operation.context, None);
+            let value = read(local, target, name, &operation);
             value.apply(operation.with_path(rest))
         }
     }
 }
 
 /// The operation on a member that is not there.
-fn undefined(first: &PathPart, rest: &[PathPart], operation: Operation) -> Hook {
-    match rest.first() {
-        None => operation.apply_to_value(Value::Undefined, Some(first)),
-        Some(next) => Hook::Broken(Error::type_error(format!(
+fn absent(local: &LocalTarget, first: &PathPart, rest: &[PathPart], operation: Operation) -> Hook {
+    if let Some(next) = rest.first() {
+        return Hook::Broken(Error::type_error(format!(
             "cannot read property '{}' of undefined",
-            super::settled::show(next)
-        ))),
+            show(next)
+        )));
     }
+    match (&operation.action, layers(&operation.permit)) {
+        // Whoever counts calls, or looks for those who try names, wants to see this one too.
+        (Action::Call(arguments), Some(layers)) => {
+            let member = Some(show(first));
+            let call = local.described(member, CallKind::Absent, arguments, &operation.context);
+            let error = not_a_function(Some(first));
+            let handler = layers.around(call, Box::pin(async { Err(error) }));
+            poll_once(handler, &operation.context, operation.permit)
+        }
+        _ => operation.apply_to_value(Value::Undefined, Some(first)),
+    }
+}
+
+/// Reads a property, on the way to what lies behind it.
+fn read(local: &LocalTarget, target: Arc<dyn Target>, name: &str, operation: &Operation) -> Hook {
+    let context = &operation.context;
+    let Some(layers) = layers(&operation.permit) else {
+        return finish(|| target.get(name), context, None);
+    };
+    let name = name.to_owned();
+    let call = local.described(Some(name.clone()), CallKind::Getter, &[], context);
+    let handler = layers.around(call, handler(move || target.get(&name)));
+    poll_once(handler, context, None)
 }
 
 /// Starts a call: at once, or when the promises in its arguments have become values.
@@ -142,7 +179,7 @@ fn call(
     permit: Option<CallPermit>,
 ) -> Hook {
     if !settle::any_promise(&arguments) {
-        return start(local, method.as_deref(), arguments, &context, permit);
+        return start(local, method, arguments, &context, permit);
     }
     let (promise, resolver) = deferred();
     let local = local.clone();
@@ -151,7 +188,7 @@ fn call(
         &context.clone(),
         Box::new(move |arguments| {
             resolver.resolve(match arguments {
-                Ok(arguments) => start(&local, method.as_deref(), arguments, &context, permit),
+                Ok(arguments) => start(&local, method, arguments, &context, permit),
                 Err(error) => Hook::Broken(error),
             });
         }),
@@ -161,21 +198,48 @@ fn call(
 
 fn start(
     local: &LocalTarget,
-    method: Option<&str>,
+    method: Option<String>,
     arguments: Vec<Value>,
     context: &Context,
     permit: Option<CallPermit>,
 ) -> Hook {
     let target = local.target();
-    let arguments = Arguments::new(arguments);
-    finish(
-        || match method {
-            Some(method) => target.call(method, arguments),
-            None => target.invoke(arguments),
-        },
-        context,
-        permit,
-    )
+    let begin = |method: Option<&str>, arguments| match method {
+        Some(method) => target.call(method, Arguments::new(arguments)),
+        None => target.invoke(Arguments::new(arguments)),
+    };
+    let Some(layers) = layers(&permit) else {
+        return finish(|| begin(method.as_deref(), arguments), context, permit);
+    };
+    let kind = match method {
+        Some(_) => CallKind::Method,
+        None => CallKind::Function,
+    };
+    let call = local.described(method.clone(), kind, &arguments, context);
+    let handler = handler(move || begin(method.as_deref(), arguments));
+    poll_once(layers.around(call, handler), context, permit)
+}
+
+/// What stands around an operation, if anything does.
+pub(super) fn layers(permit: &Option<CallPermit>) -> Option<&Layers> {
+    permit.as_ref()?.layers()
+}
+
+/// A handler as a layer knows it: a future that has not begun and does not panic.
+fn handler(begin: impl FnOnce() -> Reply + Send + 'static) -> Handler {
+    Box::pin(async move {
+        let run = async {
+            match begin().0 {
+                ReplyInner::Ready(result) => result,
+                ReplyInner::NoSuchMethod(name) => Err(no_such_method(name)),
+                ReplyInner::Future(future) => future.await,
+            }
+        };
+        match AssertUnwindSafe(run).catch_unwind().await {
+            Ok(result) => result,
+            Err(_) => Err(panicked()),
+        }
+    })
 }
 
 /// Runs a handler up to its first wait, here and now so that calls start in the order they came; what
@@ -186,17 +250,17 @@ fn finish(begin: impl FnOnce() -> Reply, context: &Context, permit: Option<CallP
         Err(_) => return Hook::Broken(panicked()),
     };
     match reply.0 {
-        crate::target::ReplyInner::Ready(result) => Hook::from_result(result, context),
-        crate::target::ReplyInner::NoSuchMethod(name) => {
-            Hook::Broken(not_a_function(name.map(PathPart::Name).as_ref()))
-        }
-        crate::target::ReplyInner::Future(future) => poll_once(future, context, permit),
+        ReplyInner::Ready(result) => Hook::from_result(result, context),
+        ReplyInner::NoSuchMethod(name) => Hook::Broken(no_such_method(name)),
+        ReplyInner::Future(future) => poll_once(future, context, permit),
     }
 }
 
-type Handler = Pin<Box<dyn Future<Output = Result<Value>> + Send>>;
-
-fn poll_once(mut future: Handler, context: &Context, permit: Option<CallPermit>) -> Hook {
+pub(super) fn poll_once(
+    mut future: Handler,
+    context: &Context,
+    permit: Option<CallPermit>,
+) -> Hook {
     let mut waiting = std::task::Context::from_waker(Waker::noop());
     match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut waiting))) {
         Ok(Poll::Ready(result)) => Hook::from_result(result, context),
@@ -210,12 +274,16 @@ fn poll_once(mut future: Handler, context: &Context, permit: Option<CallPermit>)
 }
 
 async fn run(future: Handler, resolver: Resolver, context: Context, permit: Option<CallPermit>) {
-    let result = futures_util::FutureExt::catch_unwind(AssertUnwindSafe(future)).await;
+    let result = AssertUnwindSafe(future).catch_unwind().await;
     drop(permit);
     resolver.resolve(match result {
         Ok(result) => Hook::from_result(result, &context),
         Err(_) => Hook::Broken(panicked()),
     });
+}
+
+fn no_such_method(name: Option<String>) -> Error {
+    not_a_function(name.map(PathPart::Name).as_ref())
 }
 
 /// What a peer is told of a panic: nothing of its text.

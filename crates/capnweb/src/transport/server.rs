@@ -14,6 +14,7 @@ use http::{HeaderMap, StatusCode};
 use super::origin::OriginPolicy;
 use super::{batch, websocket};
 use crate::connection::{Connection, Options};
+use crate::peer::Peer;
 use crate::stub::Capability;
 
 /// Serves a target to everyone who connects.
@@ -22,20 +23,31 @@ use crate::stub::Capability;
 /// [`Options::tasks`]; stop those when the server stops.
 #[derive(Clone)]
 pub struct Server {
-    main: Arc<dyn Fn(&HeaderMap) -> Capability + Send + Sync>,
+    main: Arc<MakeMain>,
     options: Options,
     origins: OriginPolicy,
     websocket: websocket::Settings,
     batch: batch::server::Settings,
 }
 
+/// Makes the object for a new session.
+type MakeMain = dyn Fn(&HeaderMap, &Peer) -> Capability + Send + Sync;
+
 impl Server {
     /// Serves what `main` makes, afresh for each session; it may look at the request's headers.
     pub fn new<M: Into<Capability>>(
         main: impl Fn(&HeaderMap) -> M + Send + Sync + 'static,
     ) -> Self {
+        Self::for_peers(move |headers, _peer| main(headers))
+    }
+
+    /// As [`Server::new`], with the peer: what `main` finds out from the headers it can note there for
+    /// [layers](Options::layer), and the object it makes can do so later, when somebody logs in.
+    pub fn for_peers<M: Into<Capability>>(
+        main: impl Fn(&HeaderMap, &Peer) -> M + Send + Sync + 'static,
+    ) -> Self {
         Self {
-            main: Arc::new(move |headers| main(headers).into()),
+            main: Arc::new(move |headers, peer| main(headers, peer).into()),
             options: Options::default(),
             origins: OriginPolicy::default(),
             websocket: websocket::Settings::default(),
@@ -43,7 +55,7 @@ impl Server {
         }
     }
 
-    /// With these limits, redaction and owner of running handlers.
+    /// With these limits, layers, redaction and owner of running handlers.
     pub fn options(mut self, options: Options) -> Self {
         self.options = options;
         self
@@ -98,7 +110,7 @@ impl Server {
         if !self.origins.allows(headers) {
             return forbidden();
         }
-        let connection = Connection::new((self.main)(headers), &self.options);
+        let connection = Connection::for_peer(|peer| (self.main)(headers, peer), &self.options);
         let settings = self.websocket.clone();
         websocket::server::configure(upgrade, &self.options.limits, &settings)
             .on_upgrade(move |socket| websocket::serve(socket, connection, settings))
@@ -108,7 +120,8 @@ impl Server {
         if !self.origins.allows(headers) {
             return forbidden();
         }
-        batch::server::answer(body, (self.main)(headers), &self.options, &self.batch).await
+        let main = |peer: &Peer| (self.main)(headers, peer);
+        batch::server::answer_peer(body, main, &self.options, &self.batch).await
     }
 }
 

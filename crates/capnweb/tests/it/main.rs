@@ -8,6 +8,7 @@
 
 mod golden;
 mod interop_target;
+mod layers;
 mod npm_client;
 mod npm_relay;
 mod our_client;

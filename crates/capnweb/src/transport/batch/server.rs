@@ -10,6 +10,7 @@ use http_body_util::BodyExt;
 
 use crate::connection::{Connection, Options};
 use crate::error::Error;
+use crate::peer::Peer;
 use crate::session::Calls;
 use crate::stub::Capability;
 
@@ -39,8 +40,19 @@ impl Default for Settings {
 /// Answers one batch. Whatever is in the body, this gives a response: 400 for a line that is not a
 /// message, 413 for a body that is too large, 408 for one that does not come.
 pub async fn answer(
-    mut body: Body,
+    body: Body,
     main: impl Into<Capability>,
+    options: &Options,
+    settings: &Settings,
+) -> Response {
+    let main = main.into();
+    answer_peer(body, |_| main, options, settings).await
+}
+
+/// As [`answer`], with an object for the peer alone.
+pub(crate) async fn answer_peer(
+    mut body: Body,
+    main: impl FnOnce(&Peer) -> Capability,
     options: &Options,
     settings: &Settings,
 ) -> Response {
@@ -67,7 +79,7 @@ pub async fn answer(
     let Ok(text) = std::str::from_utf8(&body) else {
         return refuse(StatusCode::BAD_REQUEST, "the batch is not UTF-8");
     };
-    let connection = Connection::with_calls(main.into(), options, Calls::Impossible);
+    let connection = Connection::with_calls(main, options, Calls::Impossible);
     // The reference sends no newline at the end; others do.
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         connection.receive(line);

@@ -1,0 +1,247 @@
+//! Layers: what stands around every call a peer makes, to let it pass, refuse it and see how it ended.
+//!
+//! A call of a peer reaches an object in one place, whatever way it took: directly, along a pipeline,
+//! in a mapped function, as a callback or as the read of a property. That place is `hook/local`, and
+//! when the session has layers the handler runs inside them. Calls that are only passed on to another
+//! session (`hook/import`) run inside them too.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::peer::Peer;
+use crate::target::Target;
+use crate::value::Value;
+
+#[cfg(test)]
+#[path = "layer_tests.rs"]
+mod tests;
+
+/// Stands around every call that peers make: for authentication, rate limits, audit, measuring.
+///
+/// A layer sees a call before it begins and runs it by [`Next::run`], which gives what became of it. It
+/// can refuse the call instead, by an error of its own, and can change nothing else. Whatever it does
+/// before its first wait happens in the order in which calls arrive; when it waits, calls that arrived
+/// later may begin earlier.
+///
+/// The future is dropped with the call when the owner of the session's tasks is stopped.
+///
+/// ```
+/// use capnweb::{Answer, Call, Error, Layer, Next, Options, Result};
+///
+/// struct OnlyReading;
+///
+/// impl Layer for OnlyReading {
+///     async fn call(&self, call: &Call, next: Next<'_>) -> Result<Answer> {
+///         if call.member().is_some_and(|name| name.starts_with("delete")) {
+///             return Err(Error::new("this session may only read").with_code("forbidden"));
+///         }
+///         let outcome = next.run().await;
+///         if let Err(error) = &outcome {
+///             eprintln!("{}: {error}", call.interface());
+///         }
+///         outcome
+///     }
+/// }
+///
+/// let options = Options::default().layer(OnlyReading);
+/// ```
+pub trait Layer: Send + Sync + 'static {
+    /// Runs a call by `next` and gives what it gave, or refuses it.
+    fn call(&self, call: &Call, next: Next<'_>) -> impl Future<Output = Result<Answer>> + Send;
+}
+
+/// A call of a peer that has not begun.
+pub struct Call {
+    /// `None` when it is passed on to another session.
+    target: Option<Arc<dyn Target>>,
+    member: Option<String>,
+    kind: CallKind,
+    argument_bytes: usize,
+    peer: Peer,
+}
+
+/// What a call is to its object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CallKind {
+    /// A method is called.
+    Method,
+    /// A property is read.
+    Getter,
+    /// The object itself is called.
+    Function,
+    /// A method is called that the object does not have; it is about to fail.
+    Absent,
+    /// It is passed on to an object at the other end of another session.
+    Forwarded,
+}
+
+impl Call {
+    pub(crate) fn new(
+        target: Option<Arc<dyn Target>>,
+        member: Option<String>,
+        kind: CallKind,
+        arguments: &[Value],
+        peer: Peer,
+    ) -> Self {
+        Self {
+            target,
+            member,
+            kind,
+            argument_bytes: arguments.iter().map(Value::weight).sum(),
+            peer,
+        }
+    }
+
+    /// The name of the object's type, as [`Target::interface`] gives it; empty when that is not known.
+    pub fn interface(&self) -> &'static str {
+        self.target.as_ref().map_or("", |target| target.interface())
+    }
+
+    /// The name of the method or property; of a forwarded call, its path with dots between the parts.
+    /// `None` when the object itself is called.
+    ///
+    /// The peer chose it: it need not be one that the object has, and may be long.
+    pub fn member(&self) -> Option<&str> {
+        self.member.as_deref()
+    }
+
+    /// What it is to its object.
+    pub fn kind(&self) -> CallKind {
+        self.kind
+    }
+
+    /// Whether the object's description has the member. There are only so many names of which this is
+    /// true, whatever a peer sends. It asks for the whole description, so remember what it said.
+    pub fn is_described(&self) -> bool {
+        let (Some(target), Some(member)) = (&self.target, &self.member) else {
+            return false;
+        };
+        self.kind != CallKind::Absent
+            && target
+                .describe()
+                .members
+                .iter()
+                .any(|described| described.name == member.as_str())
+    }
+
+    /// Roughly how many bytes the arguments take.
+    pub fn argument_bytes(&self) -> usize {
+        self.argument_bytes
+    }
+
+    /// Who calls.
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("interface", &self.interface())
+            .field("member", &self.member)
+            .field("kind", &self.kind)
+            .field("argument_bytes", &self.argument_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a call gave. Only [`Next::run`] makes one.
+#[derive(Debug)]
+pub struct Answer(Value);
+
+impl Answer {
+    /// Roughly how many bytes it takes. What a promise in it will become is not known yet.
+    pub fn bytes(&self) -> usize {
+        self.0.weight()
+    }
+}
+
+/// The rest of the way to the object: further layers, then the handler.
+#[must_use = "a call that is not run never begins"]
+pub struct Next<'a> {
+    call: &'a Call,
+    rest: &'a [Arc<dyn Around>],
+    handler: Handler,
+}
+
+impl Next<'_> {
+    /// Runs the call to its end.
+    pub async fn run(self) -> Result<Answer> {
+        match self.rest {
+            [first, rest @ ..] => first.call(self.call, Next { rest, ..self }).await,
+            [] => self.handler.await.map(Answer),
+        }
+    }
+}
+
+impl fmt::Debug for Next<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Next")
+            .field("layers", &self.rest.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Begins when it is first polled.
+pub(crate) type Handler = Pin<Box<dyn Future<Output = Result<Value>> + Send>>;
+
+/// The layers of a session, outermost first.
+#[derive(Clone, Default)]
+pub(crate) struct Layers(Option<Arc<[Arc<dyn Around>]>>);
+
+impl Layers {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Adds one inside the others.
+    pub(crate) fn push(&mut self, layer: impl Layer) {
+        let outer = self.0.iter().flat_map(|layers| layers.iter().cloned());
+        let layer: Arc<dyn Around> = Arc::new(layer);
+        self.0 = Some(outer.chain([layer]).collect());
+    }
+
+    /// The handler inside the layers.
+    pub(crate) fn around(&self, call: Call, handler: Handler) -> Handler {
+        let layers = self.0.clone();
+        Box::pin(async move {
+            let next = Next {
+                call: &call,
+                rest: layers.as_deref().unwrap_or_default(),
+                handler,
+            };
+            next.run().await.map(|answer| answer.0)
+        })
+    }
+}
+
+impl fmt::Debug for Layers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.0.as_deref().map_or(0, <[_]>::len);
+        write!(f, "{count} layers")
+    }
+}
+
+/// A [`Layer`] of any type.
+trait Around: Send + Sync {
+    fn call<'a>(
+        &'a self,
+        call: &'a Call,
+        next: Next<'a>,
+    ) -> Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'a>>;
+}
+
+impl<L: Layer> Around for L {
+    fn call<'a>(
+        &'a self,
+        call: &'a Call,
+        next: Next<'a>,
+    ) -> Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'a>> {
+        Box::pin(Layer::call(self, call, next))
+    }
+}

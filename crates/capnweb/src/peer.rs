@@ -1,0 +1,61 @@
+//! The other side of a session, as layers and objects know it.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::session::Stats;
+
+/// The other side of a session, and what this side has found out about it: its identity for instance.
+///
+/// Clones are the same peer. Holding one holds neither the session nor its connection.
+#[derive(Clone)]
+pub struct Peer(Context);
+
+impl Peer {
+    pub(crate) fn new(context: &Context) -> Self {
+        Self(context.clone())
+    }
+
+    /// Remembers something about the peer, one thing of each type. Gives what it takes the place of.
+    pub fn insert<T: Any + Send + Sync>(&self, fact: T) -> Option<Arc<T>> {
+        let mut facts = self.0.facts();
+        let old = facts.iter().position(|fact| fact.is::<T>());
+        let old = old.map(|index| facts.swap_remove(index));
+        facts.push(Arc::new(fact));
+        old.and_then(|fact| fact.downcast().ok())
+    }
+
+    /// What is remembered of this type.
+    pub fn get<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        let facts = self.0.facts();
+        let fact = facts.iter().find(|fact| fact.is::<T>())?.clone();
+        fact.downcast().ok()
+    }
+
+    /// How large the session's tables are; nothing when it is over.
+    pub fn stats(&self) -> Stats {
+        self.0.stats()
+    }
+
+    /// How many of its calls are running.
+    pub fn calls_in_flight(&self) -> usize {
+        self.0.calls_in_flight()
+    }
+
+    /// Tells it why and ends the session.
+    pub fn abort(&self, error: &Error) {
+        self.0.exceed(error);
+    }
+}
+
+impl fmt::Debug for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peer")
+            .field("stats", &self.stats())
+            .field("calls_in_flight", &self.calls_in_flight())
+            .finish_non_exhaustive()
+    }
+}
