@@ -75,6 +75,7 @@ impl Interface<'_> {
         let arguments = Ident::new("arguments", Span::mixed_site());
         let name = Ident::new("name", Span::mixed_site());
         let interface = &self.interface;
+        let type_name = self.ident.to_string();
         let kinds = self.members.iter().map(
             |Member {
                  wire, cfg, kind, ..
@@ -118,7 +119,7 @@ impl Interface<'_> {
             }
 
             fn interface(&self) -> &'static str {
-                <#interface as ::capnweb::Interface>::NAME
+                #type_name
             }
 
             fn describe(&self) -> ::capnweb::Description {
