@@ -4,9 +4,27 @@ use uuid::Uuid;
 
 use crate::types::Timestamp;
 
-/// An id that nobody can guess: for tasks, messages, artifacts and webhooks.
+/// An id that nobody can guess: for messages, artifacts and webhooks.
 pub(crate) fn random() -> String {
-    Uuid::new_v4().to_string()
+    text(Uuid::new_v4())
+}
+
+/// The id of a task that is opened now. Nobody can guess it, and it follows those of earlier tasks: tasks
+/// that are made together lie together, whatever keeps them in order.
+pub(crate) fn task(now: Timestamp) -> String {
+    let millis = now.millis();
+    let seconds = millis.div_euclid(1_000).unsigned_abs();
+    let nanos = millis.rem_euclid(1_000) as u32 * 1_000_000;
+    text(Uuid::new_v7(uuid::Timestamp::from_unix(
+        uuid::NoContext,
+        seconds,
+        nanos,
+    )))
+}
+
+fn text(id: Uuid) -> String {
+    let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
+    id.hyphenated().encode_lower(&mut text).to_owned()
 }
 
 /// The id of a context that the server opens: it says which agent and when, and nobody can guess it.

@@ -7,6 +7,8 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 use store::{Query, Row, Store};
@@ -16,14 +18,28 @@ use super::journal::{SENDS, Scope};
 use super::run::Wants;
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::types::wire::WireMessage as _;
+use crate::types::wire::{WireMessage as _, messages};
 use crate::types::{Message, SendMessageRequest};
 
 /// Who sent which message. Only a hash is kept.
 type Key = [u8; 16];
 
-/// What the message asked for. Only a hash is kept.
-type Fingerprint = [u8; 16];
+/// What the message asked for. Only a hash is kept, and a short one: whoever finds two requests with the
+/// same one fools nobody but himself.
+type Fingerprint = [u8; 8];
+
+messages! { "monas.journal";
+    /// What is remembered of a send that led to a task.
+    #[expect(unreachable_pub, reason = "declared messages are public where their module is")]
+    Sent {
+        /// What it asked for.
+        fingerprint: Bytes = 1,
+        /// The task.
+        task: String = 2,
+        /// The generation that the task was at; 0 if the send opened it.
+        after: i64 = 3,
+    }
+}
 
 /// What a send led to.
 #[derive(Clone, Debug)]
@@ -57,8 +73,9 @@ struct Known {
     /// The messages, oldest first, with their sizes.
     messages: VecDeque<(Key, usize)>,
     bytes: usize,
-    /// All sends in the journal: one that is not here need not be looked up there.
-    stored: HashSet<Key>,
+    /// All sends in the journal, each by a part of its key: one that is not here need not be looked up
+    /// there.
+    stored: HashSet<u64>,
 }
 
 struct Send {
@@ -88,7 +105,8 @@ impl Replay {
         let stored = store
             .read(|view| {
                 let rows = view.rows(&Query::of(&SENDS))?;
-                Ok(rows.iter().filter_map(|row| key_of(&row.key)).collect())
+                let keys = rows.iter().filter_map(|row| key_of(&row.key));
+                Ok(keys.map(mark).collect())
             })
             .await?;
         Ok(Self {
@@ -159,7 +177,7 @@ impl Replay {
             fingerprint,
             used: false,
         };
-        Ok(Entered::First(ticket, known.stored.contains(&key)))
+        Ok(Entered::First(ticket, known.stored.contains(&mark(key))))
     }
 
     async fn look_up(
@@ -170,7 +188,7 @@ impl Replay {
     ) -> Result<Option<Outcome>, Error> {
         let row = self
             .store
-            .read(move |view| view.row(&SENDS, &hex(&key)))
+            .read(move |view| view.row(&SENDS, &text(key)))
             .await?;
         let Some(row) = row else { return Ok(None) };
         let at = match row.columns.first() {
@@ -180,23 +198,20 @@ impl Replay {
         if now.saturating_sub(at) > self.time {
             return Ok(None);
         }
-        let Some((stored, rest)) = row.body.split_first_chunk() else {
+        let Ok(sent) = Sent::from_protobuf(row.body) else {
             return Ok(None);
         };
-        if *stored != fingerprint {
+        if sent.fingerprint != fingerprint[..] {
             return Err(reused());
         }
-        Ok(rest.split_first_chunk().and_then(|(after, task)| {
-            let task = str::from_utf8(task).ok()?.to_owned();
-            Some(Outcome::Task(task, i64::from_le_bytes(*after)))
-        }))
+        Ok(Some(Outcome::Task(sent.task, sent.after)))
     }
 
     /// Forgets the sends of which the journal has no trace any more.
     pub(super) fn forget(&self, keys: impl Iterator<Item = String>) {
         let mut known = self.lock();
         for key in keys.filter_map(|key| key_of(&key)) {
-            known.stored.remove(&key);
+            known.stored.remove(&mark(key));
         }
     }
 
@@ -215,12 +230,15 @@ enum Entered {
 impl Ticket {
     /// The row that remembers, in the transaction that opens the task, what the send led to.
     pub(super) fn row(&self, task: &str, after: i64, now: i64) -> Row {
+        let sent = Sent {
+            fingerprint: Bytes::copy_from_slice(&self.fingerprint),
+            task: task.to_owned(),
+            after,
+        };
         Row {
-            key: hex(&self.key),
+            key: text(self.key),
             columns: vec![now.into()],
-            body: Bytes::from(
-                [&self.fingerprint[..], &after.to_le_bytes(), task.as_bytes()].concat(),
-            ),
+            body: sent.to_protobuf(),
         }
     }
 
@@ -230,7 +248,7 @@ impl Ticket {
         let mut known = self.replay.lock();
         let send = known.sends.remove(&self.key);
         match outcome {
-            Outcome::Task(..) => drop(known.stored.insert(self.key)),
+            Outcome::Task(..) => drop(known.stored.insert(mark(self.key))),
             Outcome::Message(message) => {
                 known.keep(self.key, self.fingerprint, message);
                 known.make_room(self.replay.room);
@@ -282,21 +300,28 @@ fn reused() -> Error {
     Error::invalid_field("message.messageId", "was used before for another request")
 }
 
-fn hash(parts: &[&[u8]]) -> [u8; 16] {
+fn hash<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part);
     }
-    let mut short = [0; 16];
-    short.copy_from_slice(&hasher.finalize()[..16]);
+    let mut short = [0; N];
+    short.copy_from_slice(&hasher.finalize()[..N]);
     short
 }
 
-fn hex(key: &Key) -> String {
-    format!("{:032x}", u128::from_be_bytes(*key))
+/// A key as the journal has it.
+fn text(key: Key) -> String {
+    URL_SAFE_NO_PAD.encode(key)
 }
 
-fn key_of(hex: &str) -> Option<Key> {
-    u128::from_str_radix(hex, 16).ok().map(u128::to_be_bytes)
+fn key_of(text: &str) -> Option<Key> {
+    URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()
+}
+
+/// The part of a key that is kept for all of them.
+fn mark(key: Key) -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] = key;
+    u64::from_be_bytes([a, b, c, d, e, f, g, h])
 }

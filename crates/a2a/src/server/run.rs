@@ -129,11 +129,12 @@ impl Run {
         incoming: Incoming,
         place: Option<OwnedSemaphorePermit>,
     ) -> Box<Self> {
+        let now = server.now();
         let context_id = match &*incoming.asked.message.context_id {
-            "" => id::context(&server.label, server.now()),
+            "" => id::context(&server.label, now),
             given => given.to_owned(),
         };
-        let mut run = Self::idle(server, scope, id::random(), context_id, place);
+        let mut run = Self::idle(server, scope, id::task(now), context_id, place);
         run.first = Some(incoming);
         run
     }

@@ -20,8 +20,13 @@ const CHUNK: usize = 16 << 10;
 /// that a cursor is found without walking through all of it.
 #[derive(Debug)]
 pub(super) struct Log {
-    /// None of them is empty.
-    full: Vec<Chunk>,
+    /// None of them is empty. Few streams have any, and for all others a `Vec` would be three times as
+    /// large.
+    #[expect(
+        clippy::box_collection,
+        reason = "it is the size of the log that counts"
+    )]
+    full: Option<Box<Vec<Chunk>>>,
     open: Chunk,
     last: u64,
 }
@@ -44,7 +49,7 @@ enum Events {
 impl Default for Log {
     fn default() -> Self {
         Self {
-            full: Vec::new(),
+            full: None,
             open: Chunk::from(1),
             last: 0,
         }
@@ -54,7 +59,7 @@ impl Default for Log {
 impl Log {
     /// The oldest event that is kept; `last + 1` if there is none.
     pub(super) fn first(&self) -> u64 {
-        self.full.first().unwrap_or(&self.open).first
+        self.full().first().unwrap_or(&self.open).first
     }
 
     pub(super) fn last(&self) -> u64 {
@@ -65,7 +70,8 @@ impl Log {
         for event in events {
             if self.open.events.plain().len() >= CHUNK {
                 let next = Chunk::from(self.last + 1);
-                self.full.push(std::mem::replace(&mut self.open, next));
+                let full = std::mem::replace(&mut self.open, next);
+                self.full.get_or_insert_default().push(full);
             }
             varint::put_piece(self.open.events.plain(), event.payload());
             self.last += 1;
@@ -75,11 +81,12 @@ impl Log {
     /// Makes it small, since no more events are expected. A long log only gives back what it does not
     /// use: compressing all of it would keep others waiting.
     pub(super) fn seal(&mut self) {
-        if self.full.is_empty() {
-            self.open.events.compress();
-        } else {
-            self.full.shrink_to_fit();
-            self.open.events.plain().shrink_to_fit();
+        match &mut self.full {
+            None => self.open.events.compress(),
+            Some(full) => {
+                full.shrink_to_fit();
+                self.open.events.plain().shrink_to_fit();
+            }
         }
     }
 
@@ -88,29 +95,35 @@ impl Log {
         let first = through.min(self.last) + 1;
         // A chunk is gone when the next one begins no later than what is kept.
         let starts = self
-            .full
+            .full()
             .iter()
             .skip(1)
             .chain([&self.open])
             .map(|chunk| chunk.first);
         let gone = starts.take_while(|start| *start <= first).count();
-        self.full.drain(..gone.min(self.full.len()));
-        let oldest = self.full.first_mut().unwrap_or(&mut self.open);
-        oldest.drop_before(first);
+        if let Some(full) = &mut self.full {
+            full.drain(..gone.min(full.len()));
+        }
+        self.full.take_if(|full| full.is_empty());
+        let oldest = self.full.as_mut().and_then(|full| full.first_mut());
+        oldest.unwrap_or(&mut self.open).drop_before(first);
     }
 
     /// Fills a page.
     pub(super) fn read(&self, page: &mut Page) {
-        let begun = self
-            .full
-            .partition_point(|chunk| chunk.first <= page.after());
-        let chunks = self.full.iter().chain([&self.open]);
+        let full = self.full();
+        let begun = full.partition_point(|chunk| chunk.first <= page.after());
+        let chunks = full.iter().chain([&self.open]);
         for chunk in chunks.skip(begun.saturating_sub(1)) {
             if page.is_full() {
                 break;
             }
             chunk.read(page);
         }
+    }
+
+    fn full(&self) -> &[Chunk] {
+        self.full.as_deref().map_or(&[], Vec::as_slice)
     }
 }
 

@@ -15,8 +15,8 @@ pub(super) struct Streams {
     streams: Vec<Stream>,
     free: Vec<u32>,
     by_name: Numbers,
-    /// The finished ones: whether all events are dropped, when it was, which.
-    by_end: BTreeSet<(bool, i64, u32)>,
+    /// The finished ones that have events, then those whose events are all dropped: when it was, which.
+    by_end: [BTreeSet<(i64, u32)>; 2],
 }
 
 #[derive(Debug, Default)]
@@ -108,7 +108,7 @@ impl Streams {
     }
 
     pub(super) fn finished_count(&self) -> usize {
-        self.by_end.len()
+        self.by_end.iter().map(BTreeSet::len).sum()
     }
 
     fn find(&self, stream: &StreamId) -> Option<u32> {
@@ -129,10 +129,8 @@ impl Streams {
 
     /// Finished streams, the oldest first: either those that have events or those that have none.
     fn ended(&self, empty: bool, before: i64, limit: usize) -> Vec<(StreamId, StreamState)> {
-        let ended = self.by_end.range((empty, i64::MIN, 0)..(empty, before, 0));
-        let streams = ended
-            .take(limit)
-            .map(|(_, _, id)| &self.streams[*id as usize]);
+        let ended = self.by_end[usize::from(empty)].range(..(before, 0));
+        let streams = ended.take(limit).map(|(_, id)| &self.streams[*id as usize]);
         let named = streams.map(|stream| (StreamId::new(&*stream.name), stream.state()));
         named.collect()
     }
@@ -141,11 +139,11 @@ impl Streams {
     fn relist(&mut self, id: u32, change: impl FnOnce(&mut Stream)) {
         let stream = &mut self.streams[id as usize];
         if let Some((empty, at)) = stream.end() {
-            self.by_end.remove(&(empty, at, id));
+            self.by_end[usize::from(empty)].remove(&(at, id));
         }
         change(stream);
         if let Some((empty, at)) = stream.end() {
-            self.by_end.insert((empty, at, id));
+            self.by_end[usize::from(empty)].insert((at, id));
         }
     }
 }
