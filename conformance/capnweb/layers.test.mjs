@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { newHttpBatchRpcSession } from "capnweb";
-import { AT_REST, TEST_LIMIT, closeAll, eventually, httpUrl, openSession } from "./session.mjs";
+import { AT_REST, TEST_LIMIT, closeAll, eventually, httpUrl, openSession, steady } from "./session.mjs";
 
 const url = process.env.CAPNWEB_URL;
 afterEach(closeAll);
@@ -38,4 +38,50 @@ test("a refused call of a batch rejects", { timeout: TEST_LIMIT }, async () => {
   assert.partialDeepStrictEqual(no, { status: "rejected" });
   assert.equal(no.reason.code, "forbidden");
   assert.deepEqual(yes, { status: "fulfilled", value: "yes" });
+});
+
+sessionTest("a call that opted in stops when its promise is disposed", async api => {
+  const promise = api.tick();
+  await eventually(() => api.ticking, 1);
+  promise[Symbol.dispose]();
+  await eventually(() => api.ticking, 0);
+  const ticks = await api.ticks;
+  assert.ok(ticks > 0);
+  assert.equal(await steady(() => api.ticks, 50), ticks);
+});
+
+sessionTest("also when it was awaited", async api => {
+  const promise = api.tick();
+  const outcome = promise.then(() => "ended", error => error.message);
+  await eventually(() => api.ticking, 1);
+  promise[Symbol.dispose]();
+  assert.match(await outcome, /canceled/);
+  await eventually(() => api.ticking, 0);
+});
+
+sessionTest("a call that did not opt in runs on", async api => {
+  const promise = api.tickOn();
+  await eventually(() => api.ticking, 1);
+  promise[Symbol.dispose]();
+  const ticks = await api.ticks;
+  await eventually(async () => await api.ticks > ticks, true);
+  assert.equal(await api.ticking, 1);
+  await api.stop();
+  await eventually(() => api.ticking, 0);
+});
+
+sessionTest("a call that opted in stops with its session", async api => {
+  const other = await openSession(url);
+  other.api.tick().catch(() => {});
+  await eventually(() => api.ticking, 1);
+  await other.close();
+  await eventually(() => api.ticking, 0);
+});
+
+test("a call that takes longer than its server allows rejects and stops", { timeout: TEST_LIMIT }, async () => {
+  const { api, session, close } = await openSession(process.env.CAPNWEB_HASTY_URL);
+  await assert.rejects(async () => await api.tickOn(), { message: "the call did not finish within 100ms", code: "timeout" });
+  await eventually(() => api.ticking, 0);
+  await eventually(() => session.getStats(), AT_REST);
+  await close();
 });

@@ -300,7 +300,10 @@ fn reply(
     let call = quote_spanned!(span=> #path::#ident(#object, #(#values),*));
     let reply = if member.is_async {
         // Converted inside, so that the result may borrow from the object.
-        quote_spanned!(span=> ::capnweb::Reply::future(async move { ::capnweb::Output::into_outcome(#call.await) }))
+        let cancellable = member
+            .cancels
+            .then(|| quote_spanned!(span=> .cancellable()));
+        quote_spanned!(span=> ::capnweb::Reply::future(async move { ::capnweb::Output::into_outcome(#call.await) }) #cancellable)
     } else {
         quote_spanned!(span=> ::capnweb::Reply::ready(#call))
     };

@@ -113,6 +113,9 @@ mod values;
 ///   say otherwise. Names that JavaScript keeps to itself do not compile.
 /// - Documentation goes with the description. A list under the heading `# Errors`, each item beginning with
 ///   a code as in ``- `not_found`: there is no such thing``, is what a member fails with.
+/// - An async method runs to its end even when nobody waits for its result any more. One that is marked
+///   `#[method(cancel)]` is dropped at its next wait when its result is released and nothing was pipelined on
+///   it, or when the session ends.
 /// - Plain methods run while the session reads its messages, so they should be quick; async ones run up
 ///   to their first wait, in the order the calls arrived, and go on beside others.
 ///

@@ -21,6 +21,8 @@ pub(crate) struct Member {
     pub(crate) cfg: Vec<Attribute>,
     pub(crate) takes: Object,
     pub(crate) is_async: bool,
+    /// Whether it stops when nobody wants its result.
+    pub(crate) cancels: bool,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) gives: TokenStream,
 }
@@ -56,6 +58,8 @@ pub(crate) enum Place<'a> {
 pub(crate) struct Marker {
     pub(crate) kind: Kind,
     name: Option<LitStr>,
+    /// Where it says `cancel`.
+    cancel: Option<syn::Path>,
     pub(crate) attribute: Attribute,
 }
 
@@ -82,19 +86,23 @@ impl Marker {
         } else {
             Kind::Method
         };
-        let mut name = None;
+        let (mut name, mut cancel) = (None, None);
         if !matches!(attribute.meta, Meta::Path(_)) {
             attribute.parse_nested_meta(|meta| {
-                if !meta.path.is_ident("name") {
-                    return Err(meta.error("expected `name = \"…\"`"));
+                if meta.path.is_ident("name") {
+                    name = Some(meta.value()?.parse()?);
+                } else if meta.path.is_ident("cancel") {
+                    cancel = Some(meta.path);
+                } else {
+                    return Err(meta.error("expected `name = \"…\"` or `cancel`"));
                 }
-                name = Some(meta.value()?.parse()?);
                 Ok(())
             })?;
         }
         Ok(Self {
             kind,
             name,
+            cancel,
             attribute,
         })
     }
@@ -111,9 +119,16 @@ impl Member {
         let mut errors = Errors::default();
         let ident = signature.ident.clone();
         let kind = marker.as_ref().map_or(Kind::Method, |marker| marker.kind);
-        let wire = marker
-            .and_then(|marker| marker.name)
-            .unwrap_or_else(|| LitStr::new(&names::camel_case(&ident), ident.span()));
+        let (name, cancel) = marker.map_or((None, None), |marker| (marker.name, marker.cancel));
+        if let Some(cancel) = &cancel
+            && signature.asyncness.is_none()
+        {
+            errors.push(Error::new_spanned(
+                cancel,
+                "only an `async` member can be cancelled: a plain one has ended before a peer could let go of it",
+            ));
+        }
+        let wire = name.unwrap_or_else(|| LitStr::new(&names::camel_case(&ident), ident.span()));
         if let Some(reason) = names::refuse_member(&wire.value()) {
             errors.push(Error::new(wire.span(), reason));
         } else if let Some(reason) = names::refuse_method(&ident) {
@@ -173,6 +188,7 @@ impl Member {
             cfg: cfg.cloned().collect(),
             takes,
             is_async: signature.asyncness.is_some(),
+            cancels: cancel.is_some(),
             parameters,
             gives,
         })

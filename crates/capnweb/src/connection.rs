@@ -379,7 +379,7 @@ impl Shared {
         self.with(|session, effects| *effects = session.reject_pending(&link, error));
     }
 
-    async fn closed(&self) -> Error {
+    pub(crate) async fn closed(&self) -> Error {
         loop {
             let ended = self.ended.notified();
             futures_util::pin_mut!(ended);

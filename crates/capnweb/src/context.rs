@@ -6,6 +6,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -150,6 +151,15 @@ impl Context {
             .map_or_else(Stats::default, |session| session.stats())
     }
 
+    /// Returns when its session has ended. Never, when there is none.
+    pub(crate) async fn ended(&self) {
+        match self.0.session.get().map(Weak::upgrade) {
+            Some(Some(session)) => drop(session.closed().await),
+            Some(None) => {}
+            None => std::future::pending().await,
+        }
+    }
+
     /// What is known about the peer.
     pub(crate) fn facts(&self) -> MutexGuard<'_, Vec<Fact>> {
         // Plain data, whole at every step.
@@ -239,6 +249,11 @@ impl CallPermit {
     /// never meet the layers.
     pub(crate) fn layers(&self) -> Option<&Layers> {
         Some(&self.0.0.layers).filter(|layers| !layers.is_empty())
+    }
+
+    /// How long the call may take, if that is bounded.
+    pub(crate) fn time_limit(&self) -> Option<Duration> {
+        self.0.limits().max_call_time
     }
 }
 

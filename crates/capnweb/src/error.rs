@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use indexmap::IndexMap;
 
@@ -85,6 +86,11 @@ impl Error {
             thrown: None,
             source: Some(Arc::from(source.into())),
         }))
+    }
+
+    /// A call took too long.
+    pub(crate) fn timed_out(limit: Duration) -> Self {
+        Self::new(format!("the call did not finish within {limit:?}")).with_code("timeout")
     }
 
     /// Something thrown that is no error, as JavaScript allows. It reaches the caller as it is.

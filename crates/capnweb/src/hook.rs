@@ -17,6 +17,7 @@ use crate::value::Value;
 
 mod circle;
 pub(crate) mod deferred;
+mod handler;
 pub(crate) mod import;
 pub(crate) mod local;
 pub(crate) mod settled;

@@ -7,7 +7,7 @@ use std::time::Duration;
 mod tests;
 
 /// The bounds of one session. They are never negotiated: a peer finds out by exceeding one, which
-/// aborts the session with the reason.
+/// aborts the session with the reason, unless the bound says otherwise.
 ///
 /// The first three are those of the JavaScript implementation, with its defaults. The others have no
 /// counterpart there: one small frame can ask for a lot of work and memory, so each kind has a bound.
@@ -41,6 +41,9 @@ pub struct Limits {
     pub max_map_depth: usize,
     /// The largest Blob that is collected.
     pub max_blob_bytes: usize,
+    /// How long a call may take, counted from its first wait. One that takes longer is dropped and fails
+    /// with the code `timeout`; the session goes on. `None` is no bound.
+    pub max_call_time: Option<Duration>,
     /// How many calls may arrive in a while; `None` is no bound.
     pub call_rate: Option<CallRate>,
 }
@@ -69,6 +72,7 @@ impl Default for Limits {
             max_map_elements: 100_000,
             max_map_depth: 8,
             max_blob_bytes: 64 << 20,
+            max_call_time: None,
             call_rate: None,
         }
     }

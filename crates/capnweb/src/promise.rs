@@ -5,8 +5,10 @@ use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context as Polling, Poll};
+use std::time::Duration;
 
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use crate::context::Context;
 use crate::convert::{FromValue, IntoArguments};
@@ -72,7 +74,7 @@ impl From<Hook> for Pipelined {
 /// The call has been sent already. `promise.await` asks for its result and gives `Result<T>`. Without
 /// waiting, a promise can be passed as an argument, called, mapped, or have its properties read: all
 /// of that travels with the call in one round trip. Dropping it tells the callee that nobody wants the
-/// result; the call itself runs to its end.
+/// result; the call itself runs to its end, unless its method is one that stops then.
 pub struct Promise<T = Value> {
     inner: Pipelined,
     value: PhantomData<fn() -> T>,
@@ -142,6 +144,24 @@ impl<T> Promise<T> {
                     .into()
             }
             Err(error) => Promise::broken(error),
+        }
+    }
+}
+
+impl<T: FromValue> Promise<T> {
+    /// Waits for the result, from now on for so long. After that it fails with the code `timeout` and
+    /// gives the result up, which also ends the call when its method is one that stops then.
+    pub fn deadline(self, limit: Duration) -> impl Future<Output = Result<T>> + Send + use<T> {
+        let end = Instant::now().checked_add(limit);
+        let result = self.into_future();
+        async move {
+            match end {
+                Some(end) => tokio::time::timeout_at(end, result)
+                    .await
+                    .unwrap_or_else(|_| Err(Error::timed_out(limit))),
+                // Later than the clock can tell.
+                None => result.await,
+            }
         }
     }
 }

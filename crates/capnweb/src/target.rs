@@ -65,8 +65,19 @@ pub struct Reply(pub(crate) ReplyInner);
 
 pub(crate) enum ReplyInner {
     Ready(Result<Value>),
-    Future(Pin<Box<dyn Future<Output = Result<Value>> + Send>>),
+    Future(
+        Pin<Box<dyn Future<Output = Result<Value>> + Send>>,
+        WhenReleased,
+    ),
     NoSuchMethod(Option<String>),
+}
+
+/// What becomes of a call whose result nobody wants any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhenReleased {
+    /// It runs to its end, as the protocol has it.
+    RunsOn,
+    Stops,
 }
 
 impl Reply {
@@ -80,9 +91,19 @@ impl Reply {
     where
         F: Future<Output: Output> + Send + 'static,
     {
-        Self(ReplyInner::Future(Box::pin(async move {
-            future.await.into_outcome()
-        })))
+        Self(ReplyInner::Future(
+            Box::pin(async move { future.await.into_outcome() }),
+            WhenReleased::RunsOn,
+        ))
+    }
+
+    /// The same, whose future is dropped as soon as nobody wants its result: the caller has released it
+    /// and nothing was pipelined on it, or the caller's session has ended. `#[method(cancel)]` does this.
+    pub fn cancellable(mut self) -> Self {
+        if let ReplyInner::Future(_, when_released) = &mut self.0 {
+            *when_released = WhenReleased::Stops;
+        }
+        self
     }
 
     /// The call failed before it began, over its arguments for instance.
@@ -105,7 +126,9 @@ impl fmt::Debug for Reply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             ReplyInner::Ready(result) => f.debug_tuple("Ready").field(result).finish(),
-            ReplyInner::Future(_) => f.write_str("Future"),
+            ReplyInner::Future(_, when_released) => {
+                write!(f, "Future({when_released:?})")
+            }
             ReplyInner::NoSuchMethod(name) => f.debug_tuple("NoSuchMethod").field(name).finish(),
         }
     }

@@ -1,6 +1,9 @@
 //! A hook on a value that is still to come in this process: operations queue until it is here.
 
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use tokio::sync::oneshot;
 
 use super::{Hook, Operation, Waiter, circle};
 use crate::error::Error;
@@ -9,7 +12,12 @@ use crate::trampoline::{self, Job};
 /// A local promise.
 pub(crate) struct Deferred {
     state: Mutex<State>,
+    /// Set when someone wants to know that nobody wants it any more: dropped with it.
+    wanted: Option<oneshot::Sender<Infallible>>,
 }
+
+/// Ends, by failing, when nobody holds a promise any more and nothing is queued behind it.
+pub(crate) type Unwanted = oneshot::Receiver<Infallible>;
 
 enum State {
     Pending(Vec<Waiting>, Behind),
@@ -18,7 +26,9 @@ enum State {
 }
 
 enum Waiting {
-    Operation(Operation, Resolver),
+    /// Holds the promise itself, when that would go otherwise: whoever queued the operation may let go
+    /// of the promise, and the operation is performed nevertheless.
+    Operation(Operation, Resolver, Option<Arc<Deferred>>),
     Settle(Waiter),
 }
 
@@ -33,18 +43,36 @@ enum Behind {
 }
 
 /// The duty to resolve a [`Deferred`]. Dropping it breaks the promise.
-pub(crate) struct Resolver(Option<Arc<Deferred>>);
+pub(crate) struct Resolver(Option<Duty>);
+
+enum Duty {
+    Certain(Arc<Deferred>),
+    /// Only while somebody wants the promise.
+    WhileWanted(Weak<Deferred>),
+}
 
 /// A promise and the duty to resolve it.
 pub(crate) fn deferred() -> (Arc<Deferred>, Resolver) {
     deferred_behind(Behind::Nothing)
 }
 
+/// A promise, the duty to resolve it as long as somebody wants it, and news of when nobody does.
+pub(crate) fn deferred_while_wanted() -> (Arc<Deferred>, Resolver, Unwanted) {
+    let (wanted, unwanted) = oneshot::channel();
+    let deferred = Arc::new(Deferred {
+        state: Mutex::new(State::Pending(Vec::new(), Behind::Nothing)),
+        wanted: Some(wanted),
+    });
+    let duty = Duty::WhileWanted(Arc::downgrade(&deferred));
+    (deferred, Resolver(Some(duty)), unwanted)
+}
+
 fn deferred_behind(behind: Behind) -> (Arc<Deferred>, Resolver) {
     let deferred = Arc::new(Deferred {
         state: Mutex::new(State::Pending(Vec::new(), behind)),
+        wanted: None,
     });
-    (deferred.clone(), Resolver(Some(deferred)))
+    (deferred.clone(), Resolver(Some(Duty::Certain(deferred))))
 }
 
 impl Deferred {
@@ -76,7 +104,8 @@ impl Deferred {
         match &mut *state {
             State::Pending(waiting, _) => {
                 let (promise, resolver) = deferred_behind(Behind::Promise(Arc::downgrade(self)));
-                waiting.push(Waiting::Operation(operation, resolver));
+                let itself = self.wanted.is_some().then(|| self.clone());
+                waiting.push(Waiting::Operation(operation, resolver, itself));
                 Hook::Promise(promise)
             }
             State::Resolved(hook) => {
@@ -127,7 +156,7 @@ impl Deferred {
             };
             for waiting in waiting {
                 match waiting {
-                    Waiting::Operation(operation, resolver) => {
+                    Waiting::Operation(operation, resolver, _itself) => {
                         resolver.resolve(hook.apply(operation))
                     }
                     Waiting::Settle(waiter) => hook.settle(waiter),
@@ -144,10 +173,13 @@ impl Drop for Deferred {
             return;
         }
         // A peer can chain promises to any length: put off, never recurse.
-        if let State::Resolved(hook) =
-            std::mem::replace(state, State::Pending(Vec::new(), Behind::Nothing))
-        {
-            trampoline::run(Job::DropHook(hook));
+        match std::mem::replace(state, State::Pending(Vec::new(), Behind::Nothing)) {
+            State::Resolved(hook) => trampoline::run(Job::DropHook(hook)),
+            // Nobody wants it: those who wait do so for others who no longer do.
+            State::Pending(waiting, _) if !waiting.is_empty() => {
+                trampoline::run(Job::Run(Box::new(move || drop(waiting))));
+            }
+            State::Pending(..) => {}
         }
     }
 }
@@ -159,7 +191,12 @@ impl Resolver {
     }
 
     fn finish(&mut self, hook: Hook) {
-        let Some(deferred) = self.0.take() else {
+        let deferred = match self.0.take() {
+            Some(Duty::Certain(deferred)) => Some(deferred),
+            Some(Duty::WhileWanted(deferred)) => deferred.upgrade(),
+            None => None,
+        };
+        let Some(deferred) = deferred else {
             return;
         };
         let itself =

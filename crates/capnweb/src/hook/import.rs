@@ -4,12 +4,15 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::oneshot;
 
+use super::handler::{self, Terms};
 use super::settled::show;
-use super::{Action, Hook, Operation, Waiter, circle, local};
+use super::{Action, Hook, Operation, Waiter, circle};
 use crate::connection::Link;
+use crate::context::CallPermit;
 use crate::error::{Error, Result};
 use crate::layer::{Call, CallKind};
 use crate::peer::Peer;
+use crate::target::Reply;
 use crate::trampoline::{self, Job};
 use crate::value::Value;
 
@@ -85,14 +88,15 @@ pub(crate) enum ImportKind {
 
 pub(crate) fn apply(import: &Arc<Import>, mut operation: Operation) -> Hook {
     let permit = operation.permit.take();
-    match local::layers(&permit) {
-        None => import.link.push(import, operation),
-        Some(layers) => {
-            let (call, context) = (forwarded(&operation), operation.context.clone());
-            let handler = Box::pin(forward(import.clone(), operation));
-            local::poll_once(layers.around(call, handler), &context, permit)
-        }
+    if permit.as_ref().and_then(CallPermit::layers).is_none() {
+        return import.link.push(import, operation);
     }
+    let context = operation.context.clone();
+    let terms = Terms::of(permit.as_ref(), || forwarded(&operation));
+    let import = import.clone();
+    // A release is passed on like all else.
+    let begin = move || Reply::future(forward(import, operation)).cancellable();
+    handler::run(begin, terms, &context, permit)
 }
 
 /// An operation of one peer on an object of another, as layers see it.

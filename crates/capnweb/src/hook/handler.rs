@@ -1,0 +1,195 @@
+//! From a handler to its answer: begun at once, inside the layers of its session, gone on with as a task,
+//! and ended early when its time is over or when it would rather not work for nobody.
+
+use std::future::{Future, pending};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::sync::oneshot::error::TryRecvError;
+
+use super::deferred::{Resolver, Unwanted, deferred, deferred_while_wanted};
+use super::{Hook, not_a_function};
+use crate::context::{CallPermit, Context};
+use crate::error::{Error, Result};
+use crate::expression::PathPart;
+use crate::layer::{Call, Handler, Layers};
+use crate::target::{Reply, ReplyInner, WhenReleased};
+use crate::value::Value;
+
+#[cfg(test)]
+#[path = "handler_tests.rs"]
+mod tests;
+
+/// Under which terms a handler runs.
+pub(super) struct Terms {
+    /// What stands around it.
+    around: Option<(Layers, Call)>,
+    /// How long it may take.
+    limit: Option<Duration>,
+}
+
+impl Terms {
+    /// The terms of whoever asks. Only calls of a peer have a permit, and only they have terms.
+    pub(super) fn of(permit: Option<&CallPermit>, call: impl FnOnce() -> Call) -> Self {
+        let layers = permit.and_then(CallPermit::layers).cloned();
+        Self {
+            around: layers.map(|layers| (layers, call())),
+            limit: permit.and_then(CallPermit::time_limit),
+        }
+    }
+}
+
+/// Runs a handler up to its first wait, here and now so that calls start in the order they came; what
+/// is left of it goes on as a task.
+pub(super) fn run(
+    begin: impl FnOnce() -> Reply + Send + 'static,
+    terms: Terms,
+    context: &Context,
+    permit: Option<CallPermit>,
+) -> Hook {
+    let limit = terms.limit;
+    if let Some((layers, call)) = terms.around {
+        let (promise, resolver, unwanted) = deferred_while_wanted();
+        let innermost = inside(begin, limit, unwanted, context.clone());
+        let mut chain = layers.around(call, Box::pin(innermost));
+        if let Some(hook) = poll_once(&mut chain, context) {
+            return hook;
+        }
+        context.spawn(go_on(chain, resolver, context.clone(), permit));
+        return Hook::Promise(promise);
+    }
+    let Ok(reply) = catch_unwind(AssertUnwindSafe(begin)) else {
+        return Hook::Broken(panicked());
+    };
+    let (mut future, when_released) = match reply.0 {
+        ReplyInner::Ready(result) => return Hook::from_result(result, context),
+        ReplyInner::NoSuchMethod(name) => return Hook::Broken(no_such_method(name)),
+        ReplyInner::Future(future, when_released) => (future, when_released),
+    };
+    if let Some(hook) = poll_once(&mut future, context) {
+        return hook;
+    }
+    let account = context.clone();
+    let (promise, resolver, unwanted) = match (when_released, limit) {
+        (WhenReleased::RunsOn, None) => {
+            let (promise, resolver) = deferred();
+            context.spawn(go_on(future, resolver, account, permit));
+            return Hook::Promise(promise);
+        }
+        (WhenReleased::RunsOn, Some(_)) => {
+            let (promise, resolver) = deferred();
+            (promise, resolver, None)
+        }
+        (WhenReleased::Stops, _) => {
+            let (promise, resolver, unwanted) = deferred_while_wanted();
+            (promise, resolver, Some(unwanted))
+        }
+    };
+    let future = until(future, limit, unwanted, context.clone());
+    context.spawn(go_on(future, resolver, account, permit));
+    Hook::Promise(promise)
+}
+
+/// The answer, when the first poll gives it.
+fn poll_once(future: &mut Handler, context: &Context) -> Option<Hook> {
+    let mut waiting = std::task::Context::from_waker(Waker::noop());
+    match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut waiting))) {
+        Ok(Poll::Ready(result)) => Some(Hook::from_result(result, context)),
+        Ok(Poll::Pending) => None,
+        Err(_) => Some(Hook::Broken(panicked())),
+    }
+}
+
+async fn go_on(
+    future: impl Future<Output = Result<Value>>,
+    resolver: Resolver,
+    context: Context,
+    permit: Option<CallPermit>,
+) {
+    let result = AssertUnwindSafe(future).catch_unwind().await;
+    drop(permit);
+    resolver.resolve(match result {
+        Ok(result) => Hook::from_result(result, &context),
+        Err(_) => Hook::Broken(panicked()),
+    });
+}
+
+/// The handler as the innermost layer knows it: it has not begun, and fails where it would panic.
+async fn inside(
+    begin: impl FnOnce() -> Reply,
+    limit: Option<Duration>,
+    mut unwanted: Unwanted,
+    context: Context,
+) -> Result<Value> {
+    let run = async {
+        match begin().0 {
+            ReplyInner::Ready(result) => result,
+            ReplyInner::NoSuchMethod(name) => Err(no_such_method(name)),
+            ReplyInner::Future(future, WhenReleased::RunsOn) => {
+                until(future, limit, None, context).await
+            }
+            // Layers may have taken their time: then the work is not even begun.
+            ReplyInner::Future(_, WhenReleased::Stops)
+                if unwanted.try_recv() == Err(TryRecvError::Closed) =>
+            {
+                Err(cancelled())
+            }
+            ReplyInner::Future(future, WhenReleased::Stops) => {
+                until(future, limit, Some(unwanted), context).await
+            }
+        }
+    };
+    let result = AssertUnwindSafe(run).catch_unwind().await;
+    result.unwrap_or_else(|_| Err(panicked()))
+}
+
+/// Runs a handler until it ends, its time is over or nobody wants its result, and drops it then.
+async fn until(
+    handler: Pin<Box<dyn Future<Output = Result<Value>> + Send>>,
+    limit: Option<Duration>,
+    unwanted: Option<Unwanted>,
+    context: Context,
+) -> Result<Value> {
+    let late = async {
+        match limit {
+            Some(limit) => {
+                tokio::time::sleep(limit).await;
+                Error::timed_out(limit)
+            }
+            None => pending().await,
+        }
+    };
+    let released = async {
+        match unwanted {
+            Some(unwanted) => tokio::select! {
+                _ = unwanted => {}
+                () = context.ended() => {}
+            },
+            None => pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        result = handler => result,
+        () = released => Err(cancelled()),
+        error = late => Err(error),
+    }
+}
+
+/// What layers are told of a call that was dropped because nobody wanted its result. Nobody else is left
+/// to be told.
+fn cancelled() -> Error {
+    Error::new("the call was cancelled because its result was released").with_code("cancelled")
+}
+
+fn no_such_method(name: Option<String>) -> Error {
+    not_a_function(name.map(PathPart::Name).as_ref())
+}
+
+/// What a peer is told of a panic: nothing of its text.
+pub(super) fn panicked() -> Error {
+    Error::internal("the handler panicked")
+}
