@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::sync::oneshot::error::TryRecvError;
+use tokio::task::coop::unconstrained;
 
 use super::deferred::{Resolver, Unwanted, deferred, deferred_while_wanted};
 use super::{Hook, not_a_function};
@@ -96,7 +97,11 @@ pub(super) fn run(
 /// The answer, when the first poll gives it.
 fn poll_once(future: &mut Handler, context: &Context) -> Option<Hook> {
     let mut waiting = std::task::Context::from_waker(Waker::noop());
-    match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut waiting))) {
+    // The budget of the task that reads frames does not count here: used up, it would make a handler wait
+    // at a lock that is free, and those behind it might begin earlier.
+    let mut future = unconstrained(future.as_mut());
+    let mut poll = || Pin::new(&mut future).poll(&mut waiting);
+    match catch_unwind(AssertUnwindSafe(&mut poll)) {
         Ok(Poll::Ready(result)) => Some(Hook::from_result(result, context)),
         Ok(Poll::Pending) => None,
         Err(_) => Some(Hook::Broken(panicked())),

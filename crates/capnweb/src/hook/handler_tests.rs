@@ -363,3 +363,25 @@ async fn the_owner_of_the_tasks_ends_a_call_that_opted_in() {
     let error = working.peers.wait(promise).await.expect_err("it was ended");
     assert_eq!(error.message(), "the call ended without an answer");
 }
+
+/// Regression: a thousand writes to a stream could arrive out of order, when the task that read them had
+/// used up its turn and the lock that keeps them in order refused to be taken.
+#[tokio::test]
+async fn a_call_begins_at_once_however_much_the_task_that_reads_it_has_done() {
+    struct Locked(tokio::sync::Mutex<u32>);
+
+    #[target(pub(crate))]
+    impl Locked {
+        pub async fn count(&self) -> u32 {
+            let mut count = self.0.lock().await;
+            *count += 1;
+            *count
+        }
+    }
+
+    let connection = Connection::new(Locked(0.into()).into_stub(), &Options::default());
+    while now(pin!(tokio::task::coop::consume_budget())).is_some() {}
+    connection.receive(r#"["push",["pipeline",0,["count"],[]]]"#);
+    connection.receive(r#"["pull",1]"#);
+    assert_eq!(connection.take_outgoing(), [r#"["resolve",1,1]"#]);
+}
