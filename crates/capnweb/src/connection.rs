@@ -19,6 +19,7 @@ use crate::hook::settled::Settled;
 use crate::hook::{Action, Hook, Operation, Path, Waiter};
 use crate::layer::{Layer, Layers};
 use crate::limits::Limits;
+use crate::observe::{Measuring, Metrics, Registered};
 use crate::peer::Peer;
 use crate::session::{Calls, Effect, Effects, ExportId, Redact, Session, Stats};
 use crate::settle;
@@ -40,6 +41,7 @@ pub struct Options {
     pub tasks: Tasks,
     pub(crate) redact: Option<Redact>,
     pub(crate) layers: Layers,
+    metrics: Option<Metrics>,
 }
 
 impl Options {
@@ -57,6 +59,13 @@ impl Options {
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(layer);
         self
+    }
+
+    /// Counts sessions and calls in `metrics`, from inside the layers that are there already; put first, it
+    /// counts also what they refuse.
+    pub fn metrics(mut self, metrics: &Metrics) -> Self {
+        self.metrics = Some(metrics.clone());
+        self.layer(Measuring(metrics.clone()))
     }
 
     /// With these limits.
@@ -129,8 +138,13 @@ impl Connection {
             options.redact.clone(),
             calls,
         );
+        let registered = options
+            .metrics
+            .as_ref()
+            .map(|metrics| metrics.register(&context));
         let shared = Arc::new(Shared {
             session: Mutex::new(session),
+            _registered: registered,
             context,
             started: Instant::now(),
             outgoing: Notify::new(),
@@ -305,6 +319,8 @@ pub(crate) struct Shared {
     outgoing: Notify,
     ended: Notify,
     link: OnceLock<Weak<Link>>,
+    /// Set when sessions are counted.
+    _registered: Option<Registered>,
 }
 
 impl Shared {
@@ -325,6 +341,12 @@ impl Shared {
 
     pub(crate) fn stats(&self) -> Stats {
         self.lock().stats()
+    }
+
+    /// As [`Self::stats`], while it has not ended.
+    pub(crate) fn open(&self) -> Option<Stats> {
+        let session = self.lock();
+        session.ended().is_none().then(|| session.stats())
     }
 
     pub(crate) fn take_outgoing(&self) -> VecDeque<String> {

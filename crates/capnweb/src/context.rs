@@ -151,6 +151,11 @@ impl Context {
             .map_or_else(Stats::default, |session| session.stats())
     }
 
+    /// How large the tables of its session are, while that is open.
+    pub(crate) fn open(&self) -> Option<Stats> {
+        self.session()?.open()
+    }
+
     /// Returns when its session has ended. Never, when there is none.
     pub(crate) async fn ended(&self) {
         match self.0.session.get().map(Weak::upgrade) {

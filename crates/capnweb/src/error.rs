@@ -88,6 +88,9 @@ impl Error {
         }))
     }
 
+    /// The code of what layers are told of a call that was dropped because nobody wanted its result.
+    pub(crate) const CANCELLED: &str = "cancelled";
+
     /// A call took too long.
     pub(crate) fn timed_out(limit: Duration) -> Self {
         Self::new(format!("the call did not finish within {limit:?}")).with_code("timeout")

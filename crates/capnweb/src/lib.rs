@@ -36,6 +36,7 @@
 //! - `map`: functions that are recorded here and run there
 //! - `connection`, [`transport`], `relay`: sessions, how their frames travel, and two of them joined
 //! - [`limits`]: what a peer may ask of us
+//! - [`observe`]: what sessions do, counted and traced
 //! - `layer`, `peer`: what stands around every call of a peer, and what is known about it
 //!
 //! What is behind it:
@@ -68,6 +69,7 @@ mod connection;
 mod context;
 mod layer;
 pub mod limits;
+pub mod observe;
 mod peer;
 mod relay;
 pub mod transport;

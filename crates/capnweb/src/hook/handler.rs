@@ -187,7 +187,7 @@ async fn until(
 /// What layers are told of a call that was dropped because nobody wanted its result. Nobody else is left
 /// to be told.
 fn cancelled() -> Error {
-    Error::new("the call was cancelled because its result was released").with_code("cancelled")
+    Error::new("the call was cancelled because its result was released").with_code(Error::CANCELLED)
 }
 
 fn no_such_method(name: Option<String>) -> Error {
