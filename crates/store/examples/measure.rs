@@ -45,10 +45,11 @@ async fn main() -> Outcome {
             let options = options.tables(&[&TASKS, &ANSWERS]).durability(durability);
             let store = Store::open(&options)?;
             measure(name, &store, keys, 1, 2_000).await?;
+            measure(name, &store, keys, 16, 10_000).await?;
             measure(name, &store, keys, 64, 40_000).await?;
             store.close().await;
             let file = fs::metadata(folder.path().join("monas.db"))?.len();
-            println!("{name:<14} {:>48} bytes of file for each", file / 42_000);
+            println!("{name:<14} {:>48} bytes of file for each", file / 52_000);
         }
     }
     appends().await?;

@@ -237,6 +237,13 @@ impl Queue {
                 .wait(waiting)
                 .unwrap_or_else(PoisonError::into_inner);
         }
+        if waiting.jobs.len() < GROUP_BATCHES && !waiting.closed {
+            drop(waiting);
+            // Whoever is about to hand in a batch and only waits for this processor may do so: on a busy
+            // machine a commit is shared by many, on an idle one this costs nothing.
+            thread::yield_now();
+            waiting = lock(&self.waiting);
+        }
         let count = waiting.jobs.len().min(GROUP_BATCHES);
         let jobs: Vec<_> = waiting.jobs.drain(..count).collect();
         (!jobs.is_empty()).then_some(jobs)

@@ -54,10 +54,11 @@ impl Sqlite {
             // The rules are asked first, so that a batch that is refused has written nothing.
             let answer = rules::check(batch, self);
             if answer.is_ok() {
-                batch
-                    .changes()
-                    .iter()
-                    .try_for_each(|change| self.write(change))?;
+                let mut changes = batch.changes();
+                while let Some((change, rest)) = changes.split_first() {
+                    self.write(change, rest)?;
+                    changes = rest;
+                }
             }
             answers.push(answer);
         }
@@ -70,7 +71,8 @@ impl Sqlite {
         Ok(answers)
     }
 
-    fn write(&self, change: &Change) -> Result<(), Error> {
+    /// Writes a change, with an eye on those that will follow it.
+    fn write(&self, change: &Change, rest: &[Change]) -> Result<(), Error> {
         match change {
             Change::Put { table, row } => self.put(&self.tables.get(table)?.put, row),
             Change::Insert { table, row } => self.put(&self.tables.get(table)?.insert, row),
@@ -80,7 +82,13 @@ impl Sqlite {
             | Change::Truncate { stream, .. }
             | Change::Forget { stream } => {
                 let before = self.find(stream)?;
-                let after = rules::after(change, before.map(|(_, state)| state));
+                let mut after = rules::after(change, before.map(|(_, state)| state));
+                if let (Change::Append { events, .. }, Some(state)) = (change, &mut after)
+                    && !events.is_empty()
+                {
+                    // A stream that is about to be finished is written once.
+                    state.finished = state.finished.or_else(|| end(stream, rest));
+                }
                 let id = self.change_stream(stream, change, before, after)?;
                 let now = id.zip(after);
                 self.known.0.borrow_mut().insert(stream.clone(), now);
@@ -105,9 +113,9 @@ impl Sqlite {
                 return Ok(None);
             }
             (None, Some(state)) => {
-                let sql = "INSERT INTO stream (name, first, last) VALUES (?, ?, ?)";
+                let sql = "INSERT INTO stream (name, first, last, finished) VALUES (?, ?, ?, ?)";
                 let (first, last) = (state.first.cast_signed(), state.last.cast_signed());
-                self.run(sql, (stream.as_str(), first, last))?;
+                self.run(sql, (stream.as_str(), first, last, state.finished))?;
                 (self.connection.last_insert_rowid(), state)
             }
             (Some((id, before)), Some(state)) if before != state => {
@@ -186,6 +194,14 @@ impl Sqlite {
         let done = statement.and_then(|mut statement| statement.execute(values));
         done.map(|_| ()).explained(&self.path)
     }
+}
+
+/// When these changes finish a stream, if they do.
+fn end(stream: &StreamId, changes: &[Change]) -> Option<i64> {
+    changes.iter().find_map(|change| match change {
+        Change::Finish { stream: ended, at } if ended == stream => Some(*at),
+        _ => None,
+    })
 }
 
 impl Facts for Sqlite {
