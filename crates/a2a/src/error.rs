@@ -179,7 +179,7 @@ impl Error {
             Self::InvalidParams { .. }            => code!(-32602, 3 INVALID_ARGUMENT, 400, INVALID_PARAMS),
             Self::TooLarge { .. }                 => code!(-32600, 8 RESOURCE_EXHAUSTED, 413, INVALID_REQUEST),
             Self::TooSlow                         => code!(-32600, 4 DEADLINE_EXCEEDED, 408, INVALID_REQUEST),
-            Self::Unavailable(_)                  => code!(-32603, 14 UNAVAILABLE, 503, INTERNAL_ERROR),
+            Self::Unavailable(_)                  => code!(-32603, 14 UNAVAILABLE, 503, UNAVAILABLE),
             Self::Internal(_)                     => code!(-32603, 13 INTERNAL, 500, INTERNAL_ERROR),
         }
     }
@@ -225,7 +225,11 @@ impl Error {
             "metadata": metadata,
         })];
         if !self.violations().is_empty() {
-            let violations: Vec<Value> = self.violations().iter().map(|Violation { field, description }| json!({ "field": field, "description": description })).collect();
+            let violations = self.violations().iter();
+            let violations = violations.map(|Violation { field, description }| {
+                json!({ "field": field, "description": description })
+            });
+            let violations: Vec<Value> = violations.collect();
             details.push(json!({
                 "@type": "type.googleapis.com/google.rpc.BadRequest",
                 "fieldViolations": violations,

@@ -84,3 +84,6 @@ pub const MAX_ID: usize = 256;
 
 /// How many events are read from the journal and written to a stream at once.
 pub const EVENTS_AT_ONCE: usize = 64;
+
+/// How long the rest of a body that is too large is taken, so that its sender reads why.
+pub(crate) const DISCARD_TIME: Duration = Duration::from_secs(5);

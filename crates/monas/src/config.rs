@@ -203,6 +203,11 @@ impl Config {
             (Some(_), None) => return Err(Error::Half("tls.cert", "tls.key")),
             (None, Some(_)) => return Err(Error::Half("tls.key", "tls.cert")),
         };
+        if let Some(url) = &settings.public_url
+            && !matches!(url.scheme(), "http" | "https")
+        {
+            return Err(Error::PublicUrl(url.to_string()));
+        }
         if settings.open == Some(false) {
             return Err(Error::Closed);
         }
@@ -343,6 +348,9 @@ pub enum Error {
     /// Of two settings that need each other one is missing.
     #[error("use {0} without {1}: set both, or neither")]
     Half(&'static str, &'static str),
+    /// Nobody could call the server there.
+    #[error("use the public URL {0}: it must be http or https")]
+    PublicUrl(String),
     /// Nothing would be served.
     #[error("serve: every binding is off")]
     NoBinding,

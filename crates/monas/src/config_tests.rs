@@ -130,6 +130,10 @@ fn names_the_flag_or_variable_that_is_wrong() {
 #[test]
 fn refuses_what_makes_no_sense_together() {
     assert_eq!(
+        complaint(&flags(&[("public-url", "ftp://example.com")])),
+        "use the public URL ftp://example.com: it must be http or https"
+    );
+    assert_eq!(
         complaint(&flags(&[("tls-cert", "cert.pem")])),
         "use tls.cert without tls.key: set both, or neither"
     );

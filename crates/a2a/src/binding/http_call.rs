@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::{VERSION, Wire};
 use crate::error::Error;
-use crate::limits::Limits;
+use crate::limits::{DISCARD_TIME, Limits};
 use crate::service::Call;
 use crate::types::AgentCard;
 
@@ -134,9 +134,9 @@ pub(super) fn media_type(headers: &HeaderMap) -> String {
 }
 
 /// The whole body, if it is small enough and comes soon enough.
-pub(super) async fn read(body: Body, limits: &Limits) -> Result<Bytes, Error> {
+pub(super) async fn read(mut body: Body, limits: &Limits) -> Result<Bytes, Error> {
     let limit = limits.max_body;
-    let mut reading = std::pin::pin!(Limited::new(body, limit).collect());
+    let mut reading = std::pin::pin!(Limited::new(&mut body, limit).collect());
     // Most bodies are there with their head, and need no clock.
     let read = match poll!(reading.as_mut()) {
         Poll::Ready(read) => Ok(read),
@@ -145,6 +145,8 @@ pub(super) async fn read(body: Body, limits: &Limits) -> Result<Bytes, Error> {
     match read {
         Ok(Ok(read)) => Ok(read.to_bytes()),
         Ok(Err(error)) if has_cause(&*error, |it| it.is::<LengthLimitError>()) => {
+            // Who still writes when the connection closes may never read why.
+            let _ = timeout(DISCARD_TIME, discard(body, limit)).await;
             Err(Error::TooLarge { limit })
         }
         // Whoever brought the body may have a limit of its own.
@@ -153,6 +155,17 @@ pub(super) async fn read(body: Body, limits: &Limits) -> Result<Bytes, Error> {
             "the body broke off: {error}"
         ))),
         Err(_) => Err(Error::TooSlow),
+    }
+}
+
+/// Takes what is left of a body that is too large, up to as much again as would have been allowed.
+async fn discard(mut body: Body, mut most: usize) {
+    while let Some(Ok(frame)) = body.frame().await {
+        let length = frame.data_ref().map_or(0, Bytes::len);
+        match most.checked_sub(length) {
+            Some(left) => most = left,
+            None => return,
+        }
     }
 }
 

@@ -257,6 +257,10 @@ impl Run {
             && !self.is_over()
             && let Some(asked) = self.inbox.pop_front()
         {
+            // What the agent asked for has come before it asked.
+            if self.state().is_interrupted() {
+                self.set_status(TaskState::Working, None);
+            }
             // What is pending was the last turn's, and nobody waits for it there any more.
             self.pending.updates = 0;
             self.outbox = Arc::new(Outbox::new(self.server.limits.max_waiting_updates));

@@ -233,7 +233,6 @@ async fn says_that_it_lives_and_what_is_not_there() {
     for (method, path, status) in [
         ("GET", "/nothing", StatusCode::NOT_FOUND),
         ("POST", "/healthz", StatusCode::METHOD_NOT_ALLOWED),
-        ("GET", "/a2a/jsonrpc", StatusCode::METHOD_NOT_ALLOWED),
         ("DELETE", "/", StatusCode::METHOD_NOT_ALLOWED),
     ] {
         let mut client = server.client(Version::One).await;

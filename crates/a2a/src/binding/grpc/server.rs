@@ -72,11 +72,12 @@ async fn answer(
         return response;
     }
     let Some(operation) = operation::named(&name) else {
-        return Status::unimplemented(format!("{SERVICE} has no {name}")).into_http();
+        return status(&Error::MethodNotFound(name)).into_http();
     };
     let mut grpc = Grpc::new(Raw)
         .max_decoding_message_size(wire.limits.max_body)
         .max_encoding_message_size(usize::MAX);
+    let limit = wire.limits.max_body;
     let (mut head, body) = request.into_parts();
     let seen = head.clone();
     head.extensions.clear();
@@ -85,9 +86,16 @@ async fn answer(
         wire,
         head: seen,
     };
-    grpc.server_streaming(row, Request::from_parts(head, body))
-        .await
-        .map(Body::new)
+    let response = grpc
+        .server_streaming(row, Request::from_parts(head, body))
+        .await;
+    // Only a message over the limit is out of range, and whoever reads messages says no more of it.
+    match Status::from_header_map(response.headers()) {
+        Some(refused) if refused.code() == Code::OutOfRange => {
+            status(&Error::TooLarge { limit }).into_http()
+        }
+        _ => response.map(Body::new),
+    }
 }
 
 fn speaks_grpc(headers: &HeaderMap) -> bool {

@@ -5,8 +5,8 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::routing::post;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue};
-use http::{Request, Response, StatusCode};
+use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use http::{Method, Request, Response, StatusCode};
 use serde_json::json;
 
 use super::envelope::{Envelope, Id};
@@ -19,7 +19,7 @@ use crate::operation::{self, Input, Reply};
 /// The one address.
 pub fn routes(wire: Wire) -> Router {
     Router::new()
-        .route("/a2a/jsonrpc", post(answer))
+        .route("/a2a/jsonrpc", post(answer).fallback(refuse_verb))
         .with_state(wire)
 }
 
@@ -51,6 +51,18 @@ async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Bo
     if let Some(extensions) = extensions {
         response.headers_mut().insert(EXTENSIONS_HEADER, extensions);
     }
+    response
+}
+
+/// Requests come by POST alone.
+async fn refuse_verb(method: Method) -> Response<Body> {
+    let error = Error::VerbNotAllowed {
+        verb: method.to_string(),
+        allowed: "POST".to_owned(),
+    };
+    let mut response = refuse(&Id::null(), &error);
+    let allowed = HeaderValue::from_static("POST");
+    response.headers_mut().insert(ALLOW, allowed);
     response
 }
 
@@ -111,7 +123,10 @@ fn refuse(id: &Id, error: &Error) -> Response<Body> {
     let mut response = reply(out);
     if matches!(
         error,
-        Error::MediaTypeNotSupported(_) | Error::TooLarge { .. } | Error::TooSlow
+        Error::MediaTypeNotSupported(_)
+            | Error::VerbNotAllowed { .. }
+            | Error::TooLarge { .. }
+            | Error::TooSlow
     ) {
         *response.status_mut() =
             StatusCode::from_u16(error.code().http).unwrap_or(StatusCode::BAD_REQUEST);

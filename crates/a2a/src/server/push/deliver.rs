@@ -54,7 +54,11 @@ async fn deliver(server: &Inner, row: Row) -> Result<(), Error> {
         let entry = match entry {
             Ok(entry) => entry,
             // The task has long ended, and nobody took what happened to it.
-            Err(store::Error::Compacted { .. }) => break,
+            Err(store::Error::Compacted { first, .. }) => {
+                let columns = columns(&task, first.saturating_sub(1), false);
+                let closed = Batch::new().put(&WEBHOOKS, Row { columns, ..row });
+                return Ok(server.store.commit(closed).await?);
+            }
             Err(error) => return Err(error.into()),
         };
         let event = journal::event(&entry, &task, &context);

@@ -158,10 +158,28 @@ async fn a_message_to_a_busy_task_waits_for_its_turn() {
         [
             "3 Working",
             "4 InputRequired more?",
-            "5 Working thanks",
-            "6 Completed"
+            "5 Working",
+            "6 Working thanks",
+            "7 Completed"
         ]
     );
+}
+
+#[tokio::test]
+async fn a_message_that_waits_while_the_agent_asks_gets_its_own_answer() {
+    let bench = Bench::start().await;
+    let busy = bench.task_at_once("working wait ask:more?").await;
+    let (said, ()) = tokio::join!(
+        bench.send(bench.request(follow_up(&busy, "say:thanks done"))),
+        async {
+            // The message is on record before the agent goes on.
+            while bench.get(&busy.id).await.unwrap().history.len() < 2 {
+                tokio::task::yield_now().await;
+            }
+            bench.script.gate.add_permits(1);
+        }
+    );
+    assert_eq!(state(&task(said.unwrap())), TaskState::Completed);
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use super::sut::Sut;
 
 const UNIMPLEMENTED: i64 = 12;
 const INVALID_ARGUMENT: i64 = 3;
+const RESOURCE_EXHAUSTED: i64 = 8;
 
 /// Sends this body to this path and gives the status of the call. Whatever was sent, the next call on
 /// the same connection must work.
@@ -83,6 +84,7 @@ async fn unknown_names_are_unimplemented() {
             .await
             .unwrap_err();
         assert_eq!(failure.code, UNIMPLEMENTED, "{path}: {failure:?}");
+        assert_eq!(failure.reason(), Some("METHOD_NOT_FOUND"), "{path}");
     }
 }
 
@@ -137,8 +139,8 @@ async fn a_message_beyond_the_limit_fails_its_call_only() {
     let request =
         json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": text}]}});
     let failure = caller.call("SendMessage", request).await.unwrap_err();
-    // Out of range, or resource exhausted: implementations differ.
-    assert!([8, 11].contains(&failure.code), "{failure:?}");
+    assert_eq!(failure.code, RESOURCE_EXHAUSTED, "{failure:?}");
+    assert_eq!(failure.reason(), Some("INVALID_REQUEST"));
     assert!(
         sut.caller(Binding::Grpc)
             .await

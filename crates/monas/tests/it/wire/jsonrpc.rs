@@ -329,6 +329,8 @@ async fn other_verbs_are_not_allowed() {
         let answer = caller.raw(request).await;
         assert_eq!(answer.status, 405, "{method}");
         assert_eq!(answer.headers["allow"], "POST", "{method}");
+        let error: Value = serde_json::from_str(&answer.text).unwrap();
+        assert_eq!(error["error"]["code"], -32601, "{method}");
         answers(&mut caller).await;
     }
 }

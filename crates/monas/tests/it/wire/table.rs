@@ -170,6 +170,7 @@ fn table() -> Vec<Row> {
             400,
             "INVALID_PARAMS",
         ),
+        (Error::Unavailable(word()), -32603, 14, 503, "UNAVAILABLE"),
         (Error::Internal(word()), -32603, 13, 500, "INTERNAL_ERROR"),
     ]
 }
