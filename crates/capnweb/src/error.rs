@@ -171,6 +171,12 @@ impl Error {
         }
     }
 
+    /// Whether both are one error, rather than two alike.
+    #[cfg(feature = "client")]
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     pub(crate) fn from_parts(
         kind: ErrorKind,
         message: String,

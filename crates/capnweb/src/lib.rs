@@ -35,6 +35,7 @@
 //! - [`mod@describe`]: what a target is, as data; type declarations and references made of it
 //! - `map`: functions that are recorded here and run there
 //! - `connection`, [`transport`], `relay`: sessions, how their frames travel, and two of them joined
+//! - `reconnect`, [`resume`]: handles that outlive their sessions, and subscriptions that go on
 //! - [`limits`]: what a peer may ask of us
 //! - [`observe`]: what sessions do, counted and traced
 //! - `layer`, `peer`: what stands around every call of a peer, and what is known about it
@@ -71,7 +72,10 @@ mod layer;
 pub mod limits;
 pub mod observe;
 mod peer;
+#[cfg(feature = "client")]
+pub mod reconnect;
 mod relay;
+pub mod resume;
 pub mod transport;
 
 pub mod expression;
