@@ -44,7 +44,7 @@ pub trait WireMessage:
     /// Reads ProtoJSON. The error names the place: `message.parts[1].text`.
     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
         // Keeping track of the place costs more than half as much again, so only failures pay for it.
-        serde_json::from_slice(bytes).map_err(|error| DecodeError::in_json::<Self>(bytes, &error))
+        json(bytes).map_err(|error| DecodeError::in_json::<Self>(bytes, &error))
     }
 
     /// Writes ProtoJSON.
@@ -124,3 +124,12 @@ where
 #[cfg(test)]
 #[path = "wire_tests.rs"]
 mod tests;
+
+/// Reads JSON. Text that is found to be text as a whole need not be looked at string by string.
+pub(crate) fn json<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result<T> {
+    match str::from_utf8(bytes) {
+        Ok(text) => serde_json::from_str(text),
+        // The reader says where it stops being text.
+        Err(_) => serde_json::from_slice(bytes),
+    }
+}

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::error::Error;
+use crate::types::wire::json;
 
 /// A request, not yet read.
 #[derive(Debug)]
@@ -59,7 +60,7 @@ impl Envelope {
         let invalid = |id: &Id, why: &str| (id.clone(), Error::InvalidRequest(why.to_owned()));
         let none = Id::null();
         let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
-        let parsed: Parsed<'_> = match serde_json::from_slice(body) {
+        let parsed: Parsed<'_> = match json(body) {
             // A struct can be read from an array, too; a request cannot.
             Ok(_) if first == Some(&b'[') => {
                 return Err(invalid(&none, "batches are not supported"));
