@@ -12,6 +12,7 @@ mod layers;
 mod npm_client;
 mod npm_relay;
 mod our_client;
+mod reconnect;
 #[path = "../../examples/support/relay_server.rs"]
 mod relay_server;
 mod support;

@@ -1,5 +1,6 @@
 //! What the tests share: servers on free ports, node and its scripts, raw connections, and waiting.
 
+pub(crate) mod cutting;
 pub(crate) mod eventually;
 pub(crate) mod http;
 pub(crate) mod node;

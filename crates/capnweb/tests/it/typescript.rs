@@ -202,7 +202,7 @@ fn the_committed_declarations_and_reference_are_those_of_the_target() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_typescript_client_compiles_against_the_declarations_and_finds_them_true() {
-    typescript::compile("tests/tsconfig.json").await;
+    typescript::compiled().await;
     let tasks = Tasks::new();
     let options = Options::default().tasks(tasks.clone());
     let server = Server::new(|_headers| Library.into_stub()).options(options);

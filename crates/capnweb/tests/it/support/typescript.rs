@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use tokio::sync::OnceCell;
+
 use super::node::node;
 
 /// The folder of the TypeScript client, its packages installed.
@@ -17,9 +19,16 @@ pub(crate) fn folder() -> PathBuf {
     folder
 }
 
-/// Compiles a project. A line that is marked as wrong and compiles is an error as well.
-pub(crate) async fn compile(project: &str) {
-    run("node_modules/typescript/bin/tsc", &["--project", project]).await;
+/// Compiles the package and the test programs that use it, once for all tests. A line that is marked as wrong
+/// and compiles is an error as well.
+pub(crate) async fn compiled() {
+    static COMPILED: OnceCell<()> = OnceCell::const_new();
+    let compile = async || {
+        for project in ["tsconfig.json", "tests/tsconfig.json"] {
+            run("node_modules/typescript/bin/tsc", &["--project", project]).await;
+        }
+    };
+    COMPILED.get_or_init(compile).await;
 }
 
 /// Runs a script to its end, which must be a good one, and gives what it printed.
