@@ -223,8 +223,8 @@ impl Inner {
 #[rustfmt::skip]
 impl Service for Server {
     fn card(&self) -> &AgentCard { &self.inner.card }
-    fn send_message(&self, call: Call, request: SendMessageRequest) -> Answering<SendMessageResponse> { Box::pin(self.inner.clone().send(call, request)) }
-    fn send_streaming_message(&self, call: Call, request: SendMessageRequest) -> Answering<EventStream> { Box::pin(self.inner.clone().send_streaming(call, request)) }
+    fn send_message(&self, call: Call, request: SendMessageRequest) -> Answering<SendMessageResponse> { Box::pin(self.inner.clone().send(call, request.into())) }
+    fn send_streaming_message(&self, call: Call, request: SendMessageRequest) -> Answering<EventStream> { Box::pin(self.inner.clone().send_streaming(call, request.into())) }
     fn get_task(&self, call: Call, request: GetTaskRequest) -> Answering<Task> { Box::pin(self.inner.clone().get(call, request)) }
     fn list_tasks(&self, call: Call, request: ListTasksRequest) -> Answering<ListTasksResponse> { Box::pin(self.inner.clone().list(call, request)) }
     fn cancel_task(&self, call: Call, request: CancelTaskRequest) -> Answering<Task> { Box::pin(self.inner.clone().cancel(call, request)) }

@@ -24,15 +24,15 @@ impl Inner {
     pub(super) async fn send(
         self: Arc<Self>,
         call: Call,
-        request: SendMessageRequest,
+        request: Box<SendMessageRequest>,
     ) -> Result<SendMessageResponse, Error> {
-        let configuration = request.configuration.clone().unwrap_or_default();
-        let scope = Scope::new(&call.caller, &request.tenant);
-        let wants = if configuration.return_immediately {
-            Wants::Begin
-        } else {
-            Wants::Rest
+        let configuration = request.configuration.as_ref();
+        let history = configuration.and_then(|it| it.history_length);
+        let wants = match configuration {
+            Some(configuration) if configuration.return_immediately => Wants::Begin,
+            _ => Wants::Rest,
         };
+        let scope = Scope::new(&call.caller, &request.tenant);
         let mut task = match self.deliver(&scope, call, request, wants).await? {
             Delivered::Message(message) => {
                 let payload = Answer::Message(message);
@@ -42,7 +42,7 @@ impl Inner {
             Delivered::Stream(opened) => self.load(&scope, &opened.id).await?,
             Delivered::Again(id, _) => self.settle_again(&scope, &id, wants).await?,
         };
-        fold::cut_history(&mut task, configuration.history_length);
+        fold::cut_history(&mut task, history);
         let payload = Answer::Task(task);
         Ok(SendMessageResponse { payload })
     }
@@ -50,7 +50,7 @@ impl Inner {
     pub(super) async fn send_streaming(
         self: Arc<Self>,
         call: Call,
-        request: SendMessageRequest,
+        request: Box<SendMessageRequest>,
     ) -> Result<EventStream, Error> {
         let history = request
             .configuration
@@ -81,7 +81,7 @@ impl Inner {
         self: &Arc<Self>,
         scope: &Scope,
         call: Call,
-        request: SendMessageRequest,
+        request: Box<SendMessageRequest>,
         wants: Wants,
     ) -> Result<Delivered, Error> {
         self.check(&request)?;
@@ -106,11 +106,12 @@ impl Inner {
         self: &Arc<Self>,
         scope: &Scope,
         call: Call,
-        request: SendMessageRequest,
+        request: Box<SendMessageRequest>,
         ticket: Ticket,
         wants: Wants,
     ) -> Result<Started, Error> {
         let (reply, starting) = oneshot::channel();
+        let request = *request;
         let mut configuration = request.configuration.unwrap_or_default();
         let webhook = configuration.task_push_notification_config.take();
         let webhook = webhook.map(|config| TaskPushNotificationConfig {

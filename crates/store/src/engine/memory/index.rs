@@ -1,7 +1,9 @@
 //! An index: numbers of rows, together by some columns and in order by one.
 
 use std::collections::BTreeSet;
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use hashbrown::DefaultHashBuilder;
 
 use super::packed::{Field, Packed};
 use crate::query::{By, Resolved};
@@ -18,7 +20,7 @@ pub(super) struct Index {
     /// The column that orders.
     ordering: Option<usize>,
     entries: BTreeSet<Entry>,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
 }
 
 /// A hash, a number, a row.
@@ -35,7 +37,7 @@ impl Index {
             fixed,
             ordering,
             entries: BTreeSet::new(),
-            hasher: RandomState::new(),
+            hasher: DefaultHashBuilder::default(),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use lz4_flex::block;
 
 use crate::batch::NewEvent;
 use crate::engine::varint;
@@ -15,6 +16,22 @@ mod tests;
 /// How much a chunk holds before the next one is begun: the most that is walked through to find a cursor,
 /// and the most that is compressed at once.
 const CHUNK: usize = 16 << 10;
+
+/// How much of the first log that was finished helps to compress the others.
+const SAMPLE: usize = 4 << 10;
+
+/// What finished logs are compressed with: an example of what they are like. It is chosen once. Logs
+/// that were compressed before that do not refer to it, so it does not matter when they are read.
+#[derive(Debug, Default)]
+pub(super) struct Dictionary(Box<[u8]>);
+
+impl Dictionary {
+    fn offer(&mut self, log: &[u8]) {
+        if self.0.is_empty() {
+            self.0 = log[..log.len().min(SAMPLE)].into();
+        }
+    }
+}
 
 /// Events one after the other. A short stream is one chunk, so one allocation; a long one is many, so
 /// that a cursor is found without walking through all of it.
@@ -66,32 +83,32 @@ impl Log {
         self.last
     }
 
-    pub(super) fn append(&mut self, events: &[NewEvent]) {
+    pub(super) fn append(&mut self, events: &[NewEvent], dictionary: &Dictionary) {
         for event in events {
-            if self.open.events.plain().len() >= CHUNK {
+            if self.open.events.plain(dictionary).len() >= CHUNK {
                 let next = Chunk::from(self.last + 1);
                 let full = std::mem::replace(&mut self.open, next);
                 self.full.get_or_insert_default().push(full);
             }
-            varint::put_piece(self.open.events.plain(), event.payload());
+            varint::put_piece(self.open.events.plain(dictionary), event.payload());
             self.last += 1;
         }
     }
 
     /// Makes it small, since no more events are expected. A long log only gives back what it does not
     /// use: compressing all of it would keep others waiting.
-    pub(super) fn seal(&mut self) {
+    pub(super) fn seal(&mut self, dictionary: &mut Dictionary) {
         match &mut self.full {
-            None => self.open.events.compress(),
+            None => self.open.events.compress(dictionary),
             Some(full) => {
                 full.shrink_to_fit();
-                self.open.events.plain().shrink_to_fit();
+                self.open.events.plain(dictionary).shrink_to_fit();
             }
         }
     }
 
     /// Drops the events up to and including this one.
-    pub(super) fn truncate(&mut self, through: u64) {
+    pub(super) fn truncate(&mut self, through: u64, dictionary: &Dictionary) {
         let first = through.min(self.last) + 1;
         // A chunk is gone when the next one begins no later than what is kept.
         let starts = self
@@ -106,11 +123,13 @@ impl Log {
         }
         self.full.take_if(|full| full.is_empty());
         let oldest = self.full.as_mut().and_then(|full| full.first_mut());
-        oldest.unwrap_or(&mut self.open).drop_before(first);
+        oldest
+            .unwrap_or(&mut self.open)
+            .drop_before(first, dictionary);
     }
 
     /// Fills a page.
-    pub(super) fn read(&self, page: &mut Page) {
+    pub(super) fn read(&self, page: &mut Page, dictionary: &Dictionary) {
         let full = self.full();
         let begun = full.partition_point(|chunk| chunk.first <= page.after());
         let chunks = full.iter().chain([&self.open]);
@@ -118,7 +137,7 @@ impl Log {
             if page.is_full() {
                 break;
             }
-            chunk.read(page);
+            chunk.read(page, dictionary);
         }
     }
 
@@ -133,9 +152,9 @@ impl Chunk {
         Self { first, events }
     }
 
-    fn drop_before(&mut self, first: u64) {
+    fn drop_before(&mut self, first: u64, dictionary: &Dictionary) {
         if self.first < first {
-            let bytes = self.events.plain();
+            let bytes = self.events.plain(dictionary);
             let mut rest = &bytes[..];
             for _ in self.first..first {
                 (_, rest) = varint::piece(rest);
@@ -145,8 +164,8 @@ impl Chunk {
         }
     }
 
-    fn read(&self, page: &mut Page) {
-        let bytes = self.events.bytes();
+    fn read(&self, page: &mut Page, dictionary: &Dictionary) {
+        let bytes = self.events.bytes(dictionary);
         let mut rest = &bytes[..];
         for sequence in self.first.. {
             if rest.is_empty() || page.is_full() {
@@ -160,20 +179,20 @@ impl Chunk {
 }
 
 impl Events {
-    fn bytes(&self) -> Cow<'_, [u8]> {
+    fn bytes(&self, dictionary: &Dictionary) -> Cow<'_, [u8]> {
         match self {
             Self::Plain(bytes) => Cow::Borrowed(bytes),
             Self::Compressed(bytes) => {
-                let bytes = lz4_flex::decompress_size_prepended(bytes);
+                let bytes = block::decompress_size_prepended_with_dict(bytes, &dictionary.0);
                 Cow::Owned(bytes.expect("what we have compressed is whole"))
             }
         }
     }
 
     /// To be changed.
-    fn plain(&mut self) -> &mut Vec<u8> {
+    fn plain(&mut self, dictionary: &Dictionary) -> &mut Vec<u8> {
         if let Self::Compressed(_) = self {
-            *self = Self::Plain(self.bytes().into_owned());
+            *self = Self::Plain(self.bytes(dictionary).into_owned());
         }
         match self {
             Self::Plain(bytes) => bytes,
@@ -181,9 +200,10 @@ impl Events {
         }
     }
 
-    fn compress(&mut self) {
-        let bytes = self.plain();
-        let compressed = lz4_flex::compress_prepend_size(bytes);
+    fn compress(&mut self, dictionary: &mut Dictionary) {
+        let bytes = self.plain(dictionary);
+        let compressed = block::compress_prepend_size_with_dict(bytes, &dictionary.0);
+        dictionary.offer(bytes);
         if compressed.len() < bytes.len() {
             *self = Self::Compressed(compressed.into_boxed_slice());
         } else {

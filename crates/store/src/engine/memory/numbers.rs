@@ -1,15 +1,15 @@
 //! Numbers by name, where the names are kept elsewhere.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 
-use hashbrown::HashTable;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 /// A map from names to numbers that does not hold the names: whoever asks shows them. Eight bytes for
 /// each, of which half are the name's hash, so that growing does not look at the names.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     slots: HashTable<Slot>,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::log::Log;
+use super::log::{Dictionary, Log};
 use super::numbers::Numbers;
 use crate::Error;
 use crate::batch::NewEvent;
@@ -14,6 +14,7 @@ use crate::page::Page;
 pub(super) struct Streams {
     streams: Vec<Stream>,
     free: Vec<u32>,
+    dictionary: Dictionary,
     by_name: Numbers,
     /// The finished ones that have events, then those whose events are all dropped: when it was, which.
     by_end: [BTreeSet<(i64, u32)>; 2],
@@ -58,7 +59,7 @@ impl Streams {
             let stream = stream.clone();
             return Err(Error::Compacted { stream, first });
         }
-        log.read(page);
+        log.read(page, &self.dictionary);
         Ok(())
     }
 
@@ -67,21 +68,24 @@ impl Streams {
             return;
         }
         let id = self.find(stream).unwrap_or_else(|| self.create(stream));
-        self.streams[id as usize].log.append(events);
+        let log = &mut self.streams[id as usize].log;
+        log.append(events, &self.dictionary);
     }
 
     pub(super) fn finish(&mut self, stream: &StreamId, at: i64) {
         if let Some(id) = self.find(stream) {
-            self.relist(id, |stream| {
+            self.relist(id, |stream, dictionary| {
                 stream.finished = Some(at);
-                stream.log.seal();
+                stream.log.seal(dictionary);
             });
         }
     }
 
     pub(super) fn truncate(&mut self, stream: &StreamId, through: u64) {
         if let Some(id) = self.find(stream) {
-            self.relist(id, |stream| stream.log.truncate(through));
+            self.relist(id, |stream, dictionary| {
+                stream.log.truncate(through, dictionary)
+            });
         }
     }
 
@@ -89,7 +93,7 @@ impl Streams {
         let name = stream.as_str();
         let named = |id: u32| *self.streams[id as usize].name == *name;
         if let Some(id) = self.by_name.remove(name, named) {
-            self.relist(id, |stream| *stream = Stream::default());
+            self.relist(id, |stream, _| *stream = Stream::default());
             self.free.push(id);
         }
     }
@@ -136,12 +140,12 @@ impl Streams {
     }
 
     /// Changes a stream and its place among the finished ones, if it was or is one.
-    fn relist(&mut self, id: u32, change: impl FnOnce(&mut Stream)) {
+    fn relist(&mut self, id: u32, change: impl FnOnce(&mut Stream, &mut Dictionary)) {
         let stream = &mut self.streams[id as usize];
         if let Some((empty, at)) = stream.end() {
             self.by_end[usize::from(empty)].remove(&(at, id));
         }
-        change(stream);
+        change(stream, &mut self.dictionary);
         if let Some((empty, at)) = stream.end() {
             self.by_end[usize::from(empty)].insert((at, id));
         }
