@@ -41,7 +41,7 @@
 //! - `layer`, `peer`: what stands around every call of a peer, and what is known about it
 //!
 //! What is behind it:
-//! - [`expression`], [`message`]: the grammar of the wire
+//! - [`expression`], [`message`]: the grammar of the wire; [`transcript`] puts it in words
 //! - `session`: the two tables and the rules of the protocol, without any I/O
 //! - `hook`: where calls on a stub go, by situation; `settle` and `trampoline` help them
 //!
@@ -84,6 +84,7 @@ pub mod message;
 mod session;
 mod settle;
 mod trampoline;
+pub mod transcript;
 
 #[cfg(test)]
 mod testing;
