@@ -218,7 +218,8 @@ async fn ping(socket: &mut impl Socket, settings: &Settings) -> Result<(), Gone>
 /// Says good-bye and waits a moment for the answer, so that the last frames are not lost to a reset.
 async fn finish(socket: &mut impl Socket, close: Close, reading: Reading) {
     let farewell = async {
-        socket.feed(Outgoing::Close(close)).await?;
+        // Refused when the peer closed first; then the library's answer to that is still to be written.
+        let _ = socket.feed(Outgoing::Close(close)).await;
         socket.flush().await?;
         while socket.next().await.is_some() {}
         if reading == Reading::Stuck {

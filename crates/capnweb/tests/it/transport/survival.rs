@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 
 use crate::interop_target::InteropTarget;
 use crate::support::eventually::{assert_at_rest, eventually};
-use crate::support::raw_socket::{RawSocket, assert_serves, frame, header};
+use crate::support::raw_socket::{Frame, RawSocket, assert_serves, frame, header};
 use crate::support::serving::InteropServer;
 
 async fn connect(server: &InteropServer) -> (Connection, Stub<InteropTarget>) {
@@ -139,4 +139,16 @@ async fn two_servers_in_one_process_know_nothing_of_each_other() {
     first.closed().await;
     assert_eq!(other.square(Value::from(2)).await.unwrap(), 4.0);
     assert_at_rest(&second).await;
+}
+
+/// Regression: the answer to a close stayed in the write buffer, and the peer saw the connection break.
+#[tokio::test]
+async fn a_peer_that_closes_is_answered() {
+    let server = InteropServer::start().await;
+    let mut socket = RawSocket::open(server.address()).await;
+    socket.send_bytes(&frame(0x88, b"\x03\xe8good-bye")).await;
+    let answer = Frame::Close(1000, "good-bye".to_owned());
+    assert_eq!(socket.next().await, answer);
+    assert_eq!(socket.next().await, Frame::End);
+    server.tasks.stop().await;
 }
