@@ -13,6 +13,7 @@ use crate::config::settings::{KEYS, Key};
 use crate::config::{CONFIG_VARIABLE, Config, Data, Error, Sources};
 use crate::log::Filter;
 use crate::sut::Sut;
+use crate::tap::{self, Upstream};
 
 /// By this variable a conformance suite says how long it waits for a stream, in seconds.
 const TIMEOUT_VARIABLE: &str = "TCK_STREAMING_TIMEOUT";
@@ -28,6 +29,8 @@ pub enum Command {
     Serve(Config),
     /// Serve the agent that conformance suites and measurements drive.
     Sut(Config, Sut),
+    /// Show the frames of Cap'n Web sessions.
+    Tap(tap::Options),
 }
 
 impl Command {
@@ -41,15 +44,17 @@ impl Command {
             Some(("sut", matches)) => {
                 Ok(Self::Sut(sut(matches, &environment), agent(&environment)?))
             }
+            Some(("capnweb", matches)) => Ok(Self::Tap(tap(matches)?)),
             Some((_, matches)) => Ok(Self::Serve(serve(matches, &environment)?)),
             None => Ok(Self::Serve(serve(&matches, &environment)?)),
         }
     }
 
-    /// The configuration it runs with.
-    pub fn config(&self) -> &Config {
+    /// The configuration of the server, when it is one.
+    pub fn config(&self) -> Option<&Config> {
         match self {
-            Self::Serve(config) | Self::Sut(config, _) => config,
+            Self::Serve(config) | Self::Sut(config, _) => Some(config),
+            Self::Tap(_) => None,
         }
     }
 }
@@ -89,6 +94,26 @@ fn definition() -> clap::Command {
                      at loopback addresses.",
                 )
                 .args(sut_arguments()),
+        )
+        .subcommand(
+            clap::Command::new("capnweb")
+                .about("Look at Cap'n Web sessions")
+                .subcommand_required(true)
+                .arg_required_else_help(true)
+                .subcommand(
+                    clap::Command::new("tap")
+                        .about("Show the frames of sessions as they pass")
+                        .long_about(
+                            "Listens for clients, connects each of them to the server at URL, passes their \
+                             frames on and prints what every one of them is, until Ctrl-C. Clients connect to \
+                             the address it prints instead of to the server.\n\n\
+                             Each line has the session, the seconds since it began, the number of the frame, \
+                             who sent it and what it says. c1 is the first thing the client pushed, s-1 the \
+                             first capability the server sent, main the main object of the side that is \
+                             spoken to.",
+                        )
+                        .args(tap_arguments()),
+                ),
         )
 }
 
@@ -155,6 +180,36 @@ fn sut_arguments() -> Vec<Arg> {
             .value_parser(value_parser!(u64))
             .hide(true),
     ]
+}
+
+fn tap_arguments() -> Vec<Arg> {
+    vec![
+        Arg::new("url")
+            .value_name("URL")
+            .required(true)
+            .value_parser(|text: &str| text.parse::<Upstream>())
+            .help("The server, such as ws://127.0.0.1:8080/rpc or wss://example.com/rpc"),
+        Arg::new("listen")
+            .long("listen")
+            .value_name("ADDRESS")
+            .value_parser(value_parser!(SocketAddr))
+            .default_value("127.0.0.1:0")
+            .help("Where clients connect to; with port 0 the system chooses one"),
+    ]
+}
+
+fn tap(matches: &ArgMatches) -> Result<tap::Options, clap::Error> {
+    let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
+    let (_, matches) = matches.subcommand().ok_or_else(missing)?;
+    let upstream: Option<&Upstream> = matches.get_one("url");
+    let listen: Option<&SocketAddr> = matches.get_one("listen");
+    match (upstream, listen) {
+        (Some(upstream), Some(listen)) => Ok(tap::Options {
+            upstream: upstream.clone(),
+            listen: *listen,
+        }),
+        _ => Err(missing()),
+    }
 }
 
 fn serve(

@@ -78,7 +78,7 @@ fn folders_of_the_user_follow_the_environment() {
             found.map(|(_, value)| (*value).to_owned())
         };
         let command = Command::read(["monas".into()], environment).ok()?;
-        Some(command.config().data.clone())
+        Some(command.config()?.data.clone())
     };
     let data = |path: &str| Some(Data::Folder(path.into()));
     let home = ("HOME", "/nowhere");
@@ -110,5 +110,31 @@ fn a_suite_says_how_long_it_waits() {
     assert_eq!(timeout("10"), Duration::from_secs(10));
     for text in ["", "soon", "-1", "inf"] {
         assert!(sut(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_tap_needs_the_address_of_a_websocket() {
+    let Command::Tap(options) = read("capnweb tap wss://example.com/rpc?a=b") else {
+        panic!("another command");
+    };
+    assert_eq!(options.upstream.to_string(), "wss://example.com/rpc?a=b");
+    assert_eq!(options.listen, "127.0.0.1:0".parse().unwrap());
+    let Command::Tap(options) = read("capnweb tap ws://[::1]:9 --listen [::1]:7") else {
+        panic!("another command");
+    };
+    assert_eq!(options.listen, "[::1]:7".parse().unwrap());
+
+    for line in [
+        "capnweb",
+        "capnweb tap",
+        "capnweb tap http://example.com/",
+        "capnweb tap ws://",
+        "capnweb tap example.com",
+        "capnweb tap ws://example.com --listen here",
+    ] {
+        let words = ["monas"].into_iter().chain(line.split_whitespace());
+        let refused = Command::read(words.map(Into::into), |_| None);
+        assert!(matches!(refused, Err(super::Refused::Usage(_))), "{line}");
     }
 }

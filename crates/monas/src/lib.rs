@@ -7,6 +7,7 @@
 //! - [`compose`]: everything is constructed here and nowhere else
 //! - [`listen`]: one port: both versions of HTTP, TLS, Host and Origin, limits, graceful stop
 //! - `page`: the page at `/`
+//! - [`tap`]: the frames of a Cap'n Web session, shown as they pass
 //! - [`demo`], [`sut`]: the agent that is served, and the one that conformance suites drive
 
 pub mod command;
@@ -20,6 +21,7 @@ mod page;
 pub mod program;
 mod signals;
 pub mod sut;
+pub mod tap;
 
 pub use compose::Server;
 pub use config::Config;

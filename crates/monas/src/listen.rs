@@ -40,7 +40,7 @@ use connection::Common;
 use gate::Gate;
 
 /// How long to wait when the system refuses another connection.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Why an address could not be taken. Each completes "could not ...".
 #[derive(Debug, thiserror::Error)]

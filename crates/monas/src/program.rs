@@ -1,8 +1,10 @@
 //! The process: started, told to stop, ended.
 
+use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::command::{Command, Refused};
 use crate::compose::Server;
@@ -10,6 +12,7 @@ use crate::config;
 use crate::error::Error;
 use crate::log;
 use crate::signals::Signals;
+use crate::tap::{self, Tap};
 
 /// Does what the command line asks for. What it returns is what the process ends with: 0 when it was
 /// told to stop and did, 1 when it failed, 2 when what the user wrote makes no sense.
@@ -23,7 +26,9 @@ pub fn main() -> ExitCode {
         }
         Err(Refused::Config(error)) => return complain(&error.into()),
     };
-    log::start(&command.config().log);
+    if let Some(config) = command.config() {
+        log::start(&config.log);
+    }
     for (name, _) in std::env::vars_os() {
         if let Some(meant) = name.to_str().and_then(config::misspelt) {
             let name = name.to_string_lossy();
@@ -54,8 +59,9 @@ async fn run(command: &Command) -> Result<ExitCode, Error> {
     let server = match command {
         Command::Serve(config) => Server::start(config).await?,
         Command::Sut(config, agent) => Server::start_sut(config, *agent).await?,
+        Command::Tap(options) => return tap(options, signals).await,
     };
-    greet(&server);
+    say(&format!("monas listens on {}", server.url()));
 
     let (stop, stopped) = oneshot::channel::<()>();
     let running = server.run(async { drop(stopped.await) });
@@ -77,13 +83,33 @@ async fn run(command: &Command) -> Result<ExitCode, Error> {
     }
 }
 
-/// Says where it listens: on standard output, for a script that let it choose the port.
-#[expect(
-    clippy::print_stdout,
-    reason = "only the program itself talks to its user"
-)]
-fn greet(server: &Server) {
-    println!("monas listens on {}", server.url());
+/// Taps until a signal, or until nobody reads what it prints.
+async fn tap(options: &tap::Options, mut signals: Signals) -> Result<ExitCode, Error> {
+    let tap = Tap::bind(options).await?;
+    let upstream = &options.upstream;
+    say(&format!("monas taps {upstream} on {}", tap.url()));
+    let unread = Arc::new(Notify::new());
+    let print = {
+        let unread = unread.clone();
+        move |line: &str| {
+            if !say(line) {
+                unread.notify_one();
+            }
+        }
+    };
+    let stop = async {
+        tokio::select! {
+            _ = signals.next() => {}
+            () = unread.notified() => {}
+        }
+    };
+    tap.run(print, stop).await;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a line to standard output, for the user or a script; false when nobody reads it.
+fn say(line: &str) -> bool {
+    writeln!(std::io::stdout().lock(), "{line}").is_ok()
 }
 
 #[expect(

@@ -11,4 +11,5 @@ mod program;
 mod server;
 mod support;
 mod sut;
+mod tap;
 mod wire;

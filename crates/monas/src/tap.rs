@@ -1,0 +1,88 @@
+//! `monas capnweb tap`: stands between the clients and the server of Cap'n Web sessions, passes their
+//! frames on and says what they are.
+//!
+//! - `upstream`: the server, and how to reach it
+//! - `session`: one client and its connection to the server
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use crate::listen::Error;
+
+mod session;
+mod upstream;
+
+pub use upstream::{NotAnAddress, Upstream};
+
+/// What to tap, and where clients come to be tapped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The server.
+    pub upstream: Upstream,
+    /// Where to listen.
+    pub listen: SocketAddr,
+}
+
+/// A tap that listens.
+#[derive(Debug)]
+pub struct Tap {
+    listener: TcpListener,
+    address: SocketAddr,
+    upstream: Upstream,
+}
+
+impl Tap {
+    /// Listens, on a loopback address only: whoever reaches the tap reaches the server behind it.
+    pub async fn bind(options: &Options) -> Result<Self, Error> {
+        let address = options.listen;
+        if !address.ip().is_loopback() {
+            return Err(Error::NotLoopback(address));
+        }
+        let bind = |source| Error::Bind { address, source };
+        let listener = TcpListener::bind(address).await.map_err(bind)?;
+        Ok(Self {
+            address: listener.local_addr().map_err(bind)?,
+            listener,
+            upstream: options.upstream.clone(),
+        })
+    }
+
+    /// Where clients connect to instead of to the server; any path will do.
+    pub fn url(&self) -> String {
+        format!("ws://{}", self.address)
+    }
+
+    /// Taps until `stop`; every line for the user goes to `say`.
+    pub async fn run(
+        self,
+        say: impl Fn(&str) + Send + Sync + 'static,
+        stop: impl Future<Output = ()>,
+    ) {
+        let (say, upstream) = (Arc::new(say), Arc::new(self.upstream));
+        // Dropped with this future, and all sessions with it.
+        let mut sessions = JoinSet::new();
+        let mut last = 0_u64;
+        tokio::pin!(stop);
+        loop {
+            tokio::select! {
+                () = &mut stop => return,
+                Some(_) = sessions.join_next() => {}
+                accepted = self.listener.accept() => match accepted {
+                    Ok((stream, _)) => {
+                        last += 1;
+                        let log = session::Log::new(last, say.clone());
+                        sessions.spawn(session::run(stream, upstream.clone(), log));
+                    }
+                    Err(error) => {
+                        tracing::warn!("could not accept a connection: {error}");
+                        tokio::time::sleep(crate::listen::ACCEPT_PAUSE).await;
+                    }
+                },
+            }
+        }
+    }
+}
