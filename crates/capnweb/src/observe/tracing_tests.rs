@@ -35,7 +35,7 @@ impl Spans {
     #[expect(clippy::needless_pass_by_value, reason = "so that tests read well")]
     fn check(&self, expected: Expect) {
         let spans = self.fields.lock().expect("no test panics here");
-        let lines: Vec<_> = spans.values().map(String::as_str).collect();
+        let lines: Vec<_> = spans.values().map(|fields| fields.trim_start()).collect();
         expected.assert_eq(&lines.join("\n"));
     }
 
@@ -123,10 +123,10 @@ async fn each_call_is_a_span() {
         .expect_err("none");
     peers.wait(stub.call("brew", ())).await.expect("it is done");
     spans.check(expect![[r#"
-         kind=Method interface="Shop" member="price" milliseconds=0.0 outcome="ok" imports=1 exports=2 pending=0
-         kind=Method interface="Shop" member="price" milliseconds=0.0 outcome="error" code="not_found" imports=1 exports=2 pending=0
-         kind=Absent interface="Shop" member="other" milliseconds=0.0 outcome="error" imports=1 exports=2 pending=0
-         kind=Method interface="Shop" member="brew" milliseconds=250.0 outcome="ok" imports=1 exports=2 pending=1"#]]);
+        kind=Method interface="Shop" member="price" milliseconds=0.0 outcome="ok" imports=1 exports=2 pending=0
+        kind=Method interface="Shop" member="price" milliseconds=0.0 outcome="error" code="not_found" imports=1 exports=2 pending=0
+        kind=Absent interface="Shop" member="other" milliseconds=0.0 outcome="error" imports=1 exports=2 pending=0
+        kind=Method interface="Shop" member="brew" milliseconds=250.0 outcome="ok" imports=1 exports=2 pending=1"#]]);
 }
 
 #[test]
