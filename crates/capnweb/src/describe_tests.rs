@@ -1,3 +1,5 @@
+//! Descriptions, and what is written from them.
+
 use expect_test::expect;
 
 use super::{Description, ErrorDescription, Parameter, Schema, Structure, Type};

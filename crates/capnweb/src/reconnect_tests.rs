@@ -1,3 +1,5 @@
+//! Handles that outlive their sessions.
+
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! Subscriptions by cursor.
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

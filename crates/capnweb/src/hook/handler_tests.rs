@@ -71,6 +71,10 @@ impl Worker {
         Made(self.made.clone())
     }
 
+    pub fn numbers(&self) -> Vec<u32> {
+        vec![1, 2]
+    }
+
     pub fn quick(&self, word: String) -> usize {
         word.len()
     }
@@ -384,4 +388,28 @@ async fn a_call_begins_at_once_however_much_the_task_that_reads_it_has_done() {
     connection.receive(r#"["push",["pipeline",0,["count"],[]]]"#);
     connection.receive(r#"["pull",1]"#);
     assert_eq!(connection.take_outgoing(), [r#"["resolve",1,1]"#]);
+}
+
+#[tokio::test]
+async fn calls_that_a_result_is_made_of_stop_with_the_session_once_it_was_asked_for() {
+    let working = Working::with(&Options::default());
+    let worker = working.stub();
+    let mapped = || {
+        worker.call("numbers", ()).map(|mapper, _| {
+            let worker = mapper.capture(&worker);
+            worker.stopping()
+        })
+    };
+    let unasked = mapped();
+    working.check((2, 0)).await;
+    drop(unasked);
+    working.check((2, 2)).await;
+
+    let asked = mapped().into_future();
+    working.check((4, 2)).await;
+    drop(asked);
+    working.check((4, 2)).await;
+    working.peers.server.end(Error::new("over"));
+    working.check((4, 4)).await;
+    working.peers.client.end(Error::new("over"));
 }

@@ -1,3 +1,5 @@
+//! How long clients wait.
+
 use std::time::Duration;
 
 use super::Backoff;
