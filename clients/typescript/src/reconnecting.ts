@@ -49,7 +49,7 @@ export class Reconnecting<S> {
     try {
       return await make(this.#inSession(live));
     } catch (error) {
-      throw live.endedWith(error) ? new ConnectionLostError(error) : error;
+      throw (await live.lost(error)) ? new ConnectionLostError(error) : error;
     }
   }
 

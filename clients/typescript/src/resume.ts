@@ -79,7 +79,7 @@ export class Resumption {
         await Promise.race([subscription.ended(), closed]);
         return;
       } catch (error) {
-        if (!live.endedWith(error)) throw error;
+        if (!(await live.lost(error))) throw error;
       } finally {
         this.#turn += 1;
         (subscription as Remote)[Symbol.dispose]();

@@ -4,6 +4,9 @@ import { newWebSocketRpcSession } from "capnweb";
 import { Backoff } from "./backoff.js";
 import { NotConnectedError } from "./errors.js";
 
+/** How long a server that drops its calls may take to drop the session. */
+const FAREWELL = 1_000;
+
 /** How to connect, how long things may take, and how often they are tried. Times are in milliseconds. */
 export interface ConnectOptions<S> {
   /** What this side offers to the server in every session. */
@@ -54,9 +57,18 @@ export class Live {
     });
   }
 
-  /** Whether an error is that of the session's end rather than one that the server answered with. */
-  endedWith(error: unknown): boolean {
-    return this.ended !== undefined && this.ended.error === error;
+  /**
+   * Whether an error means that nobody knows what became of a call: it is that of the session's end, or the server
+   * dropped the call, as it does when it stops. Then the session's end is near, and waited for, so that what comes
+   * next finds another server.
+   */
+  async lost(error: unknown): Promise<boolean> {
+    if (this.ended !== undefined && this.ended.error === error) return true;
+    if (!(error instanceof Error && "code" in error && error.code === "abandoned")) return false;
+    const enough = new AbortController();
+    await Promise.race([this.end, pause(FAREWELL, enough.signal)]);
+    enough.abort();
+    return true;
   }
 }
 

@@ -96,6 +96,12 @@ impl Error {
         Self::new(format!("the call did not finish within {limit:?}")).with_code("timeout")
     }
 
+    /// Whoever should have answered is gone without a word: its program is stopping, most likely. The code
+    /// tells the caller that nobody knows what became of the call.
+    pub(crate) fn abandoned() -> Self {
+        Self::new("the call ended without an answer").with_code(ABANDONED)
+    }
+
     /// Something thrown that is no error, as JavaScript allows. It reaches the caller as it is.
     pub fn thrown(value: Value) -> Self {
         let message = match &value {
@@ -269,6 +275,9 @@ impl std::error::Error for Error {
         }
     }
 }
+
+/// The `code` of a call that its callee dropped.
+pub(crate) const ABANDONED: &str = "abandoned";
 
 /// What a call gives.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

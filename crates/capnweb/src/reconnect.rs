@@ -216,7 +216,10 @@ impl<T: Interface + ?Sized + 'static> Reconnecting<T> {
     pub async fn call<R: FromValue>(&self, call: impl FnOnce(&Stub<T>) -> Promise<R>) -> Result<R> {
         let live = self.core.live().await?;
         let promise = call(&self.in_session(&live));
-        promise.await.map_err(|error| self.judge(&live, error))
+        match promise.await {
+            Err(error) => Err(self.judge(&live, error).await),
+            given => given,
+        }
     }
 
     /// Makes a call that does no harm when it is done twice: when the session ends before the answer is
@@ -291,9 +294,9 @@ impl<T: Interface + ?Sized + 'static> Reconnecting<T> {
     }
 
     /// What an error of a call means to the caller.
-    fn judge(&self, live: &Live, error: Error) -> Error {
+    async fn judge(&self, live: &Live, error: Error) -> Error {
         self.origin.forget_if_broken(live);
-        if live.ended_with(&error) {
+        if live.lost(&error).await {
             Error::new("the connection was lost while the call was under way")
                 .with_code(CONNECTION_LOST)
                 .with_cause(error)

@@ -225,7 +225,7 @@ impl Resolver {
 impl Drop for Resolver {
     fn drop(&mut self) {
         if self.0.is_some() {
-            self.finish(Hook::Broken(Error::new("the call ended without an answer")));
+            self.finish(Hook::Broken(Error::abandoned()));
         }
     }
 }

@@ -100,12 +100,12 @@ impl<E: FromValue + Send + 'static> Events<E> {
                     self.taken = Some(taken);
                 }
                 ended = &mut current.ended => {
-                    let lost = matches!(&ended, Err(error) if current.live.ended_with(error));
+                    let live = current.live.clone();
                     self.current = None;
                     match ended {
-                        Err(_) if lost => {}
-                        Err(error) => return self.fail(error),
                         Ok(()) => self.over = true,
+                        Err(error) if live.lost(&error).await => {}
+                        Err(error) => return self.fail(error),
                     }
                 }
             }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
@@ -13,8 +14,11 @@ use super::backoff::Backoff;
 use super::{NOT_CONNECTED, Settings};
 use crate::connection::Connection;
 use crate::context::Tasks;
-use crate::error::{Error, Result};
+use crate::error::{ABANDONED, Error, Result};
 use crate::stub::{Any, Capability};
+
+/// How long a server that drops its calls may take to drop the session.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 pub(super) type Connect = Box<dyn Fn() -> Attempt + Send + Sync>;
 type Attempt = Pin<Box<dyn Future<Output = Result<Connection>> + Send>>;
@@ -161,10 +165,20 @@ impl Live {
         &self.root
     }
 
-    /// Whether an error is that of the session's end rather than one that the peer answered with.
-    pub(super) fn ended_with(&self, error: &Error) -> bool {
+    /// Whether an error means that nobody knows what became of a call: it is that of the session's end, or
+    /// the server dropped the call, as it does when it stops. Then the session's end is near, and waited for,
+    /// so that what comes next finds another server.
+    pub(super) async fn lost(&self, error: &Error) -> bool {
         let ended = self.connection.shared().ended();
-        ended.is_some_and(|ended| ended.is(error))
+        if ended.is_some_and(|ended| ended.is(error)) {
+            return true;
+        }
+        if error.code() != Some(ABANDONED) {
+            return false;
+        }
+        // It may also not come.
+        let _ = timeout(FAREWELL, self.connection.closed()).await;
+        true
     }
 
     pub(super) fn derived(&self) -> MutexGuard<'_, HashMap<u64, Derived>> {

@@ -31,6 +31,10 @@ impl Root {
         n * 2.0
     }
 
+    pub async fn hang(&self) -> Result<()> {
+        std::future::pending().await
+    }
+
     pub fn room(&self) -> Room {
         Room(Open::new(&self.0.rooms))
     }
@@ -82,7 +86,7 @@ struct Cut {
     world: Arc<World>,
     tasks: Tasks,
     cutting: Cutting,
-    _serving: Serving,
+    serving: Serving,
 }
 
 impl Cut {
@@ -109,7 +113,7 @@ impl Cut {
             world,
             tasks,
             cutting,
-            _serving: serving,
+            serving,
         }
     }
 
@@ -177,6 +181,30 @@ async fn our_client_loses_and_doubles_no_event_when_its_sockets_are_cut() {
         eventually("our tasks", 0, async || tasks.len()).await;
         cut.finish().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_stops_in_good_order_is_a_lost_connection_as_well() {
+    let cut = Cut::start(4, 1).await;
+    let url = format!("ws://{}/rpc", cut.serving.address);
+    let root: Reconnecting<Root> =
+        Reconnect::websocket(url, Capability::nothing(), &Options::default()).start();
+    let mut events = root.resume(None, |root, cursor, sink| root.subscribe(cursor, sink));
+    soon("an event", events.next()).await.unwrap().unwrap();
+    let call = root.call(|root| root.hang());
+    let stop = async {
+        eventually("the calls", true, async || cut.tasks.len() >= 3).await;
+        cut.tasks.stop().await;
+    };
+    let error = soon("the end", async { tokio::join!(call, stop).0 })
+        .await
+        .unwrap_err();
+    assert_eq!(error.code(), Some(CONNECTION_LOST), "{error:?}");
+    let next = tokio::time::timeout(Duration::from_millis(200), events.next()).await;
+    assert!(
+        next.is_err(),
+        "the events wait for the next server: {next:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
