@@ -1,1 +1,3 @@
-//! The examples are the `[[example]]` targets of this package; the library itself is empty.
+//! What some of the examples share; most of them are whole in their own file.
+
+pub mod live_feed;

@@ -3,6 +3,7 @@
 //! - [`mod@test`] sets up what the tests need and runs every check that a change must pass;
 //! - [`tidy`] holds the checks of the repository itself: crate arrows, file headers, paths;
 //! - [`examples`] runs the numbered examples and compares what they print;
+//! - [`types`] writes the TypeScript declarations and references of our targets;
 //! - [`mod@bench`] measures us and the reference implementation in one run.
 
 #![expect(
@@ -23,16 +24,19 @@ mod report;
 mod test;
 mod tidy;
 mod tools;
+mod types;
 mod workspace;
 
 const HELP: &str = "\
 cargo xtask COMMAND
 
   test                 set up what the tests need, then run everything a change must pass:
-                       format, tidy, clippy, tests, doc tests, examples, features, docs, licences
+                       format, tidy, clippy, types, tests, doc tests, examples, features, docs, licences
   tidy                 check crate arrows, file headers, README length and machine paths
   examples [--bless]   run the numbered examples and compare their output with
                        examples/expected/NAME.txt; --bless writes those files instead
+  types [--check]      write the TypeScript declarations and references of the targets that programs
+                       of ours serve; --check only compares them
   bench a2a            measure our A2A server, and official ones in the same run
       --peers DIR      a folder with those servers: rs_official/, js_server.mjs, py_server.py;
                        any of them may be missing
@@ -83,6 +87,8 @@ fn run(arguments: &[String]) -> Result<()> {
         ["tidy"] => tidy::run(&root),
         ["examples"] => examples::run(&root, examples::Expected::Compare).map(|_| ()),
         ["examples", "--bless"] => examples::run(&root, examples::Expected::Write).map(|_| ()),
+        ["types"] => types::run(&root, types::Files::Write),
+        ["types", "--check"] => types::run(&root, types::Files::Check),
         ["bench", "a2a", options @ ..] => bench::a2a::run(&root, options),
         ["bench", "capnweb", options @ ..] => bench::capnweb::run(&root, options),
         ["bench-load", "a2a", scenario, url, options @ ..] => {

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use crate::error::Result;
 use crate::report::{Report, Tally};
-use crate::tools::{self, Node, Python};
-use crate::{examples, process, tidy, workspace};
+use crate::tools::{self, Chromium, Node, Python};
+use crate::{examples, process, tidy, types, workspace};
 
 /// Folders with a `package-lock.json` whose packages the tests use.
 const NPM_FOLDERS: [&str; 3] = [
@@ -31,15 +31,18 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     })?;
     let python = report.step("python", |_| tools::python(root))?;
     let rust_client = report.step("official Rust client", |_| tools::rust_client(root))?;
+    let chromium = report.step("chromium", |_| tools::chromium())?;
     let peers = Peers {
         node,
         python,
         rust_client,
+        chromium,
     };
     report.step("clippy", |_| {
         let all = ["clippy", "--workspace", "--all-targets"];
         cargo(root, &[&all[..], &["--", "-D", "warnings"]].concat())
     })?;
+    report.step("types", |_| types::run(root, types::Files::Check))?;
     report.step("tests", |tally| {
         test(root, &peers, &["--lib", "--bins", "--tests"], tally)
     })?;
@@ -61,12 +64,15 @@ struct Peers {
     python: Python,
     /// The driver of the official Rust client.
     rust_client: PathBuf,
+    /// For pages.
+    chromium: Chromium,
 }
 
 impl Peers {
     fn offer_to(&self, command: &mut Command) {
         self.node.offer_to(command);
         self.python.offer_to(command);
+        self.chromium.offer_to(command);
         command.env("MONAS_A2A_RUST", &self.rust_client);
     }
 }

@@ -1,5 +1,5 @@
-//! Tools from outside that the tests and benches need: node, python, their packages, other A2A clients,
-//! cargo-deny.
+//! Tools from outside that the tests and benches need: node, python, their packages, other A2A clients, a
+//! browser, cargo-deny.
 //!
 //! Each is used where it is found and installed where it is not. Where that fails, the error names
 //! the line that installs it; nothing is skipped.
@@ -12,8 +12,10 @@ use std::process::{Command, Stdio};
 use crate::error::{Doing, Error, Result};
 use crate::{process, workspace};
 
+mod chromium;
 mod python;
 
+pub(crate) use chromium::{Chromium, chromium};
 pub(crate) use python::{Python, python};
 
 /// The oldest node whose global `WebSocket` the npm package expects.
@@ -173,6 +175,11 @@ fn find_on_path(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path)
         .map(|folder| folder.join(name))
         .find(|file| file.is_file())
+}
+
+fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").output();
+    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
 fn why(installed: Result<()>, otherwise: &str) -> String {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::find_on_path;
+use super::{find_on_path, is_root};
 use crate::error::{Doing, Error, Result};
 use crate::process;
 
@@ -93,11 +93,6 @@ fn new_enough(path: &Path) -> bool {
 
 fn can_make_environments(path: &Path) -> bool {
     succeeds(Command::new(path).args(["-c", "import venv, ensurepip"]))
-}
-
-fn is_root() -> bool {
-    let output = Command::new("id").arg("-u").output();
-    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
 fn succeeds(command: &mut Command) -> bool {

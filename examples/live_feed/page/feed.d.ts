@@ -1,0 +1,57 @@
+// Written from the Rust targets by `Schema::typescript`. Changes here are lost: change the targets.
+
+import type { RpcStub, RpcTarget } from "capnweb";
+
+/** A feed of messages that anyone may follow and add to. */
+export interface Feed extends RpcTarget {
+  /** How many messages there are. */
+  readonly length: number;
+  /**
+   * Lets someone write under a name.
+   *
+   * @throws `bad_name`: a name is one line, and not empty
+   */
+  signIn(name: string): Promise<RpcStub<Author>>;
+  /**
+   * Calls the sink with the messages after the cursor, or with all, as they come.
+   *
+   * @throws `cursor_gone`: the feed cannot go on from there
+   */
+  subscribe(cursor: string | null | undefined, sink: (arg0: { cursor: string; event: Message }[]) => void): Promise<RpcStub<Subscription>>;
+  /** The messages that contain a word, found while you read. */
+  search(word: string): Promise<ReadableStream<Message>>;
+  /** Counts the letters of all messages, and says after each how far it is: messages done, and all of them. */
+  countLetters(progress: (arg0: number, arg1: number) => void): Promise<number>;
+}
+
+/** The `code` of the errors that members of a `Feed` fail with. */
+export type FeedErrorCode = "bad_name" | "cursor_gone";
+
+/** Someone who writes to the feed. */
+export interface Author extends RpcTarget {
+  /** Their name. */
+  readonly name: string;
+  /**
+   * Adds a message, and gives its cursor once it is kept.
+   *
+   * @throws `too_long`: a message has at most 500 bytes
+   */
+  post(text: string): Promise<string>;
+}
+
+/** The `code` of the errors that members of a `Author` fail with. */
+export type AuthorErrorCode = "too_long";
+
+/** A subscription. It lasts until it is released. */
+export interface Subscription extends RpcTarget {
+  /** Returns when there will be no more events, and fails with what kept the log or the sink from going on. */
+  ended(): Promise<void>;
+}
+
+/** A message of the feed. */
+export interface Message {
+  /** Who wrote it. */
+  author: string;
+  /** What they wrote. */
+  text: string;
+}
