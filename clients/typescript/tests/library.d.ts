@@ -47,7 +47,7 @@ export interface Library extends RpcTarget {
   keep(thing: any): Promise<any>;
 }
 
-/** The `code` of the errors that members of a `Library` fail with. */
+/** The `code` of errors that `Library` fails with. */
 export type LibraryErrorCode = "banned" | "full" | "not_found";
 
 /** A book. */

@@ -24,7 +24,7 @@ export interface Feed extends RpcTarget {
   countLetters(progress: (arg0: number, arg1: number) => void): Promise<number>;
 }
 
-/** The `code` of the errors that members of a `Feed` fail with. */
+/** The `code` of errors that `Feed` fails with. */
 export type FeedErrorCode = "bad_name" | "cursor_gone";
 
 /** Someone who writes to the feed. */
@@ -39,7 +39,7 @@ export interface Author extends RpcTarget {
   post(text: string): Promise<string>;
 }
 
-/** The `code` of the errors that members of a `Author` fail with. */
+/** The `code` of errors that `Author` fails with. */
 export type AuthorErrorCode = "too_long";
 
 /** A subscription. It lasts until it is released. */

@@ -38,6 +38,30 @@ element("write").addEventListener("submit", async (event) => {
   }
 });
 
+// A stream: what is found is shown while the server goes on looking.
+element("search").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const found = element("found");
+  found.replaceChildren();
+  const word = element<HTMLInputElement>("word").value;
+  for await (const message of await feed.call((feed) => feed.search(word))) {
+    const line = document.createElement("li");
+    line.textContent = `${message.author}: ${message.text}`;
+    found.append(line);
+  }
+});
+
+// A callback: the server calls it after each message.
+element("count").addEventListener("click", async () => {
+  const progress = element("progress");
+  const letters = await feed.retry((feed) =>
+    feed.countLetters((done, all) => {
+      progress.textContent = `${done} of ${all}`;
+    }),
+  );
+  progress.textContent = `${letters} letters`;
+});
+
 function explain(error: Error & { code?: AuthorErrorCode }): string {
   if (error instanceof ConnectionLostError) return "Was it sent? If it does not appear above, send it again.";
   if (error.code === "too_long") return "That is too long.";

@@ -6,5 +6,6 @@
 )]
 
 mod browser;
+mod guide;
 mod page;
 mod program;

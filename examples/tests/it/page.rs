@@ -51,7 +51,22 @@ async fn a_page_shows_each_message_once_through_every_restart_of_its_server() {
     let kept = everything(&feed).await;
     assert!(kept.len() > 200);
     assert_eq!(page.evaluate(SHOWN).await, json!(kept));
+
+    // So do a stream and a callback.
+    page.evaluate("word.value = 'hello'; search.requestSubmit()")
+        .await;
+    page.wait_for("found.textContent === 'page: hello from the page'")
+        .await;
+    page.evaluate("count.click()").await;
+    let letters: usize = kept.iter().map(|line| text_of(line).chars().count()).sum();
+    page.wait_for(&format!("progress.textContent === '{letters} letters'"))
+        .await;
     assert_eq!(page.evaluate("problem.textContent").await, json!(""));
+}
+
+/// The text of a message, in a line that the page shows.
+fn text_of(line: &str) -> &str {
+    line.split_once(": ").map_or("", |(_, text)| text)
 }
 
 fn connect(server: &Program) -> Reconnecting<Feed> {

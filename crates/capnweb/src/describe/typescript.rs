@@ -79,7 +79,7 @@ fn print_target(out: &mut String, schema: &Schema, target: &Named<Description>) 
     codes.sort();
     codes.dedup();
     if !codes.is_empty() {
-        let docs = format!("The `code` of the errors that members of a `{name}` fail with.");
+        let docs = format!("The `code` of errors that `{name}` fails with.");
         out.push('\n');
         print_docs(out, "", &docs, &[]);
         let codes = codes.join(" | ");
