@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
+#[cfg(any(feature = "client", feature = "server"))]
+use tokio_util::sync::WaitForCancellationFutureOwned;
 use tokio_util::task::TaskTracker;
 
 use crate::connection::Shared;
@@ -28,6 +30,8 @@ pub struct Tasks(Arc<TasksInner>);
 #[derive(Debug, Default)]
 struct TasksInner {
     running: TaskTracker,
+    /// Sessions are to end as soon as they owe nothing. Cancelled no later than `stop`.
+    drain: CancellationToken,
     stop: CancellationToken,
 }
 
@@ -47,9 +51,27 @@ impl Tasks {
         self.0.running.is_empty()
     }
 
-    /// Stops everything at its next wait and returns when nothing is left.
+    /// Ends gracefully: sessions end as soon as they owe their peers no answer, handlers run to their end.
+    /// What is left after `limit` is [stopped](Self::stop). Gives how much that was; [`Tasks::len`] says it
+    /// meanwhile.
+    pub async fn drain(&self, limit: Duration) -> usize {
+        self.0.drain.cancel();
+        self.0.running.close();
+        tracing::info!(sessions_and_calls = self.len(), "draining");
+        // Whether all have ended or the time is over is told by how many are left.
+        let _ = tokio::time::timeout(limit, self.0.running.wait()).await;
+        let left = self.len();
+        if left > 0 {
+            tracing::warn!(sessions_and_calls = left, "stopped before they had ended");
+        }
+        self.stop().await;
+        left
+    }
+
+    /// Stops everything at its next wait and returns when nothing is left. Peers have two seconds to take
+    /// what is on its way to them.
     pub async fn stop(&self) {
-        self.0.stop.cancel();
+        self.0.end();
         self.0.running.close();
         self.0.running.wait().await;
     }
@@ -61,14 +83,20 @@ impl Tasks {
     }
 
     /// As [`Tasks::track`], on the current runtime.
-    #[cfg(feature = "client")]
+    #[cfg(any(feature = "client", feature = "server"))]
     pub(crate) fn spawn_tracked(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.0.running.spawn(work);
     }
 
+    /// Ends when the owner drains or stops.
+    #[cfg(any(feature = "client", feature = "server"))]
+    pub(crate) fn draining(&self) -> WaitForCancellationFutureOwned {
+        self.0.drain.clone().cancelled_owned()
+    }
+
     /// Ends when the owner stops.
     #[cfg(any(feature = "client", feature = "server"))]
-    pub(crate) fn stopping(&self) -> impl Future<Output = ()> + use<> {
+    pub(crate) fn stopping(&self) -> WaitForCancellationFutureOwned {
         self.0.stop.clone().cancelled_owned()
     }
 
@@ -81,9 +109,16 @@ impl Tasks {
     }
 }
 
+impl TasksInner {
+    fn end(&self) {
+        self.drain.cancel();
+        self.stop.cancel();
+    }
+}
+
 impl Drop for TasksInner {
     fn drop(&mut self) {
-        self.stop.cancel();
+        self.end();
     }
 }
 

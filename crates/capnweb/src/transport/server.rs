@@ -113,7 +113,8 @@ impl Server {
         let connection = Connection::for_peer(|peer| (self.main)(headers, peer), &self.options);
         let settings = self.websocket.clone();
         websocket::server::configure(upgrade, &self.options.limits, &settings)
-            .on_upgrade(move |socket| websocket::serve(socket, connection, settings))
+            // A task of its own: the one that waits for the upgrade is larger, for as long as it lasts.
+            .on_upgrade(async move |socket| websocket::server::spawn(socket, connection, settings))
     }
 
     async fn answer(&self, headers: &HeaderMap, body: Body) -> Response {

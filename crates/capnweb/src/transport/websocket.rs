@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use tokio_tungstenite::tungstenite;
 
 use crate::connection::{Close, Shared};
+use crate::context::Tasks;
 use crate::error::Error;
 
 #[cfg(feature = "client")]
@@ -99,23 +100,32 @@ pub(crate) struct Gone;
 
 /// Moves frames between the socket and the session until either ends.
 ///
-/// The socket is boxed because a future holds what it is given more than once on its way down, and
-/// there is one such future for each session, busy or not.
-pub(crate) async fn drive<S: Socket>(mut socket: Box<S>, session: Arc<Shared>, settings: Settings) {
+/// The socket is boxed and the rest is lent because a future holds what it is given more than once on its
+/// way down, and there is one such future for each session, busy or not.
+pub(crate) async fn drive<S: Socket>(
+    mut socket: Box<S>,
+    session: &Arc<Shared>,
+    settings: &Settings,
+) {
     let mut heard = Instant::now();
     let silence = tokio::time::sleep(settings.ping_after);
-    let stopping = session.tasks().stopping();
-    tokio::pin!(silence, stopping);
+    // Of draining first, then of stopping: an idle session waits for one thing at a time.
+    let leaving = session.tasks().draining();
+    tokio::pin!(silence, leaving);
+    let mut drains = false;
     let mut reading = Reading::On;
     loop {
         let frames = session.take_outgoing();
         // Boxed, like all that an idle session is not doing: its future stays small.
         if !frames.is_empty()
-            && Box::pin(send(&mut *socket, frames, &settings))
+            && Box::pin(send(&mut *socket, frames, session.tasks(), settings))
                 .await
                 .is_err()
         {
             return session.end(lost());
+        }
+        if drains && session.stats().pending == 0 {
+            session.end(shutting_down());
         }
         if let Some(close) = session.close_frame() {
             return Box::pin(finish(&mut *socket, close, reading)).await;
@@ -124,7 +134,7 @@ pub(crate) async fn drive<S: Socket>(mut socket: Box<S>, session: Arc<Shared>, s
             biased;
             incoming = socket.next() => {
                 heard = Instant::now();
-                reading = take(incoming, &session);
+                reading = take(incoming, session);
                 // Whatever else is already here is taken before anything is written, within reason.
                 for _ in 1..BURST {
                     if reading != Reading::On || session.queued_bytes() >= ENOUGH {
@@ -135,15 +145,21 @@ pub(crate) async fn drive<S: Socket>(mut socket: Box<S>, session: Arc<Shared>, s
                         break;
                     }
                     let Some(incoming) = socket.next().now_or_never() else { break };
-                    reading = take(incoming, &session);
+                    reading = take(incoming, session);
                 }
             }
             () = session.outgoing() => {}
-            () = &mut stopping => session.end(Error::new("the server is shutting down")),
+            () = &mut leaving => {
+                if drains {
+                    session.end(shutting_down());
+                }
+                drains = true;
+                leaving.set(session.tasks().stopping());
+            }
             () = &mut silence => {
                 if heard.elapsed() >= settings.idle_limit {
                     session.end(Error::new("the peer was silent for too long"));
-                } else if heard.elapsed() >= settings.ping_after && Box::pin(ping(&mut *socket, &settings)).await.is_err() {
+                } else if heard.elapsed() >= settings.ping_after && Box::pin(ping(&mut *socket, session.tasks(), settings)).await.is_err() {
                     session.end(lost());
                 }
                 silence.as_mut().reset(Instant::now() + settings.ping_after);
@@ -196,6 +212,7 @@ fn take<T: Deref<Target = str>>(incoming: Option<Incoming<T>>, session: &Arc<Sha
 async fn send(
     socket: &mut impl Socket,
     frames: VecDeque<String>,
+    tasks: &Tasks,
     settings: &Settings,
 ) -> Result<(), Gone> {
     let write = async {
@@ -204,15 +221,15 @@ async fn send(
         }
         socket.flush().await
     };
-    within(settings.write_limit, write).await
+    within(settings.write_limit, tasks, write).await
 }
 
-async fn ping(socket: &mut impl Socket, settings: &Settings) -> Result<(), Gone> {
+async fn ping(socket: &mut impl Socket, tasks: &Tasks, settings: &Settings) -> Result<(), Gone> {
     let write = async {
         socket.feed(Outgoing::Ping).await?;
         socket.flush().await
     };
-    within(settings.write_limit, write).await
+    within(settings.write_limit, tasks, write).await
 }
 
 /// Says good-bye and waits a moment for the answer, so that the last frames are not lost to a reset.
@@ -227,24 +244,35 @@ async fn finish(socket: &mut impl Socket, close: Close, reading: Reading) {
             // just sent; so the peer gets a moment to read it.
             std::future::pending().await
         }
-        Ok(())
+        Ok::<(), Gone>(())
     };
     // Too late to tell anyone.
-    let _ = within(CLOSE_LIMIT, farewell).await;
+    let _ = tokio::time::timeout(CLOSE_LIMIT, farewell).await;
 }
 
-/// Runs a write, with a timer only when it does not finish at once.
+/// Runs a write. Only one that does not finish at once gets a timer, and is given up when all stops.
 async fn within(
     limit: Duration,
+    tasks: &Tasks,
     write: impl Future<Output = Result<(), Gone>>,
 ) -> Result<(), Gone> {
     futures_util::pin_mut!(write);
     if let Some(result) = write.as_mut().now_or_never() {
         return result;
     }
-    tokio::time::timeout(limit, write)
-        .await
-        .unwrap_or(Err(Gone))
+    let stopped = async {
+        tasks.stopping().await;
+        tokio::time::sleep(CLOSE_LIMIT).await;
+    };
+    tokio::select! {
+        biased;
+        result = tokio::time::timeout(limit, write) => result.unwrap_or(Err(Gone)),
+        () = stopped => Err(Gone),
+    }
+}
+
+fn shutting_down() -> Error {
+    Error::new("the server is shutting down")
 }
 
 fn lost() -> Error {

@@ -1,6 +1,7 @@
 //! Real sockets that behave well and badly, against a real listener.
 
 mod batch;
+mod drain;
 mod liveness;
 mod origin;
 mod sizes;

@@ -55,11 +55,10 @@ where
             .await
             .map_err(|error| Error::new(format!("open a WebSocket to {url}: {error}")))?;
     let connection = Connection::new(main, options);
-    options.tasks.spawn_tracked(drive(
-        Box::new(socket),
-        connection.shared().clone(),
-        settings,
-    ));
+    let (socket, session) = (Box::new(socket), connection.shared().clone());
+    options
+        .tasks
+        .spawn_tracked(async move { drive(socket, &session, &settings).await });
     Ok(connection)
 }
 

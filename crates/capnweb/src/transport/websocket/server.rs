@@ -31,20 +31,25 @@ pub fn configure(
 }
 
 /// Runs a session over a socket to its end. Counts among [`Options::tasks`](crate::Options), and says
-/// good-bye when those are stopped.
+/// good-bye when those are drained or stopped.
 pub fn serve(
     socket: WebSocket,
     connection: Connection,
     settings: Settings,
 ) -> impl Future<Output = ()> + Send + 'static {
-    let socket = Box::new(socket);
-    let session = connection.shared().clone();
-    let tasks = session.tasks().clone();
-    tasks.track(async move {
-        drive(socket, session, settings).await;
-        // Held until here: on this side the session lasts as long as its socket.
-        drop(connection);
-    })
+    let tasks = connection.shared().tasks().clone();
+    tasks.track(run(Box::new(socket), connection, settings))
+}
+
+/// As [`serve`], as a task.
+pub(crate) fn spawn(socket: WebSocket, connection: Connection, settings: Settings) {
+    let tasks = connection.shared().tasks().clone();
+    tasks.spawn_tracked(run(Box::new(socket), connection, settings));
+}
+
+/// The connection is held to the end: on this side the session lasts as long as its socket.
+async fn run(socket: Box<WebSocket>, connection: Connection, settings: Settings) {
+    drive(socket, connection.shared(), &settings).await;
 }
 
 impl Socket for WebSocket {
