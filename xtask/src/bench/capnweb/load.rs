@@ -17,6 +17,7 @@ use crate::bench::usage::ProcessorTime;
 use crate::error::{Error, Result};
 use crate::process;
 
+mod active;
 mod batch;
 mod bytes;
 mod call;
@@ -63,7 +64,9 @@ pub(crate) fn run(scenario: &str, url: &str, words: &[&str]) -> Result<()> {
         "callbacks" => Box::new(callbacks::Callbacks::open(&address)?),
         "bytes" => Box::new(bytes::Echoes::open(&address)?),
         "map" => Box::new(map::Maps::open(&address)?),
+        "active" => Box::new(active::Turns::open(&address)?),
         "idle" => return idle::measure(&address, pid, options.sessions),
+        "crowd" => return idle::measure(&address, pid, idle::CROWD),
         other => return Err(Error::Usage(format!("{other} is not a scenario"))),
     };
     load.run(Instant::now() + WARM_UP)?;

@@ -68,7 +68,7 @@ impl std::fmt::Display for Target {
     }
 }
 
-pub(super) const SCENARIOS: [Scenario; 7] = [
+pub(super) const SCENARIOS: [Scenario; 9] = [
     Scenario {
         name: "call",
         title: "call, window 64, one connection, raw frames",
@@ -109,6 +109,20 @@ pub(super) const SCENARIOS: [Scenario; 7] = [
         title: "idle session with one call made",
         unit: "KB resident each",
         measure: Measure::Memory,
+        target: Target::OneIn(2.0),
+    },
+    Scenario {
+        name: "crowd",
+        title: "idle session with one call made, among 10,000",
+        unit: "KB resident each",
+        measure: Measure::Memory,
+        target: Target::OneIn(2.0),
+    },
+    Scenario {
+        name: "active",
+        title: "call, 1000 sessions, one a second each",
+        unit: "us CPU a call",
+        measure: Measure::Processor,
         target: Target::OneIn(2.0),
     },
     Scenario {

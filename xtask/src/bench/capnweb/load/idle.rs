@@ -12,6 +12,9 @@ use crate::bench::address::Address;
 use crate::bench::usage::resident_kb;
 use crate::error::{Error, Result};
 
+/// How many sessions are many.
+pub(super) const CROWD: usize = 10_000;
+
 /// How long the server may tidy up before its memory is read.
 const SETTLE: Duration = Duration::from_millis(1500);
 
