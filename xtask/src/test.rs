@@ -9,9 +9,10 @@ use crate::tools::{self, Chromium, Node, Python};
 use crate::{examples, process, tidy, types, workspace};
 
 /// Folders with a `package-lock.json` whose packages the tests use.
-const NPM_FOLDERS: [&str; 3] = [
+const NPM_FOLDERS: [&str; 4] = [
     "conformance/capnweb",
     "conformance/a2a/js",
+    "conformance/a2a/old/js",
     "clients/typescript",
 ];
 
@@ -29,12 +30,15 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         }
         Ok(node)
     })?;
-    let python = report.step("python", |_| tools::python(root))?;
+    let pythons = report.step("python", |_| {
+        let new = tools::python(root, tools::NEW)?;
+        Ok([new, tools::python(root, tools::OLD)?])
+    })?;
     let rust_client = report.step("official Rust client", |_| tools::rust_client(root))?;
     let chromium = report.step("chromium", |_| tools::chromium())?;
     let peers = Peers {
         node,
-        python,
+        pythons,
         rust_client,
         chromium,
     };
@@ -61,7 +65,8 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 /// What the tests drive us with, besides our own code.
 struct Peers {
     node: Node,
-    python: Python,
+    /// One for each version of the protocol.
+    pythons: [Python; 2],
     /// The driver of the official Rust client.
     rust_client: PathBuf,
     /// For pages.
@@ -71,7 +76,9 @@ struct Peers {
 impl Peers {
     fn offer_to(&self, command: &mut Command) {
         self.node.offer_to(command);
-        self.python.offer_to(command);
+        for python in &self.pythons {
+            python.offer_to(command);
+        }
         self.chromium.offer_to(command);
         command.env("MONAS_A2A_RUST", &self.rust_client);
     }

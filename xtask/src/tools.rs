@@ -16,7 +16,7 @@ mod chromium;
 mod python;
 
 pub(crate) use chromium::{Chromium, chromium};
-pub(crate) use python::{Python, python};
+pub(crate) use python::{NEW, OLD, Python, python};
 
 /// The oldest node whose global `WebSocket` the npm package expects.
 const NODE_MAJOR: u32 = 22;

@@ -1,7 +1,7 @@
 //! The wires, each derived from the table of operations. No file below names an operation.
 //!
-//! Layout: every binding has a `server` that makes its routes; `http_call` is what they share, `sse`
-//! writes streams, `card` publishes the card that lists them.
+//! Layout: every binding has a `server` that makes its routes; `http_call` is what they share, `asked` is what
+//! a name means in either version, `sse` writes streams, `card` publishes the card that lists them.
 
 use std::sync::Arc;
 
@@ -12,9 +12,11 @@ use http::{HeaderName, HeaderValue, Response};
 use serde_json::json;
 
 use crate::limits::Limits;
+use crate::old;
 use crate::service::Service;
 use crate::types::{AgentCard, AgentExtension, AgentInterface};
 
+mod asked;
 pub mod card;
 #[cfg(feature = "grpc")]
 pub mod grpc;
@@ -23,7 +25,7 @@ pub mod jsonrpc;
 pub mod rest;
 mod sse;
 
-/// The version of the protocol that these bindings speak.
+/// The version of the protocol that these bindings speak, with [`old::VERSION`] beside it.
 pub const VERSION: &str = "1.0";
 
 /// The extension that tells which bindings are on their way out.
@@ -50,6 +52,8 @@ pub struct Binding {
     pub key: &'static str,
     /// The path its address ends with; gRPC has its own paths, and an address without one.
     pub path: &'static str,
+    /// Whether it speaks 0.3, too.
+    pub old: bool,
     routes: fn(Wire) -> Router,
 }
 
@@ -59,12 +63,14 @@ pub static BINDINGS: &[Binding] = &[
         name: "JSONRPC",
         key: "jsonrpc",
         path: "/a2a/jsonrpc",
+        old: true,
         routes: jsonrpc::server::routes,
     },
     Binding {
         name: "HTTP+JSON",
         key: "rest",
         path: "/a2a/rest",
+        old: true,
         routes: rest::server::routes,
     },
     #[cfg(feature = "grpc")]
@@ -72,6 +78,7 @@ pub static BINDINGS: &[Binding] = &[
         name: "GRPC",
         key: "grpc",
         path: "",
+        old: false,
         routes: grpc::server::routes,
     },
 ];
@@ -153,16 +160,19 @@ impl Address {
     }
 }
 
-/// Writes into a card what is offered, and where.
+/// Writes into a card what is offered, and where: all of 1.0, then the same for who speaks 0.3.
 pub fn declare(card: &mut AgentCard, offers: &Offers, address: &Address) {
-    let interface = |binding: &Binding| AgentInterface {
+    let interface = |(version, binding): (&str, &Binding)| AgentInterface {
         url: address.of(binding),
         protocol_binding: binding.name.to_owned(),
-        protocol_version: VERSION.to_owned(),
+        protocol_version: version.to_owned(),
         ..AgentInterface::default()
     };
-    let offered = offers.with(Offer::On).chain(offers.with(Offer::Deprecated));
-    card.supported_interfaces = offered.map(interface).collect();
+    let offered = || offers.with(Offer::On).chain(offers.with(Offer::Deprecated));
+    let new = offered().map(|binding| (VERSION, binding));
+    let old = offered().filter(|binding| binding.old);
+    let old = old.map(|binding| (old::VERSION, binding));
+    card.supported_interfaces = new.chain(old).map(interface).collect();
     let deprecated: Vec<&str> = offers
         .with(Offer::Deprecated)
         .map(|binding| binding.name)

@@ -10,12 +10,14 @@
 //! - [`service`]: what an agent server does, one method for each row
 //! - [`server`]: the task server: an agent behind those methods, on a journal
 //! - [`types`]: the protocol's data, one declaration for JSON and protobuf
+//! - [`old`]: version 0.3, translated at the edge
 //! - [`event`], [`error`], [`limits`]: what happens, what goes wrong, and how much of everything
 
 pub mod binding;
 pub mod error;
 pub mod event;
 pub mod limits;
+pub mod old;
 pub mod operation;
 pub mod server;
 pub mod service;

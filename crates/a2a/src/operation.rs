@@ -20,6 +20,7 @@ mod route;
 #[path = "operation/route_tests.rs"]
 mod route_tests;
 
+pub(crate) use route::find_among;
 pub use route::{Fields, Found, Route, Verb, find};
 
 /// One row: an operation.

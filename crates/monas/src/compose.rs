@@ -133,6 +133,7 @@ impl Base {
         let bindings: Vec<_> = card
             .supported_interfaces
             .iter()
+            .filter(|it| it.protocol_version == binding::VERSION)
             .map(|it| &*it.protocol_binding)
             .collect();
         let data = match &config.data {

@@ -57,7 +57,10 @@ pub(crate) struct Way {
 impl Page {
     /// The page of an agent. `deprecated` names bindings that are going to be switched off.
     pub(crate) fn of(card: &AgentCard, encrypted: bool, deprecated: &[&str]) -> Self {
-        let ways = card.supported_interfaces.iter().filter_map(|interface| {
+        // Who speaks an older version knows where to look.
+        let interfaces = card.supported_interfaces.iter();
+        let interfaces = interfaces.filter(|it| it.protocol_version == a2a::binding::VERSION);
+        let ways = interfaces.filter_map(|interface| {
             let (title, commands) = ways::try_it(interface, encrypted)?;
             Some(Way {
                 title,

@@ -1,4 +1,4 @@
-//! Python with the packages of the reference implementation, in an environment of its own.
+//! Python with the packages of the reference implementation, in an environment for each version of it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,31 +11,51 @@ use crate::process;
 /// The oldest python that the packages support.
 const OLDEST: (u32, u32) = (3, 10);
 
-/// Where the environment and what belongs into it are, from the root.
-const FOLDER: &str = "conformance/a2a";
+/// A version of the reference implementation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Packages {
+    /// Where the environment and what belongs into it are, from the root.
+    folder: &'static str,
+    /// The variable by which tests find the python that has them.
+    variable: &'static str,
+}
+
+/// Those of version 1.0.
+pub(crate) const NEW: Packages = Packages {
+    folder: "conformance/a2a",
+    variable: "MONAS_PYTHON",
+};
+
+/// Those of version 0.3, which cannot be in one environment with the newer ones.
+pub(crate) const OLD: Packages = Packages {
+    folder: "conformance/a2a/old",
+    variable: "MONAS_OLD_PYTHON",
+};
 
 /// A python that has the packages.
 #[derive(Debug, Clone)]
 pub(crate) struct Python {
     pub(crate) path: PathBuf,
+    variable: &'static str,
 }
 
 impl Python {
-    /// Lets a program find this python, as `MONAS_PYTHON`.
+    /// Lets a program find this python.
     pub(crate) fn offer_to(&self, command: &mut Command) {
-        command.env("MONAS_PYTHON", &self.path);
+        command.env(self.variable, &self.path);
     }
 }
 
-/// The python of `conformance/a2a/.venv`, which is made from `MONAS_PYTHON` or the machine's own python, and made
+/// The python of the folder's `.venv`, which is made from `MONAS_PYTHON` or the machine's own python, and made
 /// again when `requirements.txt` has changed.
-pub(crate) fn python(root: &Path) -> Result<Python> {
-    let folder = root.join(FOLDER);
+pub(crate) fn python(root: &Path, packages: Packages) -> Result<Python> {
+    let folder = root.join(packages.folder);
     let environment = folder.join(".venv");
     let requirements = folder.join("requirements.txt");
     let stamp = environment.join(".installed-requirements.txt");
     let python = Python {
         path: environment.join("bin/python"),
+        variable: packages.variable,
     };
     let wanted = fs::read(&requirements).doing(|| format!("read {}", requirements.display()))?;
     let installed = fs::read(&stamp).is_ok_and(|installed| installed == wanted);
@@ -50,8 +70,8 @@ pub(crate) fn python(root: &Path) -> Result<Python> {
     pip.arg(&requirements);
     process::run(&mut pip).map_err(|error| Error::Missing {
         tool: "the python package a2a-sdk",
-        why: error.to_string(),
-        install: "conformance/a2a/.venv/bin/pip install -r conformance/a2a/requirements.txt",
+        why: format!("{}: {error}", folder.display()),
+        install: ".venv/bin/pip install -r requirements.txt, in the folder of requirements.txt",
     })?;
     fs::write(&stamp, wanted).doing(|| format!("write {}", stamp.display()))?;
     Ok(python)

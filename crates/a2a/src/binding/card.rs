@@ -14,8 +14,8 @@ use http::header::{
 use http::{HeaderName, Response, StatusCode};
 use sha2::{Digest as _, Sha256};
 
+use crate::old;
 use crate::types::AgentCard;
-use crate::types::wire::WireMessage as _;
 
 /// Where the card is; the second address is the older one.
 pub const PATHS: [&str; 2] = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
@@ -42,7 +42,9 @@ pub fn routes(card: &AgentCard) -> Router {
 
 impl Published {
     fn new(card: &AgentCard, now: SystemTime) -> Self {
-        let body = card.to_json();
+        // Whichever version its reader speaks.
+        let card = serde_json::to_value(card).expect("a card is always JSON");
+        let body = Bytes::from(old::union(card).to_string());
         let digest = Sha256::digest(&body);
         let tag: String = digest
             .iter()

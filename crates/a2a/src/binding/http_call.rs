@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use super::{VERSION, Wire};
 use crate::error::Error;
 use crate::limits::{DISCARD_TIME, Limits};
+use crate::old;
 use crate::service::Call;
 use crate::types::AgentCard;
 
@@ -24,19 +25,34 @@ pub(super) const EXTENSIONS_HEADER: HeaderName = HeaderName::from_static("a2a-ex
 /// The cursor after which a stream goes on.
 pub(super) const CURSOR_HEADER: HeaderName = HeaderName::from_static("last-event-id");
 
-/// What a binding takes an absent version for.
+/// The same, as 0.3 called it.
+pub(super) const OLD_EXTENSIONS_HEADER: HeaderName = HeaderName::from_static("x-a2a-extensions");
+
+/// What says which version a call is written in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unversioned {
-    /// A2A 3.6.2: 0.3.
-    Old,
-    /// The address of the call already says which version it is.
+pub(super) enum Versioned {
+    /// The parameter alone. A2A 3.6.2: without it, it is 0.3.
+    Parameter,
+    /// The package of a gRPC service.
     #[cfg(feature = "grpc")]
-    Known,
+    Package,
+    /// A name or an address that only 0.3 has.
+    OldName,
+}
+
+impl Versioned {
+    /// The header in which a reply tells what extensions are in use.
+    pub(super) fn extensions_header(self) -> HeaderName {
+        match self {
+            Self::OldName => OLD_EXTENSIONS_HEADER,
+            _ => EXTENSIONS_HEADER,
+        }
+    }
 }
 
 /// The call that the head of a request describes.
-pub(super) fn call(wire: &Wire, head: &Parts, unversioned: Unversioned) -> Result<Call, Error> {
-    check_version(head, unversioned)?;
+pub(super) fn call(wire: &Wire, head: &Parts, versioned: Versioned) -> Result<Call, Error> {
+    check_version(head, versioned)?;
     Ok(Call {
         caller: wire.caller.clone(),
         extensions: extensions(&head.headers),
@@ -45,7 +61,32 @@ pub(super) fn call(wire: &Wire, head: &Parts, unversioned: Unversioned) -> Resul
 }
 
 /// A2A 3.6: only major and minor count.
-fn check_version(head: &Parts, unversioned: Unversioned) -> Result<(), Error> {
+fn check_version(head: &Parts, versioned: Versioned) -> Result<(), Error> {
+    let version = version(head);
+    let mut numbers = version.trim().split('.');
+    let spoken = match (numbers.next(), numbers.next()) {
+        (Some(""), None) => versioned != Versioned::Parameter,
+        (Some(major), Some(minor)) => {
+            let is = |version: &str| version.split_once('.') == Some((major, minor));
+            // An old name means the old operation, whatever else its caller speaks.
+            is(VERSION) || (versioned == Versioned::OldName && is(old::VERSION))
+        }
+        _ => false,
+    };
+    if spoken {
+        Ok(())
+    } else {
+        let named = if version.is_empty() {
+            old::VERSION.to_owned()
+        } else {
+            version
+        };
+        Err(Error::VersionNotSupported(named))
+    }
+}
+
+/// The version that a request names, or nothing.
+pub(super) fn version(head: &Parts) -> String {
     let named = head
         .headers
         .get(VERSION_HEADER)
@@ -57,34 +98,13 @@ fn check_version(head: &Parts, unversioned: Unversioned) -> Result<(), Error> {
             .find(|(name, _)| name.eq_ignore_ascii_case(VERSION_HEADER.as_str()))
             .map(|(_, value)| value.into_owned())
     };
-    let version = named.or_else(asked).unwrap_or_default();
-    let mut numbers = version.trim().split('.');
-    let spoken = match (numbers.next(), numbers.next()) {
-        (Some(""), None) => match unversioned {
-            Unversioned::Old => false,
-            #[cfg(feature = "grpc")]
-            Unversioned::Known => true,
-        },
-        (Some(major), Some(minor)) => VERSION.split_once('.') == Some((major, minor)),
-        _ => false,
-    };
-    if spoken {
-        Ok(())
-    } else {
-        let named = if version.is_empty() {
-            "0.3".to_owned()
-        } else {
-            version
-        };
-        Err(Error::VersionNotSupported(named))
-    }
+    named.or_else(asked).unwrap_or_default()
 }
 
 fn extensions(headers: &HeaderMap) -> Vec<String> {
-    let lists = headers
-        .get_all(EXTENSIONS_HEADER)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
+    let names = [EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER];
+    let lists = names.iter().flat_map(|name| headers.get_all(name));
+    let lists = lists.filter_map(|value| value.to_str().ok());
     let uris = lists.flat_map(|list| list.split(',')).map(str::trim);
     uris.filter(|uri| !uri.is_empty())
         .map(str::to_owned)

@@ -14,7 +14,8 @@ use tokio::time::timeout;
 use crate::error::Error;
 use crate::operation::Frame;
 
-/// How a binding writes what an event holds. Neither may write a line break.
+/// How a binding writes what an event holds: one line, behind `data: `. What an error adds to the event comes
+/// in lines of its own.
 pub(super) trait Write: Send + 'static {
     /// A reply.
     fn reply(&self, out: &mut Vec<u8>, reply: &Bytes);

@@ -39,21 +39,33 @@ pub type Fields = Vec<(String, String)>;
 
 /// What is at a path.
 #[derive(Debug)]
-pub enum Found {
+pub enum Found<T = &'static Operation> {
     /// This operation, with the fields that the path holds.
-    Operation(&'static Operation, Fields),
+    Operation(T, Fields),
     /// Something, but not for this verb; these would do.
     OtherVerbs(Vec<&'static str>),
     /// Nothing.
     Nothing,
 }
 
+impl<T> Found<T> {
+    /// The same, for what the operation is part of.
+    pub(crate) fn map<U>(self, with: impl FnOnce(T) -> U) -> Found<U> {
+        match self {
+            Self::Operation(found, fields) => Found::Operation(with(found), fields),
+            Self::OtherVerbs(verbs) => Found::OtherVerbs(verbs),
+            Self::Nothing => Found::Nothing,
+        }
+    }
+}
+
 /// Finds what is at a path, given as its segments, percent-decoded. A path may have the tenant in
 /// front.
 pub fn find(verb: &str, segments: &[String]) -> Found {
-    let plain = find_at(verb, segments);
+    let rows = TABLE.iter().map(|operation| (operation, operation.routes));
+    let plain = find_among(&rows, verb, segments);
     match (plain, segments) {
-        (Found::Nothing, [tenant, rest @ ..]) => match find_at(verb, rest) {
+        (Found::Nothing, [tenant, rest @ ..]) => match find_among(&rows, verb, rest) {
             Found::Operation(operation, mut fields) => {
                 fields.push(("tenant".to_owned(), tenant.clone()));
                 Found::Operation(operation, fields)
@@ -64,14 +76,18 @@ pub fn find(verb: &str, segments: &[String]) -> Found {
     }
 }
 
-fn find_at(verb: &str, segments: &[String]) -> Found {
+/// Finds what is at a path among things that have routes.
+pub(crate) fn find_among<T: Copy>(
+    rows: &(impl Iterator<Item = (T, &'static [Route])> + Clone),
+    verb: &str,
+    segments: &[String],
+) -> Found<T> {
     let matching = |route: &Route| fields(route.path, segments);
     let routes = || {
-        TABLE
-            .iter()
-            .flat_map(|operation| operation.routes.iter().map(move |route| (operation, route)))
+        let rows = rows.clone();
+        rows.flat_map(|(row, routes)| routes.iter().map(move |route| (row, route)))
     };
-    let mut best: Option<(&Operation, Match)> = None;
+    let mut best: Option<(T, Match)> = None;
     let mut literal = None;
     let mut others = Vec::new();
     // The most literal template decides what is meant by the path, whatever the verb.
@@ -80,7 +96,7 @@ fn find_at(verb: &str, segments: &[String]) -> Found {
             literal = literal.max(Some(matched.literal));
         }
     }
-    for (operation, route) in routes() {
+    for (row, route) in routes() {
         let Some(matched) = matching(route) else {
             continue;
         };
@@ -88,13 +104,13 @@ fn find_at(verb: &str, segments: &[String]) -> Found {
             continue;
         }
         if route.verb.as_str() == verb {
-            best = Some((operation, matched));
+            best = Some((row, matched));
         } else {
             others.push(route.verb.as_str());
         }
     }
     match best {
-        Some((operation, matched)) => Found::Operation(operation, matched.fields),
+        Some((row, matched)) => Found::Operation(row, matched.fields),
         None if others.is_empty() => Found::Nothing,
         None => Found::OtherVerbs(others),
     }

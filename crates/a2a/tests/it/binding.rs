@@ -239,13 +239,14 @@ async fn what_is_off_is_neither_served_nor_listed() {
     let listed: Vec<_> = card
         .supported_interfaces
         .iter()
-        .map(|it| (&*it.protocol_binding, &*it.url))
+        .map(|it| (&*it.protocol_version, &*it.protocol_binding, &*it.url))
         .collect();
     assert_eq!(
         listed,
         [
-            ("GRPC", "example.com:8443"),
-            ("JSONRPC", "https://example.com:8443/a2a/jsonrpc")
+            ("1.0", "GRPC", "example.com:8443"),
+            ("1.0", "JSONRPC", "https://example.com:8443/a2a/jsonrpc"),
+            ("0.3", "JSONRPC", "https://example.com:8443/a2a/jsonrpc"),
         ]
     );
     assert_eq!(

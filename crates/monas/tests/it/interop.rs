@@ -23,15 +23,35 @@ struct Outcome {
 /// Runs a driver against a server in memory and against one with a folder.
 async fn check(client: &str, driver: impl Fn() -> Command) {
     let folder = tempfile::tempdir().unwrap();
-    for store in [Store::Memory, Store::Folder(folder.path().join("data"))] {
-        let sut = Sut::start(&store).await;
+    let stores = [Store::Memory, Store::Folder(folder.path().join("data"))];
+    check_on(
+        &stores,
+        client,
+        (&["JSONRPC", "HTTP+JSON", "GRPC"], 50),
+        driver,
+    )
+    .await;
+}
+
+/// Runs a driver against servers with these stores. It must have run so many scenarios over each binding.
+async fn check_on(
+    stores: &[Store],
+    client: &str,
+    (bindings, least): (&[&str], usize),
+    driver: impl Fn() -> Command,
+) {
+    for store in stores {
+        let sut = Sut::start(store).await;
         let outcomes = run(driver().arg(format!("http://{}", sut.address))).await;
-        for binding in ["JSONRPC", "HTTP+JSON", "GRPC"] {
+        for binding in bindings {
             let count = outcomes
                 .iter()
-                .filter(|outcome| outcome.binding == binding)
+                .filter(|outcome| outcome.binding == *binding)
                 .count();
-            assert!(count >= 50, "{client} ran {count} scenarios over {binding}");
+            assert!(
+                count >= least,
+                "{client} ran {count} scenarios over {binding}"
+            );
         }
         let failed: BTreeMap<String, &str> = outcomes
             .iter()
@@ -127,4 +147,36 @@ async fn the_official_rust_client_works() {
     let built = target.unwrap().join("a2a-interop/debug/a2a-interop");
     let driver = program("MONAS_A2A_RUST", built);
     check("rust", || Command::new(&driver)).await;
+}
+
+#[tokio::test]
+async fn the_official_python_client_of_0_3_works() {
+    let python = program("MONAS_OLD_PYTHON", folder().join("old/.venv/bin/python"));
+    check_on(
+        &[Store::Memory],
+        "old-python",
+        (&["JSONRPC", "HTTP+JSON"], 20),
+        || {
+            let mut command = Command::new(&python);
+            command.arg("-B").arg(folder().join("old/python/driver.py"));
+            command
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn the_official_javascript_client_of_0_3_works() {
+    let node = program("MONAS_NODE", "node");
+    check_on(
+        &[Store::Memory],
+        "old-js",
+        (&["JSONRPC", "HTTP+JSON"], 25),
+        || {
+            let mut command = Command::new(&node);
+            command.arg(folder().join("old/js/driver.mjs"));
+            command
+        },
+    )
+    .await;
 }

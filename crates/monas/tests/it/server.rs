@@ -10,13 +10,14 @@ use crate::support::agent::{Sent, call, stream, texts};
 use crate::support::http::{BOTH, Client, Version};
 use crate::support::server::{Running, config};
 
-/// The names of the bindings that the card lists, in its order.
+/// The names of the bindings that the card lists for 1.0, in its order.
 async fn listed(server: &Running) -> Vec<String> {
     let card: Value =
         serde_json::from_str(&server.get("/.well-known/agent-card.json").await.text).unwrap();
-    let interfaces = card["supportedInterfaces"].as_array().unwrap();
+    let interfaces = card["supportedInterfaces"].as_array().unwrap().iter();
+    let new = interfaces.filter(|interface| interface["protocolVersion"] == "1.0");
     let name = |interface: &Value| interface["protocolBinding"].as_str().unwrap().to_owned();
-    interfaces.iter().map(name).collect()
+    new.map(name).collect()
 }
 
 /// Asks gRPC's health service whether the server lives: the status, and the bytes of the answer.
@@ -188,6 +189,7 @@ async fn behind_a_proxy_clients_are_told_its_address() {
     let interfaces = card["supportedInterfaces"].as_array().unwrap();
     let urls: Vec<_> = interfaces
         .iter()
+        .filter(|it| it["protocolVersion"] == "1.0")
         .map(|it| it["url"].as_str().unwrap())
         .collect();
     assert_eq!(

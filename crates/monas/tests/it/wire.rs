@@ -18,6 +18,7 @@ mod generations;
 mod grpc;
 mod jsonrpc;
 mod listing;
+mod old;
 mod races;
 mod replay;
 mod rest;

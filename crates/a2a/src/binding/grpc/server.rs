@@ -18,7 +18,7 @@ use tonic_health::ServingStatus;
 
 use super::codec::Raw;
 use crate::binding::Wire;
-use crate::binding::http_call::{self, EXTENSIONS_HEADER, Unversioned};
+use crate::binding::http_call::{self, EXTENSIONS_HEADER, Versioned};
 use crate::error::{DOMAIN, Error};
 use crate::event::Format;
 use crate::operation::{self, Input, Operation, Reply, TABLE};
@@ -138,7 +138,7 @@ async fn perform(
     body: Bytes,
 ) -> Result<tonic::Response<Replies>, Error> {
     // The package of the service is the version's own.
-    let call = http_call::call(wire, head, Unversioned::Known)?;
+    let call = http_call::call(wire, head, Versioned::Package)?;
     let extensions = http_call::activated(&call, wire.service.card());
     let input = Input {
         format: Format::Protobuf,

@@ -5,16 +5,17 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::routing::post;
 use bytes::Bytes;
+use futures_util::stream;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use serde_json::json;
 
 use super::envelope::{Envelope, Id};
-use crate::binding::http_call::{self, EXTENSIONS_HEADER, Unversioned};
-use crate::binding::{Wire, sse};
+use crate::binding::asked::Asked;
+use crate::binding::{Wire, http_call, sse};
 use crate::error::Error;
 use crate::event::Format;
-use crate::operation::{self, Input, Reply};
+use crate::operation::{Input, Reply};
 
 /// The one address.
 pub fn routes(wire: Wire) -> Router {
@@ -30,10 +31,10 @@ async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Bo
         Err((id, error)) => return refuse(&id, &error),
     };
     let Envelope { id, method, params } = envelope;
-    let Some(operation) = operation::named(&method) else {
+    let Some(asked) = Asked::named(&method) else {
         return refuse(&id, &Error::MethodNotFound(method));
     };
-    let call = match http_call::call(&wire, &head, Unversioned::Old) {
+    let call = match http_call::call(&wire, &head, asked.versioned()) {
         Ok(call) => call,
         Err(error) => return refuse(&id, &error),
     };
@@ -43,13 +44,18 @@ async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Bo
         body: params,
         fields: Vec::new(),
     };
-    let mut response = match operation.perform(&*wire.service, call, input).await {
+    let mut response = match asked.perform(&*wire.service, call, input).await {
         Ok(Reply::One(result)) => reply(result_of(&id, &result)),
         Ok(Reply::Many(frames)) => sse::response(frames, Under(id), wire.limits.keep_alive),
+        Err(error) if asked.fails_in_stream() => {
+            let failed = Box::pin(stream::iter([Err(error)]));
+            sse::response(failed, Under(id), wire.limits.keep_alive)
+        }
         Err(error) => refuse(&id, &error),
     };
     if let Some(extensions) = extensions {
-        response.headers_mut().insert(EXTENSIONS_HEADER, extensions);
+        let header = asked.versioned().extensions_header();
+        response.headers_mut().insert(header, extensions);
     }
     response
 }

@@ -7,15 +7,16 @@ use axum::routing::any;
 use bytes::Bytes;
 use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderValue};
 use http::request::Parts;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderName, Method, Request, Response, StatusCode};
 use percent_encoding::percent_decode_str;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::binding::http_call::{self, EXTENSIONS_HEADER, Unversioned};
-use crate::binding::{Wire, sse};
+use crate::binding::asked::Asked;
+use crate::binding::{Wire, http_call, sse};
 use crate::error::Error;
 use crate::event::Format;
-use crate::operation::{self, Fields, Found, Input, Operation, Reply};
+use crate::old::{self, Dialect};
+use crate::operation::{self, Fields, Found, Input, Reply};
 
 const BASE: &str = "/a2a/rest";
 
@@ -33,30 +34,26 @@ pub fn routes(wire: Wire) -> Router {
 
 async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
-    let media_type = reply_type(&head.headers);
-    match perform(&wire, &head, body).await {
-        Ok((Reply::One(reply), extensions)) => {
-            let mut response = Response::new(Body::from(reply));
-            response
-                .headers_mut()
-                .insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-            extend(response, extensions)
-        }
-        Ok((Reply::Many(frames), extensions)) => extend(
-            sse::response(frames, Bare, wire.limits.keep_alive),
-            extensions,
-        ),
-        Err(error) => refuse(&error, media_type),
+    let form = Form::of(&head);
+    let (reply, extensions) = match perform(&wire, &head, body, form).await {
+        Ok(performed) => performed,
+        Err(error) => return refuse(&error, form),
+    };
+    let mut response = match reply {
+        Reply::One(reply) => written(reply, form),
+        Reply::Many(frames) => sse::response(frames, form, wire.limits.keep_alive),
+    };
+    if let Some((name, extensions)) = extensions {
+        response.headers_mut().insert(name, extensions);
     }
+    response
 }
 
-async fn perform(
-    wire: &Wire,
-    head: &Parts,
-    body: Body,
-) -> Result<(Reply, Option<HeaderValue>), Error> {
-    let (operation, mut fields) = find(head)?;
-    let call = http_call::call(wire, head, Unversioned::Old)?;
+type Performed = (Reply, Option<(HeaderName, HeaderValue)>);
+
+async fn perform(wire: &Wire, head: &Parts, body: Body, form: Form) -> Result<Performed, Error> {
+    let (mut asked, mut fields) = find(head, form)?;
+    let call = http_call::call(wire, head, asked.versioned())?;
     let extensions = http_call::activated(&call, wire.service.card());
     let mut input = Input {
         format: Format::Json,
@@ -73,34 +70,47 @@ async fn perform(
     }
     // The path says what the call is about: it has the last word.
     input.fields.append(&mut fields);
-    let reply = operation.perform(&*wire.service, call, input).await?;
-    Ok((reply, extensions))
+    if let Asked::Old(_, dialect) = &mut asked {
+        *dialect = Dialect::of(&input);
+    }
+    let reply = asked.perform(&*wire.service, call, input).await?;
+    let header = asked.versioned().extensions_header();
+    Ok((reply, extensions.map(|extensions| (header, extensions))))
 }
 
-fn find(head: &Parts) -> Result<(&'static Operation, Fields), Error> {
-    let path = head.uri.path();
-    let below = path.strip_prefix(BASE).unwrap_or(path);
-    let segments: Result<Vec<String>, _> = below
-        .split('/')
-        .skip(1)
-        .map(|segment| {
-            percent_decode_str(segment)
-                .decode_utf8()
-                .map(|segment| segment.into_owned())
-        })
-        .collect();
+fn find(head: &Parts, form: Form) -> Result<(Asked, Fields), Error> {
+    let (verb, path) = (head.method.as_str(), head.uri.path());
     let segments =
-        segments.map_err(|_| Error::InvalidRequest("the path is not UTF-8".to_owned()))?;
-    match operation::find(head.method.as_str(), &segments) {
-        Found::Operation(operation, fields) => Ok((operation, fields)),
+        segments(head).ok_or_else(|| Error::InvalidRequest("the path is not UTF-8".to_owned()))?;
+    let found = match form {
+        Form::New(_) => operation::find(verb, &segments).map(Asked::New),
+        // Which dialect it is shows in the body.
+        Form::Old => old::at(verb, &segments).map(|row| Asked::Old(row, Dialect::Proto)),
+    };
+    match found {
+        Found::Operation(asked, fields) => Ok((asked, fields)),
         Found::OtherVerbs(allowed) => Err(Error::VerbNotAllowed {
-            verb: head.method.to_string(),
+            verb: verb.to_owned(),
             allowed: allowed.join(", "),
         }),
-        Found::Nothing => Err(Error::MethodNotFound(format!("{} {path}", head.method))),
+        Found::Nothing => Err(Error::MethodNotFound(format!("{verb} {path}"))),
     }
 }
 
+/// The path below the base.
+fn below(head: &Parts) -> &str {
+    let path = head.uri.path();
+    path.strip_prefix(BASE).unwrap_or(path)
+}
+
+/// Its segments, percent-decoded; nothing when they are no text.
+fn segments(head: &Parts) -> Option<Vec<String>> {
+    let decode = |segment| percent_decode_str(segment).decode_utf8().ok();
+    let segments = below(head).split('/').skip(1);
+    segments
+        .map(|segment| decode(segment).map(|segment| segment.into_owned()))
+        .collect()
+}
 async fn read(wire: &Wire, head: &Parts, body: Body) -> Result<Bytes, Error> {
     let media_type = http_call::media_type(&head.headers);
     let body = match &*media_type {
@@ -139,20 +149,69 @@ fn reply_type(headers: &HeaderMap) -> &'static str {
     }
 }
 
-fn extend(mut response: Response<Body>, extensions: Option<HeaderValue>) -> Response<Body> {
-    if let Some(extensions) = extensions {
-        response.headers_mut().insert(EXTENSIONS_HEADER, extensions);
+/// How replies are written.
+#[derive(Clone, Copy)]
+enum Form {
+    /// As 1.0 has them, under this media type.
+    New(&'static str),
+    /// As 0.3 has them.
+    Old,
+}
+
+impl Form {
+    /// A path of 0.3 is known by how it begins. Who names 1.0 has a tenant of that name.
+    fn of(head: &Parts) -> Self {
+        let version = http_call::version(head);
+        let version = version.trim();
+        let first = below(head).split('/').nth(1);
+        if first == Some(old::PREFIX) && (version.is_empty() || is_old(version)) {
+            Self::Old
+        } else {
+            Self::New(reply_type(&head.headers))
+        }
     }
+
+    fn media_type(self) -> &'static str {
+        match self {
+            Self::New(media_type) => media_type,
+            // It has no media type of its own.
+            Self::Old => JSON,
+        }
+    }
+
+    fn describe(self, error: &Error) -> Value {
+        let code = error.code();
+        let (message, details) = (error.to_string(), error.details());
+        match self {
+            Self::New(_) => json!({
+                "error": {
+                    "code": code.http,
+                    "status": code.status,
+                    "message": message,
+                    "details": details,
+                }
+            }),
+            Self::Old => json!({ "code": code.json_rpc, "message": message, "data": details }),
+        }
+    }
+}
+
+fn is_old(version: &str) -> bool {
+    let rest = version.strip_prefix(old::VERSION);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+fn written(body: impl Into<Body>, form: Form) -> Response<Body> {
+    let mut response = Response::new(body.into());
+    let media_type = HeaderValue::from_static(form.media_type());
+    response.headers_mut().insert(CONTENT_TYPE, media_type);
     response
 }
 
-fn refuse(error: &Error, media_type: &'static str) -> Response<Body> {
-    let mut response = Response::new(Body::from(describe(error)));
+fn refuse(error: &Error, form: Form) -> Response<Body> {
+    let mut response = written(form.describe(error).to_string(), form);
     *response.status_mut() =
         StatusCode::from_u16(error.code().http).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     if let Error::VerbNotAllowed { allowed, .. } = error
         && let Ok(allowed) = HeaderValue::from_str(allowed)
     {
@@ -161,28 +220,17 @@ fn refuse(error: &Error, media_type: &'static str) -> Response<Body> {
     response
 }
 
-fn describe(error: &Error) -> String {
-    let code = error.code();
-    json!({
-        "error": {
-            "code": code.http,
-            "status": code.status,
-            "message": error.to_string(),
-            "details": error.details(),
-        }
-    })
-    .to_string()
-}
-
 /// Every event of a stream is the reply itself.
-struct Bare;
-
-impl sse::Write for Bare {
+impl sse::Write for Form {
     fn reply(&self, out: &mut Vec<u8>, reply: &Bytes) {
         out.extend_from_slice(reply);
     }
 
     fn error(&self, out: &mut Vec<u8>, error: &Error) {
-        out.extend_from_slice(describe(error).as_bytes());
+        out.extend_from_slice(self.describe(error).to_string().as_bytes());
+        if matches!(self, Self::Old) {
+            // Its clients know an error by the name of the event.
+            out.extend_from_slice(b"\nevent: error");
+        }
     }
 }

@@ -132,8 +132,8 @@ async fn unknown_methods_are_named() {
         "",
         "sendMessage",
         "SendMessage ",
-        "message/send",
-        "tasks/get",
+        "message/sent",
+        "tasks/get/",
         "rpc.discover",
     ] {
         let body = json_rpc(method, echo()).to_string();

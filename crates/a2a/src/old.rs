@@ -1,0 +1,215 @@
+//! Version 0.3 of the protocol beside 1.0: old names for the rows of the table.
+//!
+//! A client of 0.3 calls other names, writes other JSON and keeps other rules. All of that is here: a
+//! binding that finds an old name hands over the request and gets a reply in the old form. Whatever lies
+//! further in sees 1.0 alone.
+//!
+//! The translation works on JSON values, not on a second set of types. It renames and regroups what it
+//! knows and leaves out the rest; whether a request is valid is decided where 1.0 is read, and what is said
+//! about a field is said under its old name.
+//!
+//! Layout:
+//! - `table`: the old operations
+//! - `request`, `reply`: one function for each of them, on the way in and on the way out
+//! - `content`: messages, parts and states, both ways
+//! - `card`: what an agent says about itself, for readers of 0.3 and for readers of both
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
+use serde_json::{Map, Value};
+
+use crate::error::Error;
+use crate::event::Format;
+use crate::operation::{self, Frame, Input, Reply};
+use crate::service::{Call, Service};
+use crate::types::wire::Violation;
+
+mod card;
+#[cfg(test)]
+#[path = "old/card_tests.rs"]
+mod card_tests;
+mod content;
+mod reply;
+mod request;
+mod table;
+#[cfg(test)]
+#[path = "old/translation_tests.rs"]
+mod translation_tests;
+
+pub use card::union;
+pub use table::{PREFIX, Row, TABLE, at, named};
+
+/// The version that is spoken here, as an interface of a card names it.
+pub const VERSION: &str = "0.3";
+
+/// The two ways in which clients of 0.3 write JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// That of its JSON schema: objects that name their `kind`, states and roles in small letters.
+    Kind,
+    /// That of its protobuf: `content`, `ROLE_USER`, resource names.
+    Proto,
+}
+
+impl Dialect {
+    /// That of a request over REST, whose clients write either. A body shows it by its shape; what has no
+    /// body is taken for protobuf's, which official clients write, unless a field `dialect` says `kind`.
+    pub fn of(input: &Input) -> Self {
+        let asked = |(name, text): &(String, String)| name == "dialect" && text == "kind";
+        let body: Value = serde_json::from_slice(&input.body).unwrap_or_default();
+        let message = &body["message"];
+        let shown = message.get("kind").or(message.get("parts"));
+        let shown = shown.or(body.get("taskId")).or(body.get("url"));
+        if shown.is_some() || input.fields.iter().any(asked) {
+            Self::Kind
+        } else {
+            Self::Proto
+        }
+    }
+}
+
+/// Where 0.3 has a rule of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// It has none.
+    Same,
+    /// To subscribe to a task that has ended gives the task, and the end.
+    EndedIsTheTask,
+    /// An extended card that is not offered is one that is not configured.
+    NotOfferedIsNotConfigured,
+    /// Without an extended card it is the public one.
+    ElsePublic,
+}
+
+/// What an old request asks for: an operation of 1.0, and its request.
+struct Request {
+    operation: &'static str,
+    body: Map<String, Value>,
+}
+
+impl Row {
+    /// Performs a call that is written in 0.3.
+    pub async fn perform(
+        &self,
+        service: &dyn Service,
+        call: Call,
+        input: Input,
+        dialect: Dialect,
+    ) -> Result<Reply, Error> {
+        let params = params(&input)?;
+        let request = (self.request)(params, dialect)?;
+        let performed = match ask(service, call.clone(), &request).await {
+            Err(error) => self.instead(service, call, &request, error).await,
+            reply => reply,
+        };
+        let translate = self.reply;
+        let write = move |body: &Bytes| -> Result<Bytes, Error> {
+            let new: Value = serde_json::from_slice(body)
+                .map_err(|error| Error::Internal(format!("translate a reply: {error}")))?;
+            Ok(translate(new, dialect)?.to_string().into())
+        };
+        Ok(match performed.map_err(|error| self.told(error))? {
+            Reply::One(body) => Reply::One(write(&body)?),
+            Reply::Many(frames) => Reply::Many(Box::pin(frames.map(move |portion| {
+                let frame =
+                    |Frame { cursor, body }| write(&body).map(|body| Frame { cursor, body });
+                portion?.into_iter().map(frame).collect()
+            }))),
+        })
+    }
+
+    /// What the old rule makes of an error.
+    async fn instead(
+        &self,
+        service: &dyn Service,
+        call: Call,
+        request: &Request,
+        error: Error,
+    ) -> Result<Reply, Error> {
+        match (self.rule, &error) {
+            (Rule::EndedIsTheTask, Error::UnsupportedOperation(_)) if streams(service) => {
+                let request = Request {
+                    operation: "GetTask",
+                    body: request.body.clone(),
+                };
+                let Reply::One(task) = ask(service, call, &request).await? else {
+                    return Err(error);
+                };
+                let body = [b"{\"task\":", &*task, b"}"].concat().into();
+                let portion = vec![Frame { cursor: None, body }];
+                Ok(Reply::Many(Box::pin(stream::iter([Ok(portion)]))))
+            }
+            (Rule::NotOfferedIsNotConfigured, Error::UnsupportedOperation(_)) => {
+                Err(Error::ExtendedAgentCardNotConfigured)
+            }
+            (
+                Rule::ElsePublic,
+                Error::UnsupportedOperation(_) | Error::ExtendedAgentCardNotConfigured,
+            ) => {
+                use crate::types::wire::WireMessage as _;
+                Ok(Reply::One(service.card().to_json()))
+            }
+            _ => Err(error),
+        }
+    }
+
+    /// The error with the old names of the fields that are to blame.
+    fn told(&self, error: Error) -> Error {
+        let violations = match &error {
+            Error::InvalidParams { violations, .. } if !violations.is_empty() => violations,
+            _ => return error,
+        };
+        let violations = violations.iter().map(|violation| Violation {
+            field: self.old_name(&violation.field),
+            description: violation.description.clone(),
+        });
+        Error::violated(violations.collect())
+    }
+
+    fn old_name(&self, field: &str) -> String {
+        let (first, rest) = field.split_at(field.find(['.', '[']).unwrap_or(field.len()));
+        let first = self.fields.iter().find(|(new, _)| *new == first);
+        let mut field = match first {
+            Some((_, old)) => format!("{old}{rest}"),
+            None => field.to_owned(),
+        };
+        for (new, old) in request::FIELDS {
+            field = field.replace(new, old);
+        }
+        field
+    }
+}
+
+/// The request as an object. What came beside the body wins.
+fn params(input: &Input) -> Result<Map<String, Value>, Error> {
+    let mut params = if input.body.is_empty() {
+        Map::new()
+    } else {
+        match serde_json::from_slice(&input.body) {
+            Ok(Value::Object(params)) => params,
+            Ok(_) => return Err(Error::invalid("the request must be an object")),
+            Err(error) => return Err(Error::Parse(error.to_string())),
+        }
+    };
+    for (name, text) in &input.fields {
+        params.insert(name.clone(), text.as_str().into());
+    }
+    Ok(params)
+}
+
+async fn ask(service: &dyn Service, call: Call, request: &Request) -> Result<Reply, Error> {
+    let operation =
+        operation::named(request.operation).expect("old operations name rows of the table");
+    let body = serde_json::to_vec(&request.body).expect("JSON is always written");
+    let input = Input {
+        format: Format::Json,
+        body: body.into(),
+        fields: Vec::new(),
+    };
+    operation.perform(service, call, input).await
+}
+
+fn streams(service: &dyn Service) -> bool {
+    let capabilities = service.card().capabilities.as_ref();
+    capabilities.and_then(|it| it.streaming) == Some(true)
+}

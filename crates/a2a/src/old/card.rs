@@ -1,0 +1,158 @@
+//! Cards: as 0.3 has them, and such that readers of either version find what they look for.
+
+use serde_json::{Map, Value, json};
+
+use super::VERSION;
+use super::content::Taken as _;
+
+/// The version that a card of 0.3 names.
+const PROTOCOL_VERSION: &str = "0.3.0";
+
+/// A card that readers of 1.0 and of 0.3 understand: all of the first, and beside it what only the second
+/// look for. Each ignores what it does not know. A signature of the 1.0 card holds for who reads that.
+pub fn union(mut new: Value) -> Value {
+    let old = old(new.clone());
+    // Without an address there is nobody to call in 0.3.
+    if old.get("url").is_some() {
+        add(&mut new, old);
+    }
+    new
+}
+
+/// Adds what is missing, also inside of what is there.
+fn add(to: &mut Value, more: Value) {
+    match (to, more) {
+        (Value::Object(to), Value::Object(more)) => {
+            for (name, value) in more {
+                match to.get_mut(&name) {
+                    Some(there) => add(there, value),
+                    None => _ = to.insert(name, value),
+                }
+            }
+        }
+        (Value::Array(to), Value::Array(more)) => {
+            for (there, value) in to.iter_mut().zip(more) {
+                add(there, value);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A card of 1.0 as 0.3 has it, in the dialect of its JSON schema.
+pub(super) fn old(new: Value) -> Value {
+    let Value::Object(mut new) = new else {
+        return new;
+    };
+    let mut old = new.taken(&[
+        ("name", "name"),
+        ("description", "description"),
+        ("provider", "provider"),
+        ("version", "version"),
+        ("documentationUrl", "documentationUrl"),
+        ("iconUrl", "iconUrl"),
+        ("defaultInputModes", "defaultInputModes"),
+        ("defaultOutputModes", "defaultOutputModes"),
+        ("skills", "skills"),
+        ("capabilities", "capabilities"),
+        ("signatures", "signatures"),
+    ]);
+    old.insert("protocolVersion".to_owned(), PROTOCOL_VERSION.into());
+    addresses(&new, &mut old);
+    let mut extended = Value::Bool(false);
+    if let Some(Value::Object(capabilities)) = old.get_mut("capabilities") {
+        extended = capabilities.remove("extendedAgentCard").unwrap_or(extended);
+    }
+    old.insert("supportsAuthenticatedExtendedCard".to_owned(), extended);
+    security(&mut new, &mut old);
+    if let Some(Value::Array(skills)) = old.get_mut("skills") {
+        for skill in skills.iter_mut().filter_map(Value::as_object_mut) {
+            let mut asked = skill.clone();
+            skill.remove("securityRequirements");
+            security(&mut asked, skill);
+        }
+    }
+    if let Some(Value::Object(schemes)) = new.remove("securitySchemes") {
+        let schemes = schemes.into_iter();
+        let schemes = schemes.filter_map(|(name, new)| Some((name, scheme(new)?)));
+        let schemes: Map<_, _> = schemes.collect();
+        old.insert("securitySchemes".to_owned(), schemes.into());
+    }
+    old.into()
+}
+
+/// Where 0.3 is spoken: the first address is the one to call.
+fn addresses(new: &Map<String, Value>, old: &mut Map<String, Value>) {
+    let interfaces = new.get("supportedInterfaces").and_then(Value::as_array);
+    let spoken = |interface: &&Value| interface["protocolVersion"] == VERSION;
+    let spoken = interfaces.into_iter().flatten().filter(spoken);
+    let spoken: Vec<Value> = spoken
+        .map(|it| json!({ "url": it["url"], "transport": it["protocolBinding"] }))
+        .collect();
+    if let Some(first) = spoken.first() {
+        old.insert("url".to_owned(), first["url"].clone());
+        old.insert("preferredTransport".to_owned(), first["transport"].clone());
+    }
+    old.insert("additionalInterfaces".to_owned(), spoken.into());
+}
+
+/// What a caller must prove: scopes by the names of schemes.
+fn security(new: &mut Map<String, Value>, old: &mut Map<String, Value>) {
+    let Some(Value::Array(requirements)) = new.remove("securityRequirements") else {
+        return;
+    };
+    let requirement = |mut new: Value| -> Value {
+        let schemes = match new.get_mut("schemes").map(Value::take) {
+            Some(Value::Object(schemes)) => schemes,
+            _ => Map::new(),
+        };
+        let scopes = |scopes: &Value| scopes.get("list").cloned().unwrap_or_else(|| json!([]));
+        let schemes = schemes.iter();
+        let schemes: Map<_, _> = schemes
+            .map(|(name, it)| (name.clone(), scopes(it)))
+            .collect();
+        schemes.into()
+    };
+    let security: Vec<Value> = requirements.into_iter().map(requirement).collect();
+    old.insert("security".to_owned(), security.into());
+}
+
+/// A security scheme, which 0.3 writes as OpenAPI does. One that it does not know is left out.
+fn scheme(new: Value) -> Option<Value> {
+    let Value::Object(new) = new else {
+        return None;
+    };
+    let (which, Value::Object(mut new)) = new.into_iter().next()? else {
+        return None;
+    };
+    let mut old = new.taken(&[("description", "description")]);
+    let (kind, names): (&str, &[(&str, &str)]) = match &*which {
+        "apiKeySecurityScheme" => ("apiKey", &[("location", "in"), ("name", "name")]),
+        "httpAuthSecurityScheme" => (
+            "http",
+            &[("scheme", "scheme"), ("bearerFormat", "bearerFormat")],
+        ),
+        "oauth2SecurityScheme" => (
+            "oauth2",
+            &[
+                ("flows", "flows"),
+                ("oauth2MetadataUrl", "oauth2MetadataUrl"),
+            ],
+        ),
+        "openIdConnectSecurityScheme" => {
+            ("openIdConnect", &[("openIdConnectUrl", "openIdConnectUrl")])
+        }
+        "mtlsSecurityScheme" => ("mutualTLS", &[]),
+        _ => return None,
+    };
+    old.append(&mut new.taken(names));
+    if let Some(Value::Object(flows)) = old.get_mut("flows") {
+        // Neither is known to 0.3.
+        flows.remove("deviceCode");
+        for flow in flows.values_mut().filter_map(Value::as_object_mut) {
+            flow.remove("pkceRequired");
+        }
+    }
+    old.insert("type".to_owned(), kind.into());
+    Some(old.into())
+}
