@@ -3,8 +3,8 @@
 Takes one JSON object on each line of its input, {"do": NAME, ...}, and answers each with one line:
 the answer, or {"error": TEXT} when the official code refuses what it was given. Bytes are in hexadecimal.
 
-    describe                        what the SDK's descriptors say, one text for each field, value and method
-    describe_set  {set}             the same for a FileDescriptorSet, after protobuf has accepted it
+    describe      {package}         what the SDK's descriptors say, one text for each field, value and method
+    describe_set  {set, package}    the same for a FileDescriptorSet, after protobuf has accepted it
     required                        which fields the definition marks as required
     corpus                          every message: empty, with each field alone, and with all of them, once
                                     for each member of each oneof
@@ -17,6 +17,7 @@ import functools
 import json
 import sys
 
+from a2a.compat.v0_3 import a2a_v0_3_pb2
 from a2a.types import a2a_pb2
 from google.api import field_behavior_pb2
 from google.protobuf import (
@@ -28,6 +29,9 @@ from google.protobuf import (
 from google.protobuf.descriptor import FieldDescriptor
 
 PACKAGE = 'lf.a2a.v1'
+
+# That of version 0.3, which the SDK keeps beside it.
+OLD_PACKAGE = 'a2a.v1'
 
 KINDS = {
     number: name.removeprefix('TYPE_').lower()
@@ -49,18 +53,19 @@ def main() -> None:
 # Descriptors.
 
 
-def describe() -> list[str]:
-    return list(describe_file(a2a_pb2.DESCRIPTOR))
+def describe(package: str = PACKAGE) -> list[str]:
+    file = {PACKAGE: a2a_pb2, OLD_PACKAGE: a2a_v0_3_pb2}[package]
+    return list(describe_file(file.DESCRIPTOR))
 
 
-def describe_set(set: str) -> list[str]:
+def describe_set(set: str, package: str = PACKAGE) -> list[str]:
     files = descriptor_pb2.FileDescriptorSet.FromString(bytes.fromhex(set))
     pool = descriptor_pool.DescriptorPool()
     for file in files.file:
         pool.Add(file)
     described = []
     for file in files.file:
-        if file.package == PACKAGE:
+        if file.package == package:
             described.extend(describe_file(pool.FindFileByName(file.name)))
     return described
 

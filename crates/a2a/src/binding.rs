@@ -52,8 +52,6 @@ pub struct Binding {
     pub key: &'static str,
     /// The path its address ends with; gRPC has its own paths, and an address without one.
     pub path: &'static str,
-    /// Whether it speaks 0.3, too.
-    pub old: bool,
     routes: fn(Wire) -> Router,
 }
 
@@ -63,14 +61,12 @@ pub static BINDINGS: &[Binding] = &[
         name: "JSONRPC",
         key: "jsonrpc",
         path: "/a2a/jsonrpc",
-        old: true,
         routes: jsonrpc::server::routes,
     },
     Binding {
         name: "HTTP+JSON",
         key: "rest",
         path: "/a2a/rest",
-        old: true,
         routes: rest::server::routes,
     },
     #[cfg(feature = "grpc")]
@@ -78,7 +74,6 @@ pub static BINDINGS: &[Binding] = &[
         name: "GRPC",
         key: "grpc",
         path: "",
-        old: false,
         routes: grpc::server::routes,
     },
 ];
@@ -170,8 +165,7 @@ pub fn declare(card: &mut AgentCard, offers: &Offers, address: &Address) {
     };
     let offered = || offers.with(Offer::On).chain(offers.with(Offer::Deprecated));
     let new = offered().map(|binding| (VERSION, binding));
-    let old = offered().filter(|binding| binding.old);
-    let old = old.map(|binding| (old::VERSION, binding));
+    let old = offered().map(|binding| (old::VERSION, binding));
     card.supported_interfaces = new.chain(old).map(interface).collect();
     let deprecated: Vec<&str> = offers
         .with(Offer::Deprecated)

@@ -13,6 +13,7 @@
 //! - `request`, `reply`: one function for each of them, on the way in and on the way out
 //! - `content`: messages, parts and states, both ways
 //! - `card`: what an agent says about itself, for readers of 0.3 and for readers of both
+//! - [`types`]: its messages in protobuf, which gRPC carries
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
@@ -35,9 +36,10 @@ mod table;
 #[cfg(test)]
 #[path = "old/translation_tests.rs"]
 mod translation_tests;
+pub mod types;
 
 pub use card::union;
-pub use table::{PREFIX, Row, TABLE, at, named};
+pub use table::{PREFIX, Row, Rpc, TABLE, at, named, rpc};
 
 /// The version that is spoken here, as an interface of a card names it.
 pub const VERSION: &str = "0.3";
@@ -47,7 +49,7 @@ pub const VERSION: &str = "0.3";
 pub enum Dialect {
     /// That of its JSON schema: objects that name their `kind`, states and roles in small letters.
     Kind,
-    /// That of its protobuf: `content`, `ROLE_USER`, resource names.
+    /// That of its protobuf: `content`, `ROLE_USER`, resource names. Protobuf itself becomes it.
     Proto,
 }
 
@@ -90,23 +92,27 @@ struct Request {
 impl Row {
     /// Performs a call that is written in 0.3.
     pub async fn perform(
-        &self,
+        &'static self,
         service: &dyn Service,
         call: Call,
         input: Input,
         dialect: Dialect,
     ) -> Result<Reply, Error> {
-        let params = params(&input)?;
-        let request = (self.request)(params, dialect)?;
+        let format = input.format;
+        let request = (self.request)(self.params(input)?, dialect)?;
         let performed = match ask(service, call.clone(), &request).await {
             Err(error) => self.instead(service, call, &request, error).await,
             reply => reply,
         };
-        let translate = self.reply;
+        let (translate, rpc) = (self.reply, self.rpc.as_ref());
         let write = move |body: &Bytes| -> Result<Bytes, Error> {
             let new: Value = serde_json::from_slice(body)
                 .map_err(|error| Error::Internal(format!("translate a reply: {error}")))?;
-            Ok(translate(new, dialect)?.to_string().into())
+            let old = translate(new, dialect)?;
+            match (format, rpc) {
+                (Format::Protobuf, Some(rpc)) => (rpc.write)(old),
+                _ => Ok(old.to_string().into()),
+            }
         };
         Ok(match performed.map_err(|error| self.told(error))? {
             Reply::One(body) => Reply::One(write(&body)?),
@@ -116,6 +122,22 @@ impl Row {
                 portion?.into_iter().map(frame).collect()
             }))),
         })
+    }
+
+    /// The request as an object. What came beside the body wins.
+    fn params(&self, input: Input) -> Result<Map<String, Value>, Error> {
+        let given = match (input.format, &self.rpc) {
+            _ if input.body.is_empty() => Value::Object(Map::new()),
+            (Format::Protobuf, Some(rpc)) => (rpc.read)(input.body)?,
+            _ => serde_json::from_slice(&input.body)
+                .map_err(|error| Error::Parse(error.to_string()))?,
+        };
+        let Value::Object(mut params) = given else {
+            return Err(Error::invalid("the request must be an object"));
+        };
+        let fields = input.fields.into_iter();
+        params.extend(fields.map(|(name, text)| (name, text.into())));
+        Ok(params)
     }
 
     /// What the old rule makes of an error.
@@ -178,23 +200,6 @@ impl Row {
         }
         field
     }
-}
-
-/// The request as an object. What came beside the body wins.
-fn params(input: &Input) -> Result<Map<String, Value>, Error> {
-    let mut params = if input.body.is_empty() {
-        Map::new()
-    } else {
-        match serde_json::from_slice(&input.body) {
-            Ok(Value::Object(params)) => params,
-            Ok(_) => return Err(Error::invalid("the request must be an object")),
-            Err(error) => return Err(Error::Parse(error.to_string())),
-        }
-    };
-    for (name, text) in &input.fields {
-        params.insert(name.clone(), text.as_str().into());
-    }
-    Ok(params)
 }
 
 async fn ask(service: &dyn Service, call: Call, request: &Request) -> Result<Reply, Error> {

@@ -83,7 +83,7 @@ export async function partsComeBack(client, binding) {
     { kind: "text", text: "task", metadata: { a: 1 } },
     { kind: "file", file: { bytes: "AAEC", name: "a.bin", mimeType: "application/octet-stream" } },
     { kind: "file", file: { uri: "https://example.com/a", mimeType: "image/png" } },
-    { kind: "data", data: { deep: { list: [1, "two", null] } } },
+    { kind: "data", data: { deep: { list: [1, "two", true] } } },
   ];
   const { history: [{ parts: kept }] } = await sendForTask(client, params({ parts }));
   assert.deepEqual(kept.map(whole(binding)), parts.map(whole(binding)));

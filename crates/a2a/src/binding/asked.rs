@@ -22,6 +22,12 @@ impl Asked {
         new.or_else(|| old::named(method).map(|row| Self::Old(row, Dialect::Kind)))
     }
 
+    /// What a method of the gRPC service of 0.3 means.
+    #[cfg(feature = "grpc")]
+    pub(super) fn old_rpc(name: &str) -> Option<Self> {
+        old::rpc(name).map(|row| Self::Old(row, Dialect::Proto))
+    }
+
     /// Whether a client looks for errors in a stream: 0.3 has them there, also when nothing came before.
     pub(super) fn fails_in_stream(self) -> bool {
         matches!(self, Self::Old(row, _) if row.replies == Replies::Many)

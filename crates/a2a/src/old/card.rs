@@ -81,6 +81,29 @@ pub(super) fn old(new: Value) -> Value {
     old.into()
 }
 
+/// The same in the dialect of protobuf, where security is written as in 1.0.
+pub(super) fn proto(mut new: Value) -> Value {
+    let mut card = old(new.clone());
+    let take = |new: &mut Value, old: &mut Value| {
+        for (from, to) in [
+            ("securitySchemes", "securitySchemes"),
+            ("securityRequirements", "security"),
+        ] {
+            if let Some(value) = new.get_mut(from) {
+                old[to] = value.take();
+            }
+        }
+    };
+    take(&mut new, &mut card);
+    let skills = (new["skills"].as_array_mut(), card["skills"].as_array_mut());
+    if let (Some(new), Some(old)) = skills {
+        for (new, old) in new.iter_mut().zip(old) {
+            take(new, old);
+        }
+    }
+    card
+}
+
 /// Where 0.3 is spoken: the first address is the one to call.
 fn addresses(new: &Map<String, Value>, old: &mut Map<String, Value>) {
     let interfaces = new.get("supportedInterfaces").and_then(Value::as_array);

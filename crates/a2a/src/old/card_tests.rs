@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::card::{old, union};
+use super::card::{old, proto, union};
 
 fn card() -> Value {
     json!({
@@ -83,4 +83,13 @@ fn a_card_without_old_addresses_stays_as_it_is() {
         .unwrap()
         .truncate(1);
     assert_eq!(union(new.clone()), new);
+}
+
+#[test]
+fn protobuf_keeps_security_as_it_is() {
+    let (new, old) = (card(), proto(card()));
+    assert_eq!(old["securitySchemes"], new["securitySchemes"]);
+    assert_eq!(old["security"], new["securityRequirements"]);
+    let skill = &new["skills"][0]["securityRequirements"];
+    assert_eq!(&old["skills"][0]["security"], skill);
 }

@@ -149,3 +149,8 @@ pub(super) fn nothing(_: Value, dialect: Dialect) -> Translated {
 pub(super) fn card(reply: Value, _: Dialect) -> Translated {
     Ok(cards::old(reply))
 }
+
+/// A card, for protobuf.
+pub(super) fn proto_card(reply: Value, _: Dialect) -> Translated {
+    Ok(cards::proto(reply))
+}

@@ -1,15 +1,20 @@
 //! The operations of 0.3, and which row of the table each one is.
 
+use bytes::Bytes;
 use serde_json::{Map, Value};
 
-use super::{Dialect, Request, Rule, reply, request};
+use super::{Dialect, Request, Rule, reply, request, types};
 use crate::error::Error;
 use crate::operation::{Found, Replies, Route, Verb, find_among};
+use crate::types::Empty;
+use crate::types::wire::{MessageDescription, WireMessage};
 
 /// An operation of 0.3.
 pub struct Row {
     /// Its name in JSON-RPC, if it has one.
     pub method: Option<&'static str>,
+    /// Its method in gRPC, if it has one.
+    pub rpc: Option<Rpc>,
     /// Where REST has it, below `/v1`.
     pub routes: &'static [Route],
     /// How many replies there are.
@@ -23,6 +28,38 @@ pub struct Row {
     pub(super) fields: &'static [(&'static str, &'static str)],
 }
 
+/// A method of the gRPC service, which passes protobuf on as the JSON that stands for it.
+#[derive(Debug)]
+pub struct Rpc {
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes.
+    pub request: fn() -> &'static MessageDescription,
+    /// What it gives, once or again and again.
+    pub reply: fn() -> &'static MessageDescription,
+    pub(super) read: fn(Bytes) -> Result<Value, Error>,
+    pub(super) write: fn(Value) -> Result<Bytes, Error>,
+}
+
+impl Rpc {
+    const fn new<Q: WireMessage, R: WireMessage>(name: &'static str) -> Self {
+        Self {
+            name,
+            request: Q::describe,
+            reply: R::describe,
+            read: |body| {
+                let request = Q::from_protobuf(body)?;
+                Ok(serde_json::to_value(request).expect("a message is always JSON"))
+            },
+            write: |reply| {
+                let reply = R::deserialize(reply);
+                let failed = |error| Error::Internal(format!("translate a reply: {error}"));
+                Ok(reply.map_err(failed)?.to_protobuf())
+            },
+        }
+    }
+}
+
 const fn route(verb: Verb, path: &'static str) -> Route {
     Route { verb, path }
 }
@@ -31,6 +68,10 @@ const fn route(verb: Verb, path: &'static str) -> Route {
 pub static TABLE: &[Row] = &[
     Row {
         method: Some("message/send"),
+        rpc: Some(Rpc::new::<
+            types::SendMessageRequest,
+            types::SendMessageResponse,
+        >("SendMessage")),
         routes: &[route(Verb::Post, "/message:send")],
         replies: Replies::One,
         request: request::send,
@@ -40,6 +81,9 @@ pub static TABLE: &[Row] = &[
     },
     Row {
         method: Some("message/stream"),
+        rpc: Some(
+            Rpc::new::<types::SendMessageRequest, types::StreamResponse>("SendStreamingMessage"),
+        ),
         routes: &[route(Verb::Post, "/message:stream")],
         replies: Replies::Many,
         request: request::stream,
@@ -49,6 +93,7 @@ pub static TABLE: &[Row] = &[
     },
     Row {
         method: Some("tasks/get"),
+        rpc: Some(Rpc::new::<types::GetTaskRequest, types::Task>("GetTask")),
         routes: &[route(Verb::Get, "/tasks/{id}")],
         replies: Replies::One,
         request: request::get,
@@ -58,6 +103,7 @@ pub static TABLE: &[Row] = &[
     },
     Row {
         method: Some("tasks/list"),
+        rpc: None,
         routes: &[route(Verb::Get, "/tasks")],
         replies: Replies::One,
         request: request::list,
@@ -67,6 +113,9 @@ pub static TABLE: &[Row] = &[
     },
     Row {
         method: Some("tasks/cancel"),
+        rpc: Some(Rpc::new::<types::CancelTaskRequest, types::Task>(
+            "CancelTask",
+        )),
         routes: &[route(Verb::Post, "/tasks/{id}:cancel")],
         replies: Replies::One,
         request: request::cancel,
@@ -76,6 +125,10 @@ pub static TABLE: &[Row] = &[
     },
     Row {
         method: Some("tasks/resubscribe"),
+        rpc: Some(Rpc::new::<
+            types::TaskSubscriptionRequest,
+            types::StreamResponse,
+        >("TaskSubscription")),
         routes: &[
             route(Verb::Get, "/tasks/{id}:subscribe"),
             route(Verb::Post, "/tasks/{id}:subscribe"),
@@ -88,6 +141,10 @@ pub static TABLE: &[Row] = &[
     },
     Row {
         method: Some("tasks/pushNotificationConfig/set"),
+        rpc: Some(Rpc::new::<
+            types::CreateTaskPushNotificationConfigRequest,
+            types::TaskPushNotificationConfig,
+        >("CreateTaskPushNotificationConfig")),
         routes: &[route(Verb::Post, "/tasks/{id}/pushNotificationConfigs")],
         replies: Replies::One,
         request: request::set_push,
@@ -102,6 +159,10 @@ pub static TABLE: &[Row] = &[
     },
     Row {
         method: Some("tasks/pushNotificationConfig/get"),
+        rpc: Some(Rpc::new::<
+            types::GetTaskPushNotificationConfigRequest,
+            types::TaskPushNotificationConfig,
+        >("GetTaskPushNotificationConfig")),
         routes: &[route(
             Verb::Get,
             "/tasks/{id}/pushNotificationConfigs/{pushNotificationConfigId}",
@@ -114,6 +175,10 @@ pub static TABLE: &[Row] = &[
     },
     Row {
         method: Some("tasks/pushNotificationConfig/list"),
+        rpc: Some(Rpc::new::<
+            types::ListTaskPushNotificationConfigRequest,
+            types::ListTaskPushNotificationConfigResponse,
+        >("ListTaskPushNotificationConfig")),
         routes: &[route(Verb::Get, "/tasks/{id}/pushNotificationConfigs")],
         replies: Replies::One,
         request: request::list_push,
@@ -123,6 +188,10 @@ pub static TABLE: &[Row] = &[
     },
     Row {
         method: Some("tasks/pushNotificationConfig/delete"),
+        rpc: Some(Rpc::new::<
+            types::DeleteTaskPushNotificationConfigRequest,
+            Empty,
+        >("DeleteTaskPushNotificationConfig")),
         routes: &[route(
             Verb::Delete,
             "/tasks/{id}/pushNotificationConfigs/{pushNotificationConfigId}",
@@ -135,6 +204,7 @@ pub static TABLE: &[Row] = &[
     },
     Row {
         method: Some("agent/getAuthenticatedExtendedCard"),
+        rpc: None,
         routes: &[],
         replies: Replies::One,
         request: request::card,
@@ -144,10 +214,23 @@ pub static TABLE: &[Row] = &[
     },
     Row {
         method: None,
+        rpc: None,
         routes: &[route(Verb::Get, "/card")],
         replies: Replies::One,
         request: request::card,
         reply: reply::card,
+        rule: Rule::ElsePublic,
+        fields: &[],
+    },
+    Row {
+        method: None,
+        rpc: Some(Rpc::new::<types::GetAgentCardRequest, types::AgentCard>(
+            "GetAgentCard",
+        )),
+        routes: &[],
+        replies: Replies::One,
+        request: request::card,
+        reply: reply::proto_card,
         rule: Rule::ElsePublic,
         fields: &[],
     },
@@ -156,6 +239,12 @@ pub static TABLE: &[Row] = &[
 /// The operation of that name in JSON-RPC.
 pub fn named(method: &str) -> Option<&'static Row> {
     TABLE.iter().find(|row| row.method == Some(method))
+}
+
+/// The operation of that name in gRPC.
+pub fn rpc(name: &str) -> Option<&'static Row> {
+    let named = |row: &&Row| row.rpc.as_ref().is_some_and(|rpc| rpc.name == name);
+    TABLE.iter().find(named)
 }
 
 /// What the paths of REST begin with.

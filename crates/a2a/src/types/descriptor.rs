@@ -11,11 +11,31 @@ use prost_types::{
 
 use super::wire::{EnumDescription, FieldDescription, Kind, Label, MessageDescription};
 
-/// The package of the protocol.
-pub const PACKAGE: &str = "lf.a2a.v1";
-
-/// The protocol's service.
+/// The protocol's service, in the package of each version.
 pub const SERVICE: &str = "A2AService";
+
+/// A package of the protocol, and the file that it is in.
+#[derive(Debug, Clone, Copy)]
+pub struct Package {
+    /// Its name.
+    pub name: &'static str,
+    /// The name of the file.
+    pub file: &'static str,
+}
+
+impl Package {
+    /// That of 1.0.
+    pub const NEW: Self = Self {
+        name: "lf.a2a.v1",
+        file: "a2a.proto",
+    };
+
+    /// That of 0.3.
+    pub const OLD: Self = Self {
+        name: "a2a.v1",
+        file: "a2a_v0_3.proto",
+    };
+}
 
 /// An operation, as a method of the service.
 #[derive(Debug, Clone, Copy)]
@@ -30,27 +50,32 @@ pub struct Method {
     pub streaming: bool,
 }
 
-/// Describes the service with these methods and all messages they need, one file for each package they are
-/// from. A file comes behind those it depends on.
-pub fn files(methods: &[Method]) -> FileDescriptorSet {
-    let mut files = Files::default();
+/// Describes the service of a package with these methods and all messages they need, one file for each package
+/// they are from. A file comes behind those it depends on.
+pub fn files(package: Package, methods: &[Method]) -> FileDescriptorSet {
+    let mut files = Files {
+        package,
+        files: BTreeMap::new(),
+    };
     for method in methods {
         files.message(method.input);
         files.message(method.output);
     }
-    let mut file = files.0.remove(A2A).unwrap_or_else(|| new_file(A2A));
+    let mut files = files.files;
+    let own = files.remove(package.file);
+    let mut file = own.unwrap_or_else(|| new_file(package.file, package.name));
     file.service.push(service(methods));
-    let mut file_set: Vec<_> = files.0.into_values().collect();
+    let mut file_set: Vec<_> = files.into_values().collect();
     file.dependency = file_set.iter().map(|file| file.name().to_owned()).collect();
     file_set.push(file);
     FileDescriptorSet { file: file_set }
 }
 
-const A2A: &str = "a2a.proto";
-
-/// Files by their names.
-#[derive(Default)]
-struct Files(BTreeMap<&'static str, FileDescriptorProto>);
+/// Files by their names; messages that are not of protobuf's own are of the package.
+struct Files {
+    package: Package,
+    files: BTreeMap<&'static str, FileDescriptorProto>,
+}
 
 impl Files {
     /// Adds a message and all it holds, unless it is there.
@@ -90,22 +115,19 @@ impl Files {
     }
 
     fn file(&mut self, full_name: &str) -> &mut FileDescriptorProto {
-        let name = match full_name {
-            "google.protobuf.Empty" => "google/protobuf/empty.proto",
-            "google.protobuf.Timestamp" => "google/protobuf/timestamp.proto",
-            name if name.starts_with("google.protobuf.") => "google/protobuf/struct.proto",
-            _ => A2A,
+        const PROTOBUF: &str = "google.protobuf";
+        let (name, package) = match full_name {
+            "google.protobuf.Empty" => ("google/protobuf/empty.proto", PROTOBUF),
+            "google.protobuf.Timestamp" => ("google/protobuf/timestamp.proto", PROTOBUF),
+            name if name.starts_with(PROTOBUF) => ("google/protobuf/struct.proto", PROTOBUF),
+            _ => (self.package.file, self.package.name),
         };
-        self.0.entry(name).or_insert_with(|| new_file(name))
+        let new = || new_file(name, package);
+        self.files.entry(name).or_insert_with(new)
     }
 }
 
-fn new_file(name: &str) -> FileDescriptorProto {
-    let package = if name == A2A {
-        PACKAGE
-    } else {
-        "google.protobuf"
-    };
+fn new_file(name: &str, package: &str) -> FileDescriptorProto {
     FileDescriptorProto {
         name: Some(name.to_owned()),
         package: Some(package.to_owned()),

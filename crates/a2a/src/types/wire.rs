@@ -32,7 +32,7 @@ pub(crate) use enumeration::{enumerations, parse_enum, read_enum, write_enum};
 pub(crate) use error::{Fault, Place, fault};
 pub(crate) use field::{Field, Scalar};
 pub(crate) use message::{Members, Rule, messages, read_field, rule};
-pub(crate) use name::{camel, camel_bytes, camel_length};
+pub(crate) use name::{camel, camel_bytes, camel_length, snake, unmarked};
 pub(crate) use oneof::{Oneof, oneofs, read_member, report_unset, write_member};
 pub(crate) use protobuf::{DEPTH, Reader, Wire, block_size, put_block, put_double, put_varint};
 pub(crate) use violation::Path;

@@ -246,6 +246,7 @@ async fn what_is_off_is_neither_served_nor_listed() {
         [
             ("1.0", "GRPC", "example.com:8443"),
             ("1.0", "JSONRPC", "https://example.com:8443/a2a/jsonrpc"),
+            ("0.3", "GRPC", "example.com:8443"),
             ("0.3", "JSONRPC", "https://example.com:8443/a2a/jsonrpc"),
         ]
     );

@@ -24,29 +24,18 @@ struct Outcome {
 async fn check(client: &str, driver: impl Fn() -> Command) {
     let folder = tempfile::tempdir().unwrap();
     let stores = [Store::Memory, Store::Folder(folder.path().join("data"))];
-    check_on(
-        &stores,
-        client,
-        (&["JSONRPC", "HTTP+JSON", "GRPC"], 50),
-        driver,
-    )
-    .await;
+    check_on(&stores, client, 50, driver).await;
 }
 
 /// Runs a driver against servers with these stores. It must have run so many scenarios over each binding.
-async fn check_on(
-    stores: &[Store],
-    client: &str,
-    (bindings, least): (&[&str], usize),
-    driver: impl Fn() -> Command,
-) {
+async fn check_on(stores: &[Store], client: &str, least: usize, driver: impl Fn() -> Command) {
     for store in stores {
         let sut = Sut::start(store).await;
         let outcomes = run(driver().arg(format!("http://{}", sut.address))).await;
-        for binding in bindings {
+        for binding in ["JSONRPC", "HTTP+JSON", "GRPC"] {
             let count = outcomes
                 .iter()
-                .filter(|outcome| outcome.binding == *binding)
+                .filter(|outcome| outcome.binding == binding)
                 .count();
             assert!(
                 count >= least,
@@ -152,31 +141,21 @@ async fn the_official_rust_client_works() {
 #[tokio::test]
 async fn the_official_python_client_of_0_3_works() {
     let python = program("MONAS_OLD_PYTHON", folder().join("old/.venv/bin/python"));
-    check_on(
-        &[Store::Memory],
-        "old-python",
-        (&["JSONRPC", "HTTP+JSON"], 20),
-        || {
-            let mut command = Command::new(&python);
-            command.arg("-B").arg(folder().join("old/python/driver.py"));
-            command
-        },
-    )
+    check_on(&[Store::Memory], "old-python", 20, || {
+        let mut command = Command::new(&python);
+        command.arg("-B").arg(folder().join("old/python/driver.py"));
+        command
+    })
     .await;
 }
 
 #[tokio::test]
 async fn the_official_javascript_client_of_0_3_works() {
     let node = program("MONAS_NODE", "node");
-    check_on(
-        &[Store::Memory],
-        "old-js",
-        (&["JSONRPC", "HTTP+JSON"], 25),
-        || {
-            let mut command = Command::new(&node);
-            command.arg(folder().join("old/js/driver.mjs"));
-            command
-        },
-    )
+    check_on(&[Store::Memory], "old-js", 25, || {
+        let mut command = Command::new(&node);
+        command.arg(folder().join("old/js/driver.mjs"));
+        command
+    })
     .await;
 }

@@ -1,4 +1,4 @@
-//! gRPC, served: every row of the table is an rpc, one reply or many.
+//! gRPC, served: every row of the table is an rpc, one reply or many; those of 0.3 are a service of their own.
 
 use axum::Router;
 use axum::body::Body;
@@ -18,11 +18,13 @@ use tonic_health::ServingStatus;
 
 use super::codec::Raw;
 use crate::binding::Wire;
-use crate::binding::http_call::{self, EXTENSIONS_HEADER, Versioned};
+use crate::binding::asked::Asked;
+use crate::binding::http_call::{self, Versioned};
 use crate::error::{DOMAIN, Error};
 use crate::event::Format;
+use crate::old;
 use crate::operation::{self, Input, Operation, Reply, TABLE};
-use crate::types::descriptor;
+use crate::types::descriptor::{self, Package};
 use crate::types::rpc_error;
 use crate::types::rpc_error::{Any, BadRequest, ErrorInfo, FieldViolation};
 use crate::types::wire::WireMessage;
@@ -30,7 +32,10 @@ use crate::types::wire::WireMessage;
 /// The name of the service.
 pub const SERVICE: &str = "lf.a2a.v1.A2AService";
 
-/// The service at its own paths, and the same once more under `/a2a/grpc`.
+/// The name of the service in 0.3.
+pub const OLD_SERVICE: &str = "a2a.v1.A2AService";
+
+/// The services at their own paths, and the same once more under `/a2a/grpc`.
 pub fn routes(wire: Wire) -> Router {
     let routes = service(wire);
     Router::new()
@@ -41,15 +46,19 @@ pub fn routes(wire: Wire) -> Router {
 fn service(wire: Wire) -> Router {
     let (health, checks) = tonic_health::server::health_reporter();
     // The reporter keeps what it is told; it is told once.
-    futures_util::FutureExt::now_or_never(
-        health.set_service_status(SERVICE, ServingStatus::Serving),
-    );
+    for service in [SERVICE, OLD_SERVICE] {
+        futures_util::FutureExt::now_or_never(
+            health.set_service_status(service, ServingStatus::Serving),
+        );
+    }
     let mut router = Router::new()
-        .route(&format!("/{SERVICE}/{{name}}"), post(answer))
+        .route(&format!("/{SERVICE}/{{name}}"), post(answer_new))
+        .route(&format!("/{OLD_SERVICE}/{{name}}"), post(answer_old))
         .with_state(wire)
         .route_service("/grpc.health.v1.Health/{*name}", checks);
     let reflection = tonic_reflection::server::Builder::configure()
-        .register_file_descriptor_set(descriptor::files(&methods()))
+        .register_file_descriptor_set(descriptor::files(Package::NEW, &methods()))
+        .register_file_descriptor_set(descriptor::files(Package::OLD, &old_methods()))
         .build_v1();
     match reflection {
         Ok(reflection) => {
@@ -61,9 +70,27 @@ fn service(wire: Wire) -> Router {
     router
 }
 
-async fn answer(
+async fn answer_new(
     State(wire): State<Wire>,
     Path(name): Path<String>,
+    request: Request<Body>,
+) -> Response<Body> {
+    let asked = operation::named(&name).map(Asked::New);
+    answer(wire, asked.ok_or(name), request).await
+}
+
+async fn answer_old(
+    State(wire): State<Wire>,
+    Path(name): Path<String>,
+    request: Request<Body>,
+) -> Response<Body> {
+    answer(wire, Asked::old_rpc(&name).ok_or(name), request).await
+}
+
+/// Answers a call of what was found, or says that there is nothing of that name.
+async fn answer(
+    wire: Wire,
+    asked: Result<Asked, String>,
     request: Request<Body>,
 ) -> Response<Body> {
     if !speaks_grpc(request.headers()) {
@@ -71,8 +98,9 @@ async fn answer(
         *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
         return response;
     }
-    let Some(operation) = operation::named(&name) else {
-        return status(&Error::MethodNotFound(name)).into_http();
+    let asked = match asked {
+        Ok(asked) => asked,
+        Err(name) => return status(&Error::MethodNotFound(name)).into_http(),
     };
     let mut grpc = Grpc::new(Raw)
         .max_decoding_message_size(wire.limits.max_body)
@@ -82,7 +110,7 @@ async fn answer(
     let seen = head.clone();
     head.extensions.clear();
     let row = Row {
-        operation,
+        asked,
         wire,
         head: seen,
     };
@@ -110,7 +138,7 @@ fn speaks_grpc(headers: &HeaderMap) -> bool {
 
 /// A call of one operation. One reply is a stream of one.
 struct Row {
-    operation: &'static Operation,
+    asked: Asked,
     wire: Wire,
     head: Parts,
 }
@@ -123,29 +151,33 @@ impl ServerStreamingService<Bytes> for Row {
     type Future = BoxFuture<'static, Result<tonic::Response<Replies>, Status>>;
 
     fn call(&mut self, request: tonic::Request<Bytes>) -> Self::Future {
-        let (operation, wire, head) = (self.operation, self.wire.clone(), self.head.clone());
+        let (asked, wire, head) = (self.asked, self.wire.clone(), self.head.clone());
         Box::pin(async move {
-            let answered = perform(operation, &wire, &head, request.into_inner()).await;
+            let answered = perform(asked, &wire, &head, request.into_inner()).await;
             answered.map_err(|error| status(&error))
         })
     }
 }
 
 async fn perform(
-    operation: &Operation,
+    asked: Asked,
     wire: &Wire,
     head: &Parts,
     body: Bytes,
 ) -> Result<tonic::Response<Replies>, Error> {
     // The package of the service is the version's own.
-    let call = http_call::call(wire, head, Versioned::Package)?;
+    let versioned = match asked {
+        Asked::New(_) => Versioned::Package,
+        Asked::Old(..) => Versioned::OldName,
+    };
+    let call = http_call::call(wire, head, versioned)?;
     let extensions = http_call::activated(&call, wire.service.card());
     let input = Input {
         format: Format::Protobuf,
         body,
         fields: Vec::new(),
     };
-    let replies: Replies = match operation.perform(&*wire.service, call, input).await? {
+    let replies: Replies = match asked.perform(&*wire.service, call, input).await? {
         Reply::One(reply) => Box::pin(stream::once(async { Ok(reply) })),
         Reply::Many(frames) => Box::pin(frames.flat_map(|portion| {
             let portion: Vec<Result<Bytes, Status>> = match portion {
@@ -158,7 +190,7 @@ async fn perform(
     let mut response = tonic::Response::new(replies);
     if let Some(extensions) = extensions {
         let mut headers = HeaderMap::new();
-        headers.insert(EXTENSIONS_HEADER, extensions);
+        headers.insert(versioned.extensions_header(), extensions);
         *response.metadata_mut() = MetadataMap::from_headers(headers);
     }
     Ok(response)
@@ -212,4 +244,17 @@ fn methods() -> Vec<descriptor::Method> {
         streaming: operation.replies == operation::Replies::Many,
     };
     TABLE.iter().map(method).collect()
+}
+
+fn old_methods() -> Vec<descriptor::Method> {
+    let method = |row: &old::Row| {
+        let rpc = row.rpc.as_ref()?;
+        Some(descriptor::Method {
+            name: rpc.name,
+            input: (rpc.request)(),
+            output: (rpc.reply)(),
+            streaming: row.replies == operation::Replies::Many,
+        })
+    };
+    old::TABLE.iter().filter_map(method).collect()
 }

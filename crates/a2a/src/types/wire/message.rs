@@ -200,12 +200,14 @@ pub(crate) fn read_field<'de, F: Field, A: MapAccess<'de>>(map: &mut A) -> Resul
 ///
 /// The part in brackets is for messages with a oneof; it comes first because a word in front of a field could
 /// not be told from its name. Exactly one of its members must be there. The word behind the tag is one of
-/// [`Rule`]'s, or missing. Each message becomes a struct with public fields.
+/// [`Rule`]'s, or missing. A field whose name in JSON does not follow from its own says it: `msg as "message"`.
+/// Each message becomes a struct with public fields.
 macro_rules! messages {
     ($package:literal; $(
         $(#[$about:meta])*
         $name:ident $([ $(#[$choice_about:meta])* $choice:ident: $oneof:ty ])? {
-            $( $(#[$field_about:meta])* $field:ident: $type:ty = $tag:literal $($word:ident)? ),* $(,)?
+            $( $(#[$field_about:meta])* $field:ident $(as $json:literal)?: $type:ty = $tag:literal $($word:ident)? ),*
+            $(,)?
         }
     )*) => { $(
         $(#[$about])*
@@ -221,8 +223,8 @@ macro_rules! messages {
                     name: stringify!($name),
                     full_name: concat!($package, ".", stringify!($name)),
                     plain: &[ $( $crate::types::wire::FieldDescription {
-                        name: stringify!($field),
-                        json_name: $crate::types::wire::camel!($field),
+                        name: $crate::types::wire::snake!($field),
+                        json_name: $crate::types::wire::camel!($field $($json)?),
                         // The tag is also the number of a bit in 64.
                         tag: { const { assert!($tag > 0 && $tag < 64) }; $tag },
                         kind: <$type as $crate::types::wire::Field>::KIND,
@@ -260,7 +262,7 @@ macro_rules! messages {
                 match tag {
                     $( $tag => $crate::types::wire::Place::within(
                         $crate::types::wire::Field::take(&mut self.$field, wire, input),
-                        $crate::types::wire::camel!($field),
+                        $crate::types::wire::camel!($field $($json)?),
                     ), )*
                     _ => {
                         $( if $crate::types::wire::Oneof::take(&mut self.$choice, tag, wire, input)? {
@@ -272,7 +274,9 @@ macro_rules! messages {
             }
 
             fn tag_of(name: &str) -> Option<u32> {
-                $( if name == $crate::types::wire::camel!($field) || name == stringify!($field) {
+                $( if name == $crate::types::wire::camel!($field $($json)?)
+                    || name == $crate::types::wire::snake!($field)
+                {
                     return Some($tag);
                 } )*
                 $( if let Some(tag) = <$oneof as $crate::types::wire::Oneof>::tag_of(name) {
@@ -286,7 +290,7 @@ macro_rules! messages {
                 let _ = &map;
                 $( $crate::types::wire::Oneof::write(&self.$choice, map)?; )?
                 $( $crate::types::wire::rule!($($word)?)
-                    .write($crate::types::wire::camel!($field), &self.$field, map)?; )*
+                    .write($crate::types::wire::camel!($field $($json)?), &self.$field, map)?; )*
                 Ok(())
             }
 
@@ -328,7 +332,7 @@ macro_rules! messages {
                 let _ = (path, &found);
                 $( $crate::types::wire::Oneof::check(&self.$choice, stringify!($choice), path, found); )?
                 $( $crate::types::wire::rule!($($word)?)
-                    .check($crate::types::wire::camel!($field), &self.$field, path, found); )*
+                    .check($crate::types::wire::camel!($field $($json)?), &self.$field, path, found); )*
             }
         }
 

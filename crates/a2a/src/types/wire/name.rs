@@ -1,4 +1,12 @@
-//! The JSON name of a field, made from its protobuf name when we are compiled.
+//! The names of a field, in protobuf and in JSON, made from its identifier when we are compiled.
+
+/// The name that an identifier stands for: some are words of Rust, too, and bear a mark.
+pub(crate) const fn unmarked(identifier: &str) -> &str {
+    match identifier.as_bytes() {
+        [b'r', b'#', ..] => identifier.split_at(2).1,
+        _ => identifier,
+    }
+}
 
 /// How long `snake` is in camelCase.
 pub(crate) const fn camel_length(snake: &str) -> usize {
@@ -36,10 +44,22 @@ pub(crate) const fn camel_bytes<const LENGTH: usize>(snake: &str) -> [u8; LENGTH
     camel
 }
 
-/// The JSON name of the field that an identifier names, as a constant.
-macro_rules! camel {
+/// The protobuf name of the field that an identifier names, as a constant.
+macro_rules! snake {
     ($name:ident) => {{
-        const SNAKE: &str = stringify!($name);
+        const SNAKE: &str = $crate::types::wire::unmarked(stringify!($name));
+        SNAKE
+    }};
+}
+pub(crate) use snake;
+
+/// The JSON name of the field that an identifier names, as a constant, or the one that is given.
+macro_rules! camel {
+    ($name:ident $json:literal) => {
+        $json
+    };
+    ($name:ident) => {{
+        const SNAKE: &str = $crate::types::wire::snake!($name);
         const BYTES: [u8; $crate::types::wire::camel_length(SNAKE)] =
             $crate::types::wire::camel_bytes(SNAKE);
         const CAMEL: &str = match std::str::from_utf8(&BYTES) {

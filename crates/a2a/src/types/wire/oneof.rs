@@ -104,7 +104,7 @@ macro_rules! oneofs {
     ($(
         $(#[$about:meta])*
         $name:ident {
-            $( $(#[$member_about:meta])* $variant:ident $field:ident: $type:ty = $tag:literal ),* $(,)?
+            $( $(#[$member_about:meta])* $variant:ident $field:ident $(as $json:literal)?: $type:ty = $tag:literal ),* $(,)?
         }
     )*) => { $(
         $(#[$about])*
@@ -119,8 +119,8 @@ macro_rules! oneofs {
         impl $crate::types::wire::Oneof for $name {
             const MEMBERS: &'static [$crate::types::wire::FieldDescription] = &[ $(
                 $crate::types::wire::FieldDescription {
-                    name: stringify!($field),
-                    json_name: $crate::types::wire::camel!($field),
+                    name: $crate::types::wire::snake!($field),
+                    json_name: $crate::types::wire::camel!($field $($json)?),
                     // The tag is also the number of a bit in 64.
                     tag: { const { assert!($tag > 0 && $tag < 64) }; $tag },
                     kind: <$type as $crate::types::wire::Element>::KIND,
@@ -163,7 +163,7 @@ macro_rules! oneofs {
                         };
                         $crate::types::wire::Place::within(
                             $crate::types::wire::Element::take(&mut member, wire, input),
-                            $crate::types::wire::camel!($field),
+                            $crate::types::wire::camel!($field $($json)?),
                         )?;
                         *self = Self::$variant(member);
                         Ok(true)
@@ -173,7 +173,9 @@ macro_rules! oneofs {
             }
 
             fn tag_of(name: &str) -> Option<u32> {
-                $( if name == $crate::types::wire::camel!($field) || name == stringify!($field) {
+                $( if name == $crate::types::wire::camel!($field $($json)?)
+                    || name == $crate::types::wire::snake!($field)
+                {
                     return Some($tag);
                 } )*
                 None
@@ -183,7 +185,7 @@ macro_rules! oneofs {
                 match self {
                     Self::Unset => Ok(()),
                     $( Self::$variant(member) => $crate::types::wire::write_member(
-                        $crate::types::wire::camel!($field),
+                        $crate::types::wire::camel!($field $($json)?),
                         member,
                         map,
                     ), )*
@@ -230,7 +232,7 @@ macro_rules! oneofs {
                 match self {
                     Self::Unset => $crate::types::wire::report_unset(name, Self::MEMBERS, path, found),
                     $( Self::$variant(member) => {
-                        let name = $crate::types::wire::camel!($field);
+                        let name = $crate::types::wire::camel!($field $($json)?);
                         let path = $crate::types::wire::Path::Field(path, name);
                         $crate::types::wire::Element::check(member, &path, found);
                     } )*

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use a2a::old;
 use a2a::operation::{Replies, TABLE};
-use a2a::types::descriptor;
+use a2a::types::descriptor::{self, Package};
 use a2a::types::wire::{EnumDescription, FieldDescription, Kind, Label, MessageDescription};
 use prost::Message as _;
 use serde_json::json;
@@ -36,11 +37,31 @@ fn the_descriptors_for_reflection_are_the_official_ones() {
         output: (operation.reply)(),
         streaming: operation.replies == Replies::Many,
     });
-    let files = descriptor::files(&methods.collect::<Vec<_>>());
+    let files = descriptor::files(Package::NEW, &methods.collect::<Vec<_>>());
     let set = hex(&files.encode_to_vec());
     let ours = Official::list(&json!({"do": "describe_set", "set": set}));
     let official = Official::list(&json!({"do": "describe"}));
     assert_only_ahead(&ours.into_iter().collect(), &official.into_iter().collect());
+}
+
+#[test]
+fn the_descriptors_of_0_3_are_the_official_ones() {
+    let methods = old::TABLE.iter().filter_map(|row| {
+        let rpc = row.rpc.as_ref()?;
+        Some(descriptor::Method {
+            name: rpc.name,
+            input: (rpc.request)(),
+            output: (rpc.reply)(),
+            streaming: row.replies == Replies::Many,
+        })
+    });
+    let files = descriptor::files(Package::OLD, &methods.collect::<Vec<_>>());
+    let (set, package) = (hex(&files.encode_to_vec()), Package::OLD.name);
+    let ours = Official::list(&json!({"do": "describe_set", "set": set, "package": package}));
+    let official = Official::list(&json!({"do": "describe", "package": package}));
+    let (ours, official): (Lines, Lines) =
+        (ours.into_iter().collect(), official.into_iter().collect());
+    assert_eq!(ours, official);
 }
 
 #[test]

@@ -165,30 +165,37 @@ async fn what_is_not_grpc_is_told_so_by_http() {
 async fn health_and_reflection_are_served() {
     let sut = Sut::in_memory().await;
     let mut caller = sut.caller(Binding::Grpc).await;
-    let name = b"lf.a2a.v1.A2AService";
-    let named = |tag: u8| [&[tag, u8::try_from(name.len()).unwrap()][..], name].concat();
-    for prefix in ["", "/a2a/grpc"] {
-        let body = call(
-            &mut caller,
-            &format!("{prefix}/grpc.health.v1.Health/Check"),
-            &named(0x0a),
-        )
-        .await;
-        // Field 1, the status: 1 is SERVING.
-        assert_eq!(body[5..], [0x08, 0x01], "{prefix}");
-    }
-    // file_containing_symbol: the service.
-    let path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
-    let body = call(&mut caller, path, &named(0x22)).await;
-    for word in [
-        "SendStreamingMessage",
-        "TaskPushNotificationConfig",
-        "lf.a2a.v1",
+    for (name, words) in [
+        (
+            "lf.a2a.v1.A2AService",
+            [
+                "SendStreamingMessage",
+                "TaskPushNotificationConfig",
+                "lf.a2a.v1",
+            ],
+        ),
+        (
+            "a2a.v1.A2AService",
+            ["TaskSubscription", "TaskPushNotificationConfig", "a2a.v1"],
+        ),
     ] {
-        let found = body
-            .windows(word.len())
-            .any(|window| window == word.as_bytes());
-        assert!(found, "{word} is not described");
+        let length = u8::try_from(name.len()).unwrap();
+        let named = |tag: u8| [&[tag, length], name.as_bytes()].concat();
+        for prefix in ["", "/a2a/grpc"] {
+            let path = format!("{prefix}/grpc.health.v1.Health/Check");
+            let body = call(&mut caller, &path, &named(0x0a)).await;
+            // Field 1, the status: 1 is SERVING.
+            assert_eq!(body[5..], [0x08, 0x01], "{prefix} {name}");
+        }
+        // file_containing_symbol: the service.
+        let path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+        let body = call(&mut caller, path, &named(0x22)).await;
+        for word in words {
+            let found = body
+                .windows(word.len())
+                .any(|window| window == word.as_bytes());
+            assert!(found, "{word} of {name} is not described");
+        }
     }
 }
 

@@ -1,0 +1,174 @@
+//! Tasks, messages and how they change.
+
+use bytes::Bytes;
+
+use crate::types::wire::{enumerations, messages, oneofs};
+use crate::types::{Struct, Timestamp};
+
+enumerations! { "a2a.v1";
+    /// Who speaks.
+    Role "ROLE_UNSPECIFIED" {
+        /// The one who asked.
+        User = 1 "ROLE_USER",
+        /// The agent.
+        Agent = 2 "ROLE_AGENT",
+    }
+
+    /// How a task stands.
+    TaskState "TASK_STATE_UNSPECIFIED" {
+        /// Accepted, and not begun.
+        Submitted = 1 "TASK_STATE_SUBMITTED",
+        /// Being worked on.
+        Working = 2 "TASK_STATE_WORKING",
+        /// Ended with success.
+        Completed = 3 "TASK_STATE_COMPLETED",
+        /// Ended without success.
+        Failed = 4 "TASK_STATE_FAILED",
+        /// Ended because someone asked for it.
+        Cancelled = 5 "TASK_STATE_CANCELLED",
+        /// Stopped until the user says more.
+        InputRequired = 6 "TASK_STATE_INPUT_REQUIRED",
+        /// Ended because the agent would not do it.
+        Rejected = 7 "TASK_STATE_REJECTED",
+        /// Stopped until the user has proved who they are.
+        AuthRequired = 8 "TASK_STATE_AUTH_REQUIRED",
+    }
+}
+
+messages! { "a2a.v1";
+    /// Work that an agent does for someone.
+    Task {
+        /// Made by the server.
+        id: String = 1,
+        /// The conversation it belongs to.
+        context_id: String = 2,
+        /// How it stands.
+        status: Option<TaskStatus> = 3,
+        /// What it has made so far.
+        artifacts: Vec<Artifact> = 4,
+        /// The messages so far, oldest first.
+        history: Vec<Message> = 5,
+        /// Whatever else belongs to it.
+        metadata: Option<Struct> = 6,
+    }
+
+    /// How a task stands, and since when.
+    TaskStatus {
+        /// The state.
+        state: TaskState = 1,
+        /// What the agent says about it.
+        update as "message": Option<Message> = 2,
+        /// When it came to stand so.
+        timestamp: Option<Timestamp> = 3,
+    }
+
+    /// A piece of a message or of an artifact.
+    Part [
+        /// What it holds.
+        part: PartContent
+    ] {
+        /// Whatever else belongs to it.
+        metadata: Option<Struct> = 4,
+    }
+
+    /// A file.
+    FilePart [
+        /// Where its bytes are.
+        file: FileContent
+    ] {
+        /// The media type of its content.
+        mime_type: String = 3,
+        /// What it is called.
+        name: String = 4,
+    }
+
+    /// JSON.
+    DataPart {
+        /// An object.
+        data: Option<Struct> = 1,
+    }
+
+    /// One turn of a conversation.
+    Message {
+        /// Made by who speaks.
+        message_id: String = 1,
+        /// The conversation it belongs to.
+        context_id: String = 2,
+        /// The task it belongs to.
+        task_id: String = 3,
+        /// Who speaks.
+        role: Role = 4,
+        /// What it says.
+        content: Vec<Part> = 5,
+        /// Whatever else belongs to it.
+        metadata: Option<Struct> = 6,
+        /// URIs of the extensions that had a part in it.
+        extensions: Vec<String> = 7,
+    }
+
+    /// Something a task has made.
+    Artifact {
+        /// Unique within the task.
+        artifact_id: String = 1,
+        /// For people.
+        name: String = 3,
+        /// What it is, for people.
+        description: String = 4,
+        /// What it consists of.
+        parts: Vec<Part> = 5,
+        /// Whatever else belongs to it.
+        metadata: Option<Struct> = 6,
+        /// URIs of the extensions that had a part in it.
+        extensions: Vec<String> = 7,
+    }
+
+    /// A task stands differently now.
+    TaskStatusUpdateEvent {
+        /// The task.
+        task_id: String = 1,
+        /// Its conversation.
+        context_id: String = 2,
+        /// How it stands.
+        status: Option<TaskStatus> = 3,
+        /// Whether the stream ends with it.
+        r#final: bool = 4,
+        /// Whatever else belongs to the event.
+        metadata: Option<Struct> = 5,
+    }
+
+    /// A task has made something, or more of it.
+    TaskArtifactUpdateEvent {
+        /// The task.
+        task_id: String = 1,
+        /// Its conversation.
+        context_id: String = 2,
+        /// What it made: the whole, or what is added.
+        artifact: Option<Artifact> = 3,
+        /// Whether the parts are added to the artifact of the same id.
+        append: bool = 4,
+        /// Whether nothing will be added any more.
+        last_chunk: bool = 5,
+        /// Whatever else belongs to the event.
+        metadata: Option<Struct> = 6,
+    }
+}
+
+oneofs! {
+    /// What a part holds.
+    PartContent {
+        /// Text.
+        Text text: String = 1,
+        /// A file.
+        File file: FilePart = 2,
+        /// JSON.
+        Data data: DataPart = 3,
+    }
+
+    /// Where the bytes of a file are.
+    FileContent {
+        /// There.
+        Uri file_with_uri: String = 1,
+        /// Here.
+        Bytes file_with_bytes: Bytes = 2,
+    }
+}
