@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use ::capnweb::Tasks;
 use access::Principal;
 use axum::Router;
 use axum::middleware::map_response;
@@ -17,6 +18,7 @@ use crate::service::Service;
 use crate::types::{AgentCard, AgentExtension, AgentInterface};
 
 mod asked;
+pub mod capnweb;
 pub mod card;
 #[cfg(feature = "grpc")]
 pub mod grpc;
@@ -24,6 +26,7 @@ mod http_call;
 pub mod jsonrpc;
 pub mod rest;
 mod sse;
+pub mod websocket;
 
 /// The version of the protocol that these bindings speak, with [`old::VERSION`] beside it.
 pub const VERSION: &str = "1.0";
@@ -50,9 +53,24 @@ pub struct Binding {
     pub name: &'static str,
     /// Its name in a configuration.
     pub key: &'static str,
+    /// What its address begins with.
+    pub scheme: Scheme,
     /// The path its address ends with; gRPC has its own paths, and an address without one.
     pub path: &'static str,
+    /// Whether it is spoken in 0.3 as well.
+    pub old: bool,
     routes: fn(Wire) -> Router,
+}
+
+/// What the address of a binding begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// `http` or `https`
+    Http,
+    /// `ws` or `wss`
+    WebSocket,
+    /// Nothing: it is host and port.
+    None,
 }
 
 /// All bindings, in the order in which a card lists them.
@@ -60,21 +78,43 @@ pub static BINDINGS: &[Binding] = &[
     Binding {
         name: "JSONRPC",
         key: "jsonrpc",
+        scheme: Scheme::Http,
         path: "/a2a/jsonrpc",
+        old: true,
         routes: jsonrpc::server::routes,
     },
     Binding {
         name: "HTTP+JSON",
         key: "rest",
+        scheme: Scheme::Http,
         path: "/a2a/rest",
+        old: true,
         routes: rest::server::routes,
     },
     #[cfg(feature = "grpc")]
     Binding {
         name: "GRPC",
         key: "grpc",
+        scheme: Scheme::None,
         path: "",
+        old: true,
         routes: grpc::server::routes,
+    },
+    Binding {
+        name: "urn:monas:a2a:binding:capnweb:1",
+        key: "capnweb",
+        scheme: Scheme::Http,
+        path: capnweb::server::PATH,
+        old: false,
+        routes: capnweb::server::routes,
+    },
+    Binding {
+        name: "urn:monas:a2a:binding:websocket:1",
+        key: "websocket",
+        scheme: Scheme::WebSocket,
+        path: websocket::server::PATH,
+        old: true,
+        routes: websocket::server::routes,
     },
 ];
 
@@ -87,6 +127,8 @@ pub struct Wire {
     pub limits: Limits,
     /// Who calls. One for all, until there is access control.
     pub caller: Principal,
+    /// Sockets that stay open, and what runs on them. Stop it when the server stops.
+    pub tasks: Tasks,
 }
 
 impl Wire {
@@ -96,6 +138,7 @@ impl Wire {
             service,
             limits,
             caller: Principal::anonymous(),
+            tasks: Tasks::new(),
         }
     }
 }
@@ -146,12 +189,14 @@ pub struct Address {
 impl Address {
     /// The address of a binding, as cards write it: gRPC as host and port, the others as URLs.
     pub fn of(&self, binding: &Binding) -> String {
-        if binding.path.is_empty() {
-            self.authority.clone()
-        } else {
-            let scheme = if self.encrypted { "https" } else { "http" };
-            format!("{scheme}://{}{}", self.authority, binding.path)
-        }
+        let scheme = match (binding.scheme, self.encrypted) {
+            (Scheme::Http, true) => "https",
+            (Scheme::Http, false) => "http",
+            (Scheme::WebSocket, true) => "wss",
+            (Scheme::WebSocket, false) => "ws",
+            (Scheme::None, _) => return self.authority.clone(),
+        };
+        format!("{scheme}://{}{}", self.authority, binding.path)
     }
 }
 
@@ -165,7 +210,8 @@ pub fn declare(card: &mut AgentCard, offers: &Offers, address: &Address) {
     };
     let offered = || offers.with(Offer::On).chain(offers.with(Offer::Deprecated));
     let new = offered().map(|binding| (VERSION, binding));
-    let old = offered().map(|binding| (old::VERSION, binding));
+    let old = offered().filter(|binding| binding.old);
+    let old = old.map(|binding| (old::VERSION, binding));
     card.supported_interfaces = new.chain(old).map(interface).collect();
     let deprecated: Vec<&str> = offers
         .with(Offer::Deprecated)

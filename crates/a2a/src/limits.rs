@@ -85,5 +85,11 @@ pub const MAX_ID: usize = 256;
 /// How many events are read from the journal and written to a stream at once.
 pub const EVENTS_AT_ONCE: usize = 64;
 
+/// How many calls may be under way on one socket.
+pub const MAX_CALLS: usize = 256;
+
+/// How many frames wait to be written to a socket before those who make them wait.
+pub(crate) const FRAMES_AT_ONCE: usize = 16;
+
 /// How long the rest of a body that is too large is taken, so that its sender reads why.
 pub(crate) const DISCARD_TIME: Duration = Duration::from_secs(5);

@@ -12,7 +12,7 @@ use futures_util::{StreamExt as _, TryFutureExt as _};
 use crate::error::Error;
 use crate::event::Format;
 use crate::service::{Call, Service};
-use crate::types::wire::{MessageDescription, WireMessage};
+use crate::types::wire::{FieldDescription, MessageDescription, WireMessage};
 use crate::types::*;
 
 mod route;
@@ -34,6 +34,8 @@ pub struct Operation {
     pub positional: &'static [&'static str],
     /// How many replies there are.
     pub replies: Replies,
+    /// What it is called where its replies go to an object of the caller's.
+    pub calling_back: Option<&'static str>,
     /// What the card must offer for it to be served.
     pub needs: Need,
     /// What it takes.
@@ -99,7 +101,8 @@ macro_rules! operations {
     ($(
         $(#[$doc:meta])*
         $name:ident($($positional:ident),*): $request:ident => $replies:ident $reply:ident,
-        by $method:ident, needs $need:ident, at $($verb:ident $path:literal),+;
+        by $method:ident, needs $need:ident, $(calling back $calling_back:literal,)?
+        at $($verb:ident $path:literal),+;
     )*) => {
         /// All operations.
         pub static TABLE: &[Operation] = &[$(
@@ -108,6 +111,7 @@ macro_rules! operations {
                 routes: &[$(Route { verb: Verb::$verb, path: $path }),+],
                 positional: &[$(stringify!($positional)),*],
                 replies: Replies::$replies,
+                calling_back: operations!(@calling_back $($calling_back)?),
                 needs: Need::$need,
                 request: $request::describe,
                 reply: $reply::describe,
@@ -121,6 +125,8 @@ macro_rules! operations {
             },
         )*];
     };
+    (@calling_back) => { None };
+    (@calling_back $name:literal) => { Some($name) };
     (@One $replying:expr, $format:ident) => {
         Box::pin($replying.map_ok(move |reply| Reply::One(encode(&reply, $format))))
     };
@@ -141,7 +147,8 @@ operations! {
     SendMessage(message, configuration, metadata): SendMessageRequest => One SendMessageResponse,
         by send_message, needs Nothing, at Post "/message:send";
     SendStreamingMessage(message, configuration, metadata): SendMessageRequest => Many StreamResponse,
-        by send_streaming_message, needs Streaming, at Post "/message:stream";
+        by send_streaming_message, needs Streaming, calling back "sendMessageStreaming",
+        at Post "/message:stream";
     GetTask(id, history_length, current_generation): GetTaskRequest => One Task,
         by get_task, needs Nothing, at Get "/tasks/{id}";
     ListTasks(context_id, status, page_size, page_token, history_length, status_timestamp_after, include_artifacts):
@@ -151,7 +158,8 @@ operations! {
         by cancel_task, needs Nothing, at Post "/tasks/{id}:cancel";
     // The text of the specification says POST, its proto says GET.
     SubscribeToTask(id): SubscribeToTaskRequest => Many StreamResponse,
-        by subscribe_to_task, needs Streaming, at Post "/tasks/{id}:subscribe", Get "/tasks/{id}:subscribe";
+        by subscribe_to_task, needs Streaming, calling back "subscribeToPushNotifications",
+        at Post "/tasks/{id}:subscribe", Get "/tasks/{id}:subscribe";
     CreateTaskPushNotificationConfig(task_id, url, token, authentication, id):
         TaskPushNotificationConfig => One TaskPushNotificationConfig,
         by create_push_config, needs Push, at Post "/tasks/{task_id}/pushNotificationConfigs";
@@ -171,7 +179,35 @@ pub fn named(name: &str) -> Option<&'static Operation> {
     TABLE.iter().find(|operation| operation.name == name)
 }
 
+/// The row that a method of an object stands for: its name, which may begin with a small letter.
+pub fn method(name: &str) -> Option<&'static Operation> {
+    let (first, rest) = name.split_at_checked(1)?;
+    TABLE.iter().find(|operation| {
+        let row = operation.name.split_at(1);
+        row.0.eq_ignore_ascii_case(first) && row.1 == rest
+    })
+}
+
+/// The row that a method stands for whose replies go to an object of the caller's.
+pub fn calling_back(name: &str) -> Option<&'static Operation> {
+    TABLE
+        .iter()
+        .find(|operation| operation.calling_back == Some(name))
+}
+
+/// The row that follows a task, given nothing but its id.
+pub fn following() -> Option<&'static Operation> {
+    TABLE
+        .iter()
+        .find(|operation| operation.replies == Replies::Many && operation.positional == ["id"])
+}
+
 impl Operation {
+    /// A field of its request, by its name in protobuf.
+    pub fn field(&self, name: &str) -> Option<FieldDescription> {
+        (self.request)().fields().find(|field| field.name == name)
+    }
+
     /// Performs a call: checks that it is offered, reads the request, has the service answer it and
     /// writes the reply.
     pub async fn perform(

@@ -77,8 +77,7 @@ impl Tasks {
     }
 
     /// Counts `work` among what is running. It is for `work` to end when [`Tasks::stopping`] does.
-    #[cfg(feature = "server")]
-    pub(crate) fn track<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
+    pub fn track<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
         self.0.running.track_future(work)
     }
 
@@ -95,8 +94,7 @@ impl Tasks {
     }
 
     /// Ends when the owner stops.
-    #[cfg(any(feature = "client", feature = "server"))]
-    pub(crate) fn stopping(&self) -> WaitForCancellationFutureOwned {
+    pub fn stopping(&self) -> WaitForCancellationFutureOwned {
         self.0.stop.clone().cancelled_owned()
     }
 

@@ -8,6 +8,7 @@ use a2a::binding::{self, Address, BINDINGS, Offer, Offers, Wire};
 use a2a::server::{Agent, TABLES, Targets};
 use a2a::types::AgentCard;
 use axum::Router;
+use capnweb::Tasks;
 use store::Store;
 
 use crate::config::{Bindings, Config, Data};
@@ -23,6 +24,8 @@ pub struct Server {
     listener: Listener,
     router: Router,
     tasks: a2a::Server,
+    /// Sockets that stay open.
+    sockets: Tasks,
     url: String,
 }
 
@@ -67,7 +70,14 @@ impl Server {
             // Streams would keep their connections open for as long as their tasks go on.
             self.tasks.drain();
         };
+        let sockets = self.sockets.clone();
+        let stopping = async {
+            stopping.await;
+            // Whoever is connected is told, and may end what it has begun.
+            tokio::spawn(async move { sockets.stop().await });
+        };
         self.listener.serve(self.router, stopping).await;
+        self.sockets.stop().await;
         self.tasks.stop().await;
     }
 }
@@ -125,6 +135,7 @@ impl Base {
         let deprecated: Vec<_> = deprecated.map(|binding| binding.name).collect();
         let page = Page::of(&card, self.address.encrypted, &deprecated);
         let wire = Wire::new(Arc::new(tasks.clone()), limits);
+        let sockets = wire.tasks.clone();
         let router = page::routes(&page)
             .merge(binding::card::routes(&card))
             .merge(binding::routes(&wire, &self.offers))
@@ -146,6 +157,7 @@ impl Base {
             listener: self.listener,
             router: page::with_fallbacks(router),
             tasks,
+            sockets,
             url: self.url,
         })
     }
@@ -186,12 +198,7 @@ async fn open(config: &Config, url: &str) -> Result<Store, Error> {
 
 fn offers(bindings: &Bindings) -> Offers {
     let mut offers = Offers::default();
-    let Bindings {
-        jsonrpc,
-        rest,
-        grpc,
-    } = *bindings;
-    for (key, offer) in [("jsonrpc", jsonrpc), ("rest", rest), ("grpc", grpc)] {
+    for (key, offer) in bindings.all() {
         offers.set(key, offer).expect("these bindings are built in");
     }
     offers

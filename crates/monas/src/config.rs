@@ -108,6 +108,23 @@ pub struct Bindings {
     pub rest: Offer,
     /// gRPC.
     pub grpc: Offer,
+    /// Cap'n Web.
+    pub capnweb: Offer,
+    /// JSON-RPC over WebSockets.
+    pub websocket: Offer,
+}
+
+impl Bindings {
+    /// Each with its key.
+    pub fn all(&self) -> [(&'static str, Offer); 5] {
+        [
+            ("jsonrpc", self.jsonrpc),
+            ("rest", self.rest),
+            ("grpc", self.grpc),
+            ("capnweb", self.capnweb),
+            ("websocket", self.websocket),
+        ]
+    }
 }
 
 value::words!(Offer: "on, off or deprecated" {
@@ -160,6 +177,8 @@ impl Config {
                 jsonrpc: Offer::On,
                 rest: Offer::On,
                 grpc: Offer::On,
+                capnweb: Offer::On,
+                websocket: Offer::On,
             },
             agent: Agent {
                 name: "Monas".to_owned(),
@@ -215,8 +234,10 @@ impl Config {
             jsonrpc: settings.jsonrpc.unwrap_or(standard.bindings.jsonrpc),
             rest: settings.rest.unwrap_or(standard.bindings.rest),
             grpc: settings.grpc.unwrap_or(standard.bindings.grpc),
+            capnweb: settings.capnweb.unwrap_or(standard.bindings.capnweb),
+            websocket: settings.websocket.unwrap_or(standard.bindings.websocket),
         };
-        if [bindings.jsonrpc, bindings.rest, bindings.grpc] == [Offer::Off; 3] {
+        if bindings.all().iter().all(|(_, offer)| *offer == Offer::Off) {
             return Err(Error::NoBinding);
         }
         let count =

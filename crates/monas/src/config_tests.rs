@@ -146,6 +146,8 @@ fn refuses_what_makes_no_sense_together() {
             ("MONAS_BINDINGS_GRPC", "off"),
             ("MONAS_BINDINGS_REST", "off"),
             ("MONAS_BINDINGS_JSONRPC", "off"),
+            ("MONAS_BINDINGS_CAPNWEB", "off"),
+            ("MONAS_BINDINGS_WEBSOCKET", "off"),
         ])),
         "serve: every binding is off"
     );

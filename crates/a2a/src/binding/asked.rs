@@ -28,6 +28,14 @@ impl Asked {
         old::rpc(name).map(|row| Self::Old(row, Dialect::Proto))
     }
 
+    /// How many replies there are.
+    pub(super) fn replies(self) -> Replies {
+        match self {
+            Self::New(operation) => operation.replies,
+            Self::Old(row, _) => row.replies,
+        }
+    }
+
     /// Whether a client looks for errors in a stream: 0.3 has them there, also when nothing came before.
     pub(super) fn fails_in_stream(self) -> bool {
         matches!(self, Self::Old(row, _) if row.replies == Replies::Many)

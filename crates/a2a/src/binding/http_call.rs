@@ -1,5 +1,6 @@
 //! What is the same in every HTTP request: version, extensions, cursor, body.
 
+use std::collections::BTreeMap;
 use std::task::Poll;
 
 use axum::body::Body;
@@ -36,6 +37,8 @@ pub(super) enum Versioned {
     /// The package of a gRPC service.
     #[cfg(feature = "grpc")]
     Package,
+    /// An address at which it is 1.0, unless the parameter says otherwise.
+    Address,
     /// A name or an address that only 0.3 has.
     OldName,
 }
@@ -48,6 +51,26 @@ impl Versioned {
             _ => EXTENSIONS_HEADER,
         }
     }
+}
+
+/// Service parameters that a call carries itself: what HTTP has in its headers.
+pub(super) type Parameters = BTreeMap<String, String>;
+
+/// The headers of a call: those of the handshake, and over them the call's own.
+pub(super) fn with_parameters(handshake: &HeaderMap, own: Parameters) -> Result<HeaderMap, Error> {
+    let mut headers = handshake.clone();
+    for (name, value) in own {
+        let pair = (
+            HeaderName::from_bytes(name.as_bytes()),
+            HeaderValue::from_str(&value),
+        );
+        let (Ok(name), Ok(value)) = pair else {
+            let why = format!("the service parameter {name:?} cannot be a header");
+            return Err(Error::InvalidRequest(why));
+        };
+        headers.insert(name, value);
+    }
+    Ok(headers)
 }
 
 /// The call that the head of a request describes.

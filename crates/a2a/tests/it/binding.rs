@@ -245,8 +245,23 @@ async fn what_is_off_is_neither_served_nor_listed() {
         listed,
         [
             ("1.0", "GRPC", "example.com:8443"),
+            (
+                "1.0",
+                "urn:monas:a2a:binding:capnweb:1",
+                "https://example.com:8443/a2a/capnweb"
+            ),
+            (
+                "1.0",
+                "urn:monas:a2a:binding:websocket:1",
+                "wss://example.com:8443/ws/a2a"
+            ),
             ("1.0", "JSONRPC", "https://example.com:8443/a2a/jsonrpc"),
             ("0.3", "GRPC", "example.com:8443"),
+            (
+                "0.3",
+                "urn:monas:a2a:binding:websocket:1",
+                "wss://example.com:8443/ws/a2a"
+            ),
             ("0.3", "JSONRPC", "https://example.com:8443/a2a/jsonrpc"),
         ]
     );
@@ -254,7 +269,7 @@ async fn what_is_off_is_neither_served_nor_listed() {
         card.capabilities.unwrap().extensions[0].uri,
         binding::DEPRECATED
     );
-    assert_eq!(BINDINGS.len(), 3);
+    assert_eq!(BINDINGS.len(), 5);
 }
 
 #[tokio::test]

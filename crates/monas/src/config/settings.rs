@@ -126,6 +126,10 @@ settings! {
     rest: Offer = "bindings.rest", -, "on";
     /// gRPC: `on`, `off` or `deprecated`.
     grpc: Offer = "bindings.grpc", -, "on";
+    /// Cap'n Web: `on`, `off` or `deprecated`.
+    capnweb: Offer = "bindings.capnweb", -, "on";
+    /// JSON-RPC over WebSockets: `on`, `off` or `deprecated`.
+    websocket: Offer = "bindings.websocket", -, "on";
 
     /// The agent's name, as its card has it.
     agent_name: String = "agent.name", -, "Monas";

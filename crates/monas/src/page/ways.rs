@@ -77,8 +77,43 @@ pub(super) fn try_it(
                 ],
             )
         }
+        "urn:monas:a2a:binding:capnweb:1" => {
+            let script = format!(
+                "import {{ newWebSocketRpcSession }} from \"capnweb\"\n\
+                 const agent = newWebSocketRpcSession(\"{}\")\n\
+                 console.log(await agent.sendMessage({{ messageId: crypto.randomUUID(),\n  \
+                 role: \"ROLE_USER\", parts: [{{ text: \"echo hello\" }}] }}))\n\
+                 agent[Symbol.dispose]()",
+                socket(url)
+            );
+            (
+                "Cap'n Web",
+                vec![(
+                    "Send a message, after npm install capnweb",
+                    format!("node --input-type=module -e '{script}'"),
+                )],
+            )
+        }
+        "urn:monas:a2a:binding:websocket:1" => {
+            let script = format!(
+                "const socket = new WebSocket(\"{url}\", \"a2a.v1\")\n\
+                 socket.onmessage = ({{ data }}) => {{ console.log(data); socket.close() }}\n\
+                 socket.onopen = () => socket.send(JSON.stringify({{ jsonrpc: \"2.0\", id: 1,\n  \
+                 method: \"SendMessage\", params: {{ message: {{ messageId: crypto.randomUUID(),\n    \
+                 role: \"ROLE_USER\", parts: [{{ text: \"echo hello\" }}] }} }} }}))"
+            );
+            (
+                "JSON-RPC over WebSockets",
+                vec![("Send a message", format!("node -e '{script}'"))],
+            )
+        }
         _ => return None,
     })
+}
+
+/// The address of a WebSocket that is served where this is.
+fn socket(url: &str) -> String {
+    url.replacen("http", "ws", 1)
 }
 
 /// A request with one message. The shell adds the time to its id, because a message that is sent again

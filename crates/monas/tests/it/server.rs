@@ -63,7 +63,16 @@ async fn two_servers_run_in_one_process() {
 #[tokio::test]
 async fn the_agent_is_reached_over_every_binding_and_both_versions_of_http() {
     let server = Running::serve(&config()).await;
-    assert_eq!(listed(&server).await, ["JSONRPC", "HTTP+JSON", "GRPC"]);
+    assert_eq!(
+        listed(&server).await,
+        [
+            "JSONRPC",
+            "HTTP+JSON",
+            "GRPC",
+            "urn:monas:a2a:binding:capnweb:1",
+            "urn:monas:a2a:binding:websocket:1"
+        ]
+    );
     for version in BOTH {
         let mut client = server.client(version).await;
         let id = format!("{version:?}");
@@ -121,25 +130,31 @@ async fn the_agent_says_what_it_understands() {
 
 #[tokio::test]
 async fn a_binding_that_is_off_is_nowhere() {
-    for key in ["jsonrpc", "rest", "grpc"] {
+    for key in ["jsonrpc", "rest", "grpc", "capnweb", "websocket"] {
         let mut config = config();
         let bindings = &mut config.bindings;
         *match key {
             "jsonrpc" => &mut bindings.jsonrpc,
             "rest" => &mut bindings.rest,
-            _ => &mut bindings.grpc,
+            "grpc" => &mut bindings.grpc,
+            "capnweb" => &mut bindings.capnweb,
+            _ => &mut bindings.websocket,
         } = Offer::Off;
         let server = Running::serve(&config).await;
         let (name, title) = match key {
             "jsonrpc" => ("JSONRPC", "JSON-RPC"),
-            "rest" => ("HTTP+JSON", "REST"),
-            _ => ("GRPC", "gRPC"),
+            "rest" => ("HTTP+JSON", "HTTP+JSON"),
+            "grpc" => ("GRPC", "gRPC"),
+            "capnweb" => ("urn:monas:a2a:binding:capnweb:1", "Cap"),
+            _ => ("urn:monas:a2a:binding:websocket:1", "JSON-RPC over"),
         };
         let listed = listed(&server).await;
-        assert_eq!(listed.len(), 2);
+        assert_eq!(listed.len(), 4);
         assert!(!listed.contains(&name.to_owned()), "{listed:?}");
         let page = server.get("/").await.text;
-        assert!(!page.contains(&format!("<h2>{title}")), "{title}");
+        let title = format!("<h2>{title}");
+        let others = usize::from(key == "jsonrpc");
+        assert_eq!(page.matches(&title).count(), others, "{title}");
 
         let mut client = server.client(Version::Two).await;
         let request = client
@@ -151,6 +166,10 @@ async fn a_binding_that_is_off_is_nowhere() {
         assert_eq!(rest == StatusCode::NOT_FOUND, key == "rest");
         let (grpc, _) = check_health(&mut client).await;
         assert_eq!(grpc == StatusCode::NOT_FOUND, key == "grpc");
+        for (own, path) in [("capnweb", "/a2a/capnweb"), ("websocket", "/ws/a2a")] {
+            let status = server.get(path).await.status;
+            assert_eq!(status == StatusCode::NOT_FOUND, key == own, "{path}");
+        }
         server.stop().await;
     }
 }
@@ -160,7 +179,16 @@ async fn a_deprecated_binding_is_served_listed_last_and_marked() {
     let mut config = config();
     config.bindings.jsonrpc = Offer::Deprecated;
     let server = Running::serve(&config).await;
-    assert_eq!(listed(&server).await, ["HTTP+JSON", "GRPC", "JSONRPC"]);
+    assert_eq!(
+        listed(&server).await,
+        [
+            "HTTP+JSON",
+            "GRPC",
+            "urn:monas:a2a:binding:capnweb:1",
+            "urn:monas:a2a:binding:websocket:1",
+            "JSONRPC"
+        ]
+    );
     let page = server.get("/").await.text;
     assert_eq!(page.matches("deprecated</span>").count(), 1);
 
@@ -197,7 +225,9 @@ async fn behind_a_proxy_clients_are_told_its_address() {
         [
             "https://agents.example/a2a/jsonrpc",
             "https://agents.example/a2a/rest",
-            "agents.example"
+            "agents.example",
+            "https://agents.example/a2a/capnweb",
+            "wss://agents.example/ws/a2a"
         ]
     );
     let page = server.get("/").await.text;

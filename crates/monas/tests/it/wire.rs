@@ -10,6 +10,7 @@ pub(crate) mod events;
 pub(crate) mod random;
 pub(crate) mod sut;
 
+mod capnweb;
 mod card;
 mod crash;
 mod errors;
@@ -26,3 +27,4 @@ mod resume;
 mod table;
 mod tenants;
 mod versions;
+mod websocket;

@@ -30,6 +30,11 @@ impl Id {
         Self(Bytes::from_static(b"null"))
     }
 
+    /// An id that was found in a frame.
+    pub(in crate::binding) fn from_raw(raw: Bytes) -> Self {
+        Self(raw)
+    }
+
     /// As it is to be written.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0

@@ -93,7 +93,7 @@ fn result_of(id: &Id, result: &Bytes) -> Vec<u8> {
     out
 }
 
-fn write_result(out: &mut Vec<u8>, id: &Id, result: &Bytes) {
+pub(in crate::binding) fn write_result(out: &mut Vec<u8>, id: &Id, result: &Bytes) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     out.extend_from_slice(id.as_bytes());
     out.extend_from_slice(br#","result":"#);
@@ -101,7 +101,7 @@ fn write_result(out: &mut Vec<u8>, id: &Id, result: &Bytes) {
     out.push(b'}');
 }
 
-fn write_error(out: &mut Vec<u8>, id: &Id, error: &Error) {
+pub(in crate::binding) fn write_error(out: &mut Vec<u8>, id: &Id, error: &Error) {
     let error = json!({
         "code": error.code().json_rpc,
         "message": error.to_string(),

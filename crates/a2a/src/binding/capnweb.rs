@@ -1,0 +1,15 @@
+//! Cap'n Web: the agent as an object, its operations as methods, its tasks as objects of their own.
+//!
+//! Methods take positional arguments, in the order that the table gives, or the whole request as one
+//! object. Streams are streams, or calls of an object of the caller's.
+//! `docs/a2a-over-capnweb.md` is the specification.
+//!
+//! - `server`: the route, and the object that a session begins with
+//! - `request`: from arguments to a request
+//! - `task`: a task as an object, and who is told of it
+//! - `value`: JSON as Cap'n Web has it
+
+mod request;
+pub mod server;
+mod task;
+mod value;

@@ -1,0 +1,158 @@
+//! Cap'n Web, served.
+
+use std::sync::Arc;
+
+use ::capnweb::{
+    Arguments, Capability, Member, Options, OriginPolicy, ReadableStream, Reply as Answer, Server,
+    Target, Value,
+};
+use axum::Router;
+use futures_util::{StreamExt as _, stream};
+use http::HeaderMap;
+
+use super::request::Request;
+use super::task::TaskObject;
+use super::value::{failure, of_reply};
+use crate::binding::Wire;
+use crate::binding::http_call::{self, Versioned};
+use crate::error::Error;
+use crate::event::Format;
+use crate::operation::{self, Input, Operation, Reply};
+use crate::service::Call;
+use crate::types::wire::WireMessage as _;
+
+/// Where it is: WebSockets by GET, batches by POST.
+pub(in crate::binding) const PATH: &str = "/a2a/capnweb";
+
+/// The one address.
+pub fn routes(wire: Wire) -> Router {
+    let options = Options::default().tasks(wire.tasks.clone());
+    let server = Server::new(move |headers: &HeaderMap| {
+        Capability::new(AgentObject {
+            wire: wire.clone(),
+            handshake: headers.clone(),
+        })
+    })
+    .options(options)
+    // Whoever listens has looked where the request comes from.
+    .origins(OriginPolicy::Any);
+    Router::new().route(PATH, server.route())
+}
+
+/// The agent, as a session's first object.
+#[derive(Clone)]
+pub(super) struct AgentObject {
+    pub(super) wire: Wire,
+    handshake: HeaderMap,
+}
+
+/// What can be called.
+enum Method {
+    /// An operation.
+    Operation(&'static Operation),
+    /// An operation whose replies go to a callback.
+    Streamed(&'static Operation),
+    /// The public card.
+    Card,
+    /// The same agent, for whoever these credentials belong to.
+    Authenticate,
+}
+
+impl Method {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "getAgentCard" => Some(Self::Card),
+            "authenticate" => Some(Self::Authenticate),
+            name => operation::method(name)
+                .map(Self::Operation)
+                .or_else(|| operation::calling_back(name).map(Self::Streamed)),
+        }
+    }
+}
+
+impl Target for AgentObject {
+    fn member(&self, name: &str) -> Member {
+        match Method::named(name) {
+            Some(_) => Member::Method,
+            None => Member::Absent,
+        }
+    }
+
+    fn call(self: Arc<Self>, method: &str, arguments: Arguments) -> Answer {
+        let arguments = arguments.rest();
+        match Method::named(method) {
+            Some(Method::Operation(operation)) => Answer::future(async move {
+                let request = Request::read(operation, 0, arguments);
+                let performed = match request {
+                    Ok(request) => self.perform(operation, request).await,
+                    Err(error) => Err(error),
+                };
+                performed.map_err(|error| failure(&error))
+            }),
+            Some(Method::Streamed(operation)) => Answer::future(async move {
+                let begun = TaskObject::begin(&self, operation, arguments).await;
+                begun
+                    .map(|task| Value::Stub(Capability::new(task)))
+                    .map_err(|error| failure(&error))
+            }),
+            Some(Method::Card) => {
+                let card = of_reply(&self.wire.service.card().to_json());
+                Answer::ready(card.map_err(|error| failure(&error)))
+            }
+            // Until there is access control, everybody is the same caller.
+            Some(Method::Authenticate) => {
+                Answer::ready(Value::Stub(Capability::new((*self).clone())))
+            }
+            None => Answer::no_such_method(method),
+        }
+    }
+
+    fn interface(&self) -> &'static str {
+        "Agent"
+    }
+}
+
+impl AgentObject {
+    /// Performs an operation. Many replies are a stream.
+    pub(super) async fn perform(
+        &self,
+        operation: &'static Operation,
+        request: Request,
+    ) -> Result<Value, Error> {
+        match self.reply(operation, request).await? {
+            Reply::One(reply) => of_reply(&reply),
+            Reply::Many(portions) => {
+                let values = portions.flat_map(|portion| {
+                    let values: Vec<_> = match portion {
+                        Ok(frames) => frames.iter().map(|frame| of_reply(&frame.body)).collect(),
+                        Err(error) => vec![Err(error)],
+                    };
+                    stream::iter(values)
+                });
+                let values = values.map(|value| value.map_err(|error| failure(&error)));
+                Ok(Value::Readable(ReadableStream::new(values)))
+            }
+        }
+    }
+
+    pub(super) async fn reply(
+        &self,
+        operation: &'static Operation,
+        mut request: Request,
+    ) -> Result<Reply, Error> {
+        let call = self.context(std::mem::take(&mut request.parameters))?;
+        let input = Input {
+            format: Format::Json,
+            body: request.body(),
+            fields: Vec::new(),
+        };
+        operation.perform(&*self.wire.service, call, input).await
+    }
+
+    /// Who calls, and how, as the handshake and the call's own parameters say.
+    fn context(&self, parameters: http_call::Parameters) -> Result<Call, Error> {
+        let (mut head, ()) = http::Request::new(()).into_parts();
+        head.headers = http_call::with_parameters(&self.handshake, parameters)?;
+        http_call::call(&self.wire, &head, Versioned::Address)
+    }
+}

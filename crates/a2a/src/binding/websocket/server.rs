@@ -1,0 +1,253 @@
+//! JSON-RPC over WebSockets, served.
+
+use std::collections::HashMap;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
+use axum::extract::{FromRequestParts as _, State};
+use axum::response::IntoResponse as _;
+use axum::routing::get;
+use bytes::Bytes;
+use futures_core::future::BoxFuture;
+use futures_util::stream::{FuturesUnordered, SplitSink};
+use futures_util::{SinkExt as _, StreamExt as _};
+use http::request::Parts;
+use http::{Request, Response};
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use super::frame::{self, Incoming};
+use crate::binding::Wire;
+use crate::binding::asked::Asked;
+use crate::binding::http_call::{self, Parameters, Versioned};
+use crate::binding::jsonrpc::server::{write_error, write_result};
+use crate::binding::jsonrpc::{Envelope, Id};
+use crate::error::Error;
+use crate::event::Format;
+use crate::limits::{FRAMES_AT_ONCE, MAX_CALLS};
+use crate::operation::{Input, Replies, Reply};
+
+/// Where it is.
+pub(in crate::binding) const PATH: &str = "/ws/a2a";
+
+/// The subprotocol. A caller that names none is spoken to in the same way.
+const SUBPROTOCOL: &str = "a2a.v1";
+
+/// The one address.
+pub fn routes(wire: Wire) -> Router {
+    Router::new().route(PATH, get(upgrade)).with_state(wire)
+}
+
+async fn upgrade(State(wire): State<Wire>, request: Request<Body>) -> Response<Body> {
+    let (mut head, _) = request.into_parts();
+    let upgrade = match WebSocketUpgrade::from_request_parts(&mut head, &()).await {
+        Ok(upgrade) => upgrade,
+        Err(rejection) => return rejection.into_response(),
+    };
+    head.extensions.clear();
+    let limit = wire.limits.max_body;
+    upgrade
+        .protocols([SUBPROTOCOL])
+        .max_message_size(limit)
+        .max_frame_size(limit)
+        .on_upgrade(move |socket| {
+            let tasks = wire.tasks.clone();
+            tasks.track(Session::new(wire, head).serve(socket))
+        })
+}
+
+/// One connection.
+struct Session {
+    wire: Wire,
+    handshake: Parts,
+    /// The calls under way. They are polled here, so they end with the connection.
+    calls: FuturesUnordered<BoxFuture<'static, Id>>,
+    /// All of their ids, with what ends the streams among them.
+    open: HashMap<Bytes, Option<CancellationToken>>,
+    frames: mpsc::Sender<Vec<u8>>,
+    written: mpsc::Receiver<Vec<u8>>,
+}
+
+impl Session {
+    fn new(wire: Wire, handshake: Parts) -> Self {
+        let (frames, written) = mpsc::channel(FRAMES_AT_ONCE);
+        Self {
+            wire,
+            handshake,
+            calls: FuturesUnordered::new(),
+            open: HashMap::new(),
+            frames,
+            written,
+        }
+    }
+
+    async fn serve(mut self, socket: WebSocket) {
+        let (mut sink, mut source) = socket.split();
+        let stopping = self.wire.tasks.stopping();
+        tokio::pin!(stopping);
+        let mut alive = interval(self.wire.limits.keep_alive);
+        alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let farewell = loop {
+            let sent = tokio::select! {
+                Some(frame) = self.written.recv() => send(&mut sink, frame).await,
+                Some(id) = self.calls.next() => {
+                    self.open.remove(id.as_bytes());
+                    Ok(())
+                }
+                incoming = source.next() => match incoming {
+                    Some(Ok(Message::Text(text))) => match self.take(&text.into()) {
+                        Some(refusal) => send(&mut sink, refusal).await,
+                        None => Ok(()),
+                    },
+                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => Ok(()),
+                    Some(Ok(Message::Binary(_))) => {
+                        break Some((close_code::UNSUPPORTED, "frames are text"));
+                    }
+                    Some(Ok(Message::Close(_)) | Err(_)) | None => break None,
+                },
+                _ = alive.tick() => sink.send(Message::Ping(Bytes::new())).await,
+                () = &mut stopping => break Some((close_code::AWAY, "the server is stopping")),
+            };
+            if sent.is_err() {
+                break None;
+            }
+        };
+        if let Some((code, reason)) = farewell {
+            let reason = Utf8Bytes::from_static(reason);
+            // Whoever is gone needs no farewell.
+            let _ = sink
+                .send(Message::Close(Some(CloseFrame { code, reason })))
+                .await;
+        }
+    }
+
+    /// Takes a frame in. What comes of it comes later, unless it is refused at once.
+    fn take(&mut self, frame: &Bytes) -> Option<Vec<u8>> {
+        match Incoming::read(frame) {
+            Ok(Incoming::CancelStream(id)) => {
+                // A stream that has ended meanwhile has said so.
+                if let Some(Some(stop)) = self.open.get(id.as_bytes()) {
+                    stop.cancel();
+                }
+                None
+            }
+            Ok(Incoming::Call(envelope, parameters)) => {
+                let id = envelope.id.clone();
+                let begun = self.begin(envelope, parameters);
+                begun.err().map(|error| refusal(&id, &error))
+            }
+            Err((id, error)) => Some(refusal(&id, &error)),
+        }
+    }
+
+    fn begin(&mut self, envelope: Envelope, parameters: Parameters) -> Result<(), Error> {
+        let Envelope { id, method, params } = envelope;
+        let Some(asked) = Asked::named(&method) else {
+            return Err(Error::MethodNotFound(method));
+        };
+        if self.open.contains_key(id.as_bytes()) {
+            let why = "a call with this id is under way";
+            return Err(Error::InvalidRequest(why.to_owned()));
+        }
+        if self.open.len() >= MAX_CALLS {
+            let why = format!("{MAX_CALLS} calls are under way on this connection");
+            return Err(Error::Unavailable(why));
+        }
+        let mut head = self.handshake.clone();
+        head.headers = http_call::with_parameters(&head.headers, parameters)?;
+        let stop = (asked.replies() == Replies::Many).then(CancellationToken::new);
+        let key = Bytes::copy_from_slice(id.as_bytes());
+        self.open.insert(key, stop.clone());
+        let answer = Answer {
+            wire: self.wire.clone(),
+            asked,
+            id,
+            frames: self.frames.clone(),
+        };
+        self.calls.push(Box::pin(answer.give(head, params, stop)));
+        Ok(())
+    }
+}
+
+/// The answer to one call, under way.
+struct Answer {
+    wire: Wire,
+    asked: Asked,
+    id: Id,
+    frames: mpsc::Sender<Vec<u8>>,
+}
+
+impl Answer {
+    /// Gives the answer, frame by frame; the id is free again after it.
+    async fn give(self, head: Parts, params: Bytes, stop: Option<CancellationToken>) -> Id {
+        let answering = self.answer(&head, params);
+        match stop {
+            None => answering.await,
+            Some(stop) => {
+                if stop.run_until_cancelled(answering).await.is_none() {
+                    self.send(frame::stream_end(&self.id)).await;
+                }
+            }
+        }
+        self.id
+    }
+
+    async fn answer(&self, head: &Parts, params: Bytes) {
+        let mut frames = match self.perform(head, params).await {
+            Ok(Reply::One(result)) => return self.send(self.result(&result)).await,
+            Ok(Reply::Many(frames)) => frames,
+            Err(error) => return self.send(refusal(&self.id, &error)).await,
+        };
+        while let Some(portion) = frames.next().await {
+            match portion {
+                Ok(portion) => {
+                    for frame in portion {
+                        self.send(self.result(&frame.body)).await;
+                    }
+                }
+                Err(error) => return self.send(refusal(&self.id, &error)).await,
+            }
+        }
+        self.send(frame::stream_end(&self.id)).await;
+    }
+
+    async fn perform(&self, head: &Parts, body: Bytes) -> Result<Reply, Error> {
+        let versioned = match self.asked {
+            Asked::New(_) => Versioned::Address,
+            Asked::Old(..) => Versioned::OldName,
+        };
+        let call = http_call::call(&self.wire, head, versioned)?;
+        let input = Input {
+            format: Format::Json,
+            body,
+            fields: Vec::new(),
+        };
+        let service = &*self.wire.service;
+        self.asked.perform(service, call, input).await
+    }
+
+    fn result(&self, result: &Bytes) -> Vec<u8> {
+        let mut out = Vec::with_capacity(result.len() + 64);
+        write_result(&mut out, &self.id, result);
+        out
+    }
+
+    /// Waits while the caller does not read.
+    async fn send(&self, frame: Vec<u8>) {
+        // The connection reads these frames as long as it polls this call.
+        let _ = self.frames.send(frame).await;
+    }
+}
+
+fn refusal(id: &Id, error: &Error) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_error(&mut out, id, error);
+    out
+}
+
+async fn send(sink: &mut SplitSink<WebSocket, Message>, frame: Vec<u8>) -> Result<(), axum::Error> {
+    let text = Utf8Bytes::try_from(frame).map_err(axum::Error::new)?;
+    sink.send(Message::Text(text)).await
+}
