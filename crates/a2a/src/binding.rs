@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use ::capnweb::Tasks;
+use ::capnweb::observe::Metrics;
 use access::Principal;
 use axum::Router;
 use axum::middleware::map_response;
@@ -127,8 +128,10 @@ pub struct Wire {
     pub limits: Limits,
     /// Who calls. One for all, until there is access control.
     pub caller: Principal,
-    /// Sockets that stay open, and what runs on them. Stop it when the server stops.
+    /// Sockets that stay open, and what runs on them. Drain it when the server stops.
     pub tasks: Tasks,
+    /// Where sessions of objects are counted.
+    pub metrics: Metrics,
 }
 
 impl Wire {
@@ -139,6 +142,7 @@ impl Wire {
             limits,
             caller: Principal::anonymous(),
             tasks: Tasks::new(),
+            metrics: Metrics::new(),
         }
     }
 }

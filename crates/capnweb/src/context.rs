@@ -88,8 +88,7 @@ impl Tasks {
     }
 
     /// Ends when the owner drains or stops.
-    #[cfg(any(feature = "client", feature = "server"))]
-    pub(crate) fn draining(&self) -> WaitForCancellationFutureOwned {
+    pub fn draining(&self) -> WaitForCancellationFutureOwned {
         self.0.drain.clone().cancelled_owned()
     }
 

@@ -15,6 +15,7 @@ use crate::config::{Bindings, Config, Data};
 use crate::demo::{self, Demo};
 use crate::error::Error;
 use crate::listen::{self, Guard, Listener, Tls};
+use crate::metrics;
 use crate::page::{self, Page};
 use crate::sut::{self, Sut};
 
@@ -74,7 +75,8 @@ impl Server {
         let stopping = async {
             stopping.await;
             // Whoever is connected is told, and may end what it has begun.
-            tokio::spawn(async move { sockets.stop().await });
+            let limit = listen::Limits::default().drain;
+            tokio::spawn(async move { sockets.drain(limit).await });
         };
         self.listener.serve(self.router, stopping).await;
         self.sockets.stop().await;
@@ -136,9 +138,11 @@ impl Base {
         let page = Page::of(&card, self.address.encrypted, &deprecated);
         let wire = Wire::new(Arc::new(tasks.clone()), limits);
         let sockets = wire.tasks.clone();
+        let metrics = metrics::routes(wire.metrics.clone());
         let router = page::routes(&page)
             .merge(binding::card::routes(&card))
             .merge(binding::routes(&wire, &self.offers))
+            .merge(metrics)
             .merge(more);
 
         let bindings: Vec<_> = card

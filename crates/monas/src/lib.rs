@@ -17,6 +17,7 @@ pub mod demo;
 mod error;
 pub mod listen;
 pub mod log;
+mod metrics;
 mod page;
 pub mod program;
 mod signals;

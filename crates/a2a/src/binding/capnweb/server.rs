@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ::capnweb::{
-    Arguments, Capability, Member, Options, OriginPolicy, ReadableStream, Reply as Answer, Server,
-    Target, Value,
+    Arguments, Capability, Description, Member, Options, OriginPolicy, ReadableStream,
+    Reply as Answer, Server, Target, Type, Value,
 };
 use axum::Router;
 use futures_util::{StreamExt as _, stream};
@@ -17,7 +17,7 @@ use crate::binding::Wire;
 use crate::binding::http_call::{self, Versioned};
 use crate::error::Error;
 use crate::event::Format;
-use crate::operation::{self, Input, Operation, Reply};
+use crate::operation::{self, Input, Operation, Reply, TABLE};
 use crate::service::Call;
 use crate::types::wire::WireMessage as _;
 
@@ -26,7 +26,9 @@ pub(in crate::binding) const PATH: &str = "/a2a/capnweb";
 
 /// The one address.
 pub fn routes(wire: Wire) -> Router {
-    let options = Options::default().tasks(wire.tasks.clone());
+    let options = Options::default()
+        .tasks(wire.tasks.clone())
+        .metrics(&wire.metrics);
     let server = Server::new(move |headers: &HeaderMap| {
         Capability::new(AgentObject {
             wire: wire.clone(),
@@ -109,6 +111,20 @@ impl Target for AgentObject {
 
     fn interface(&self) -> &'static str {
         "Agent"
+    }
+
+    fn describe(&self) -> Description {
+        let own = ["getAgentCard", "authenticate"].map(str::to_owned);
+        let rows = TABLE.iter().flat_map(|row| {
+            let (first, rest) = row.name.split_at(1);
+            let small = format!("{}{rest}", first.to_ascii_lowercase());
+            let calling_back = row.calling_back.map(str::to_owned);
+            [row.name.to_owned(), small].into_iter().chain(calling_back)
+        });
+        let agent = Description::new("Agent", "An agent, and its operations.");
+        own.into_iter().chain(rows).fold(agent, |agent, name| {
+            agent.method(name, "", Vec::new(), Type::Any)
+        })
     }
 }
 

@@ -85,7 +85,7 @@ impl Session {
 
     async fn serve(mut self, socket: WebSocket) {
         let (mut sink, mut source) = socket.split();
-        let stopping = self.wire.tasks.stopping();
+        let stopping = self.wire.tasks.draining();
         tokio::pin!(stopping);
         let mut alive = interval(self.wire.limits.keep_alive);
         alive.set_missed_tick_behavior(MissedTickBehavior::Delay);

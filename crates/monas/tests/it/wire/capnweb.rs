@@ -225,6 +225,35 @@ async fn a_stream_is_a_stream_and_goes_on_from_its_cursor() {
 }
 
 #[tokio::test]
+async fn an_operator_sees_sessions_and_calls() {
+    let sut = Sut::in_memory().await;
+    let connection = connect(&sut).await;
+    let agent: Capability = connection.remote::<capnweb::Any>().into();
+    agent.call("sendMessage", (message("echo"),)).await.unwrap();
+    agent.call("getTask", ("nothing",)).await.unwrap_err();
+    // Names that callers make up have no place of their own.
+    agent.call("x".repeat(100).as_str(), ()).await.unwrap_err();
+    let mut caller = sut.caller(Binding::Rest).await;
+    let request = caller.builder("GET", "/metrics");
+    let page = caller
+        .raw(request.body(axum::body::Body::empty()).unwrap())
+        .await;
+    for line in [
+        "capnweb_sessions 1",
+        r#"capnweb_calls_total{interface="Agent",member="sendMessage",outcome="succeeded"} 1"#,
+        r#"capnweb_calls_total{interface="Agent",member="getTask",outcome="failed"} 1"#,
+        r#"capnweb_calls_total{interface="Agent",member="other",outcome="failed"} 1"#,
+    ] {
+        assert!(
+            page.text.lines().any(|it| it == line),
+            "{line}\n{}",
+            page.text
+        );
+    }
+    assert!(!page.text.contains("xxx"));
+}
+
+#[tokio::test]
 async fn the_npm_package_works_by_websocket_and_by_batch() {
     let sut = Sut::in_memory().await;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/capnweb");

@@ -1,0 +1,29 @@
+//! The text that is shown.
+
+use super::*;
+
+#[test]
+fn bounds_count_what_took_no_longer() {
+    let mut call = CallStats::default();
+    call.interface = "Agent";
+    call.member = "say \"x\"".to_owned();
+    call.succeeded = 3;
+    call.times[0] = 1;
+    call.times[2] = 1;
+    call.times[TIME_BOUNDS.len()] = 1;
+    let mut snapshot = Snapshot::default();
+    snapshot.sessions = 2;
+    snapshot.calls = vec![call];
+    let page = Page(snapshot).to_string();
+    let call = r#"interface="Agent",member="say \"x\"""#;
+    for line in [
+        "capnweb_sessions 2".to_owned(),
+        format!("capnweb_calls_total{{{call},outcome=\"succeeded\"}} 3"),
+        format!("capnweb_call_seconds_bucket{{{call},le=\"0.001\"}} 1"),
+        format!("capnweb_call_seconds_bucket{{{call},le=\"0.005\"}} 2"),
+        format!("capnweb_call_seconds_bucket{{{call},le=\"10\"}} 2"),
+        format!("capnweb_call_seconds_bucket{{{call},le=\"+Inf\"}} 3"),
+    ] {
+        assert!(page.lines().any(|found| found == line), "{line}\n{page}");
+    }
+}
