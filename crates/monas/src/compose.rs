@@ -10,6 +10,7 @@ use a2a::types::AgentCard;
 use axum::Router;
 use capnweb::Tasks;
 use store::Store;
+use tokio_util::sync::CancellationToken;
 
 use crate::config::{Bindings, Config, Data};
 use crate::demo::{self, Demo};
@@ -66,20 +67,17 @@ impl Server {
 
     /// Serves until `shutdown` ends, then stops: no connection and no task is left when this returns.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        let stop = CancellationToken::new();
         let stopping = async {
             shutdown.await;
             // Streams would keep their connections open for as long as their tasks go on.
             self.tasks.drain();
+            stop.cancel();
+            // Whoever is connected is told, and gets the answers that are owed.
+            self.sockets.drain(listen::Limits::default().drain).await;
         };
-        let sockets = self.sockets.clone();
-        let stopping = async {
-            stopping.await;
-            // Whoever is connected is told, and may end what it has begun.
-            let limit = listen::Limits::default().drain;
-            tokio::spawn(async move { sockets.drain(limit).await });
-        };
-        self.listener.serve(self.router, stopping).await;
-        self.sockets.stop().await;
+        let serving = self.listener.serve(self.router, stop.cancelled());
+        tokio::join!(serving, stopping);
         self.tasks.stop().await;
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::Dialect;
 use crate::error::Error;
+use crate::types::TaskState;
 
 /// Marks data that had to be put into an object, because 0.3 knows no other data.
 const WRAPPED: &str = "data_part_compat";
@@ -156,16 +157,8 @@ fn state(new: &str, dialect: Dialect) -> String {
 
 /// Whether a stream ends with a status: 0.3 has clients know it by the event.
 pub(super) fn is_final(status: &Value) -> bool {
-    let ends = [
-        "TASK_STATE_COMPLETED",
-        "TASK_STATE_FAILED",
-        "TASK_STATE_CANCELED",
-        "TASK_STATE_REJECTED",
-        "TASK_STATE_INPUT_REQUIRED",
-    ];
-    status["state"]
-        .as_str()
-        .is_some_and(|state| ends.contains(&state))
+    let state = status["state"].as_str().and_then(TaskState::named);
+    state.is_some_and(TaskState::ends_streams)
 }
 
 /// A message of 1.0 as 0.3 has it.

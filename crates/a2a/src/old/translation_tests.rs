@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Dialect, Error, named};
+use super::{Dialect, Error, TABLE, named};
 
 /// Translates a request; gives the operation it asks for, and that one's request.
 fn up(method: &str, params: Value, dialect: Dialect) -> Result<(&'static str, Value), Error> {
@@ -345,4 +345,18 @@ fn webhooks_are_told_in_the_old_shape() {
     );
     let none = (named(get).unwrap().reply)(json!({ "configs": [] }), Dialect::Kind).unwrap_err();
     assert_eq!(none.violations()[0].field, "pushNotificationConfigId");
+}
+
+#[test]
+fn every_old_operation_is_a_row_of_the_table() {
+    for row in TABLE {
+        for dialect in [Dialect::Kind, Dialect::Proto] {
+            // The one thing that a translation asks for itself.
+            let params = json!({ "pushNotificationConfig": { "url": "https://a.example" } });
+            let params = params.as_object().cloned().unwrap();
+            let request = (row.request)(params, dialect).unwrap();
+            let found = crate::operation::named(request.operation);
+            assert!(found.is_some(), "{}", request.operation);
+        }
+    }
 }

@@ -38,6 +38,11 @@ impl TaskState {
     pub fn is_interrupted(self) -> bool {
         matches!(self, Self::InputRequired | Self::AuthRequired)
     }
+
+    /// Whether a stream ends with this state: nothing more comes without another message.
+    pub fn ends_streams(self) -> bool {
+        self.is_terminal() || self == Self::InputRequired
+    }
 }
 
 messages! { "lf.a2a.v1";

@@ -38,7 +38,7 @@ struct Feeds {
     others: Vec<Feed>,
 }
 
-/// One who is told: whom, and what ends it.
+/// One who is told: whom, and what ends it, or tells that it has ended.
 #[derive(Clone)]
 struct Feed {
     callback: Arc<Mutex<Callback>>,
@@ -129,7 +129,10 @@ impl TaskObject {
             return Err(Error::Internal("one reply where there are many".to_owned()));
         };
         let feed = self.feed(callback, frames);
-        self.lock().others.push(feed);
+        let mut feeds = self.lock();
+        // Those that have ended need not be kept.
+        feeds.others.retain(|feed| !feed.stop.is_cancelled());
+        feeds.others.push(feed);
         Ok(())
     }
 
@@ -167,6 +170,7 @@ impl TaskObject {
                 let callback = lock(&gone.callback).clone();
                 callback.gone().await;
             };
+            let _ended = stop.clone().drop_guard();
             tokio::select! {
                 () = telling => {}
                 () = gone => {}
@@ -293,9 +297,9 @@ async fn tell(callback: &Callback, frame: &Frame) -> ::capnweb::Result<()> {
 
 /// An event that says whether it is the last.
 fn with_final(mut event: Json) -> Json {
-    let state = event["status"]["state"].as_str().unwrap_or_default();
-    let ends = TaskState::named(state)
-        .is_some_and(|state| state.is_terminal() || state == TaskState::InputRequired);
+    let state = event["status"]["state"].as_str();
+    let state = state.and_then(TaskState::named);
+    let ends = state.is_some_and(TaskState::ends_streams);
     if let Some(event) = event.as_object_mut() {
         event.insert("final".to_owned(), ends.into());
     }

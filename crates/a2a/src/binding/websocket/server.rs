@@ -85,18 +85,25 @@ impl Session {
 
     async fn serve(mut self, socket: WebSocket) {
         let (mut sink, mut source) = socket.split();
-        let stopping = self.wire.tasks.draining();
-        tokio::pin!(stopping);
+        let (draining, stopping) = (self.wire.tasks.draining(), self.wire.tasks.stopping());
+        tokio::pin!(draining, stopping);
+        // Whether the server stops: no more calls are taken, those under way are answered.
+        let mut leaving = false;
+        // Whether anything came since the last ping.
+        let mut heard = true;
         let mut alive = interval(self.wire.limits.keep_alive);
         alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let farewell = loop {
+            if leaving && self.calls.is_empty() && self.written.is_empty() {
+                break Some((close_code::AWAY, "the server is stopping"));
+            }
             let sent = tokio::select! {
                 Some(frame) = self.written.recv() => send(&mut sink, frame).await,
                 Some(id) = self.calls.next() => {
                     self.open.remove(id.as_bytes());
                     Ok(())
                 }
-                incoming = source.next() => match incoming {
+                incoming = source.next(), if !leaving => match incoming.inspect(|_| heard = true) {
                     Some(Ok(Message::Text(text))) => match self.take(&text.into()) {
                         Some(refusal) => send(&mut sink, refusal).await,
                         None => Ok(()),
@@ -107,8 +114,18 @@ impl Session {
                     }
                     Some(Ok(Message::Close(_)) | Err(_)) | None => break None,
                 },
-                _ = alive.tick() => sink.send(Message::Ping(Bytes::new())).await,
-                () = &mut stopping => break Some((close_code::AWAY, "the server is stopping")),
+                _ = alive.tick() => {
+                    // Whoever does not even answer a ping is gone.
+                    if !std::mem::take(&mut heard) {
+                        break None;
+                    }
+                    sink.send(Message::Ping(Bytes::new())).await
+                }
+                () = &mut draining, if !leaving => {
+                    leaving = true;
+                    Ok(())
+                }
+                () = &mut stopping => break None,
             };
             if sent.is_err() {
                 break None;

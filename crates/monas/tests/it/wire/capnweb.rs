@@ -127,6 +127,23 @@ async fn failures_carry_code_reason_and_details() {
     assert!(error.message().contains("getNothing"), "{error:?}");
 }
 
+#[tokio::test]
+async fn a_call_under_way_is_answered_when_the_server_stops() {
+    let sut = Sut::in_memory().await;
+    let connection = connect(&sut).await;
+    let agent: Capability = connection.remote::<capnweb::Any>().into();
+    let sent = agent.call("sendMessage", (message("burst 1000 50ms"),));
+    let stopping = async {
+        // The call is under way when another one behind it is answered.
+        agent.call("listTasks", ()).await.unwrap();
+        sut.terminate().await;
+    };
+    let (answered, ()) = tokio::join!(sent.into_future(), stopping);
+    let error = answered.unwrap_err();
+    let reason = error.prop("reason").and_then(Value::as_str);
+    assert_eq!(reason, Some("UNAVAILABLE"), "{error:?}");
+}
+
 /// Keeps what it is told.
 #[derive(Clone, Default)]
 struct Listener(Arc<Heard>);

@@ -46,6 +46,11 @@ impl Sut {
         assert_eq!(code, None, "it ended by itself: {log}");
     }
 
+    /// Asks the process to end.
+    pub(crate) async fn terminate(&self) {
+        self.monas.signal("TERM").await;
+    }
+
     /// A new connection that speaks this binding.
     pub(crate) async fn caller(&self, binding: Binding) -> Caller {
         Caller::connect(self.address, binding).await

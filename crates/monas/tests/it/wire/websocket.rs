@@ -212,6 +212,28 @@ async fn a_stream_goes_on_from_its_cursor_on_another_connection() {
 }
 
 #[tokio::test]
+async fn a_call_under_way_is_answered_when_the_server_stops() {
+    let sut = Sut::in_memory().await;
+    let mut socket = Socket::connect(sut.address).await;
+    socket
+        .call("1", "SendMessage", message("burst 1000 50ms"))
+        .await;
+    // The call is under way when another one behind it is answered.
+    socket.call("2", "ListTasks", json!({})).await;
+    assert_eq!(socket.read().await["id"], "2");
+    sut.terminate().await;
+    let answer = socket.read().await;
+    assert_eq!(answer["id"], "1");
+    assert_eq!(answer["error"]["data"][0]["reason"], "UNAVAILABLE");
+    let closed = loop {
+        if let Message::Close(frame) = socket.0.next().await.unwrap().unwrap() {
+            break frame.unwrap();
+        }
+    };
+    assert_eq!(u16::from(closed.code), 1001);
+}
+
+#[tokio::test]
 async fn what_is_wrong_is_answered_and_the_connection_lives_on() {
     let sut = Sut::in_memory().await;
     let mut socket = Socket::connect(sut.address).await;
