@@ -11,6 +11,8 @@ the answer, or {"error": TEXT} when the official code refuses what it was given.
     json      {message, text}       a message read from JSON: {protobuf, json, snake}
     protobuf  {message, bytes}      a message read from protobuf: {protobuf, json, snake}
     same      {message, text, bytes}  whether both, each optional, read as {protobuf: bytes} does
+    sign      {card, key, alg, kid}   the card with a signature of the private key, which is PEM
+    verify    {card, key, alg}      whether a signature of the card is that of the public key: true, or the error
 """
 
 import functools
@@ -19,6 +21,7 @@ import sys
 
 from a2a.compat.v0_3 import a2a_v0_3_pb2
 from a2a.types import a2a_pb2
+from a2a.utils import signing
 from google.api import field_behavior_pb2
 from google.protobuf import (
     descriptor_pb2,
@@ -264,6 +267,21 @@ WELL_KNOWN = {
 }
 
 
+# Signatures.
+
+
+def sign(card: str, key: str, alg: str, kid: str) -> str:
+    header = {'alg': alg, 'kid': kid, 'typ': 'JOSE', 'jku': None}
+    signer = signing.create_agent_card_signer(key, header)
+    return json_format.MessageToJson(signer(from_text('AgentCard', card)))
+
+
+def verify(card: str, key: str, alg: str) -> bool:
+    verifier = signing.create_signature_verifier(lambda kid, jku: key, [alg])
+    verifier(from_text('AgentCard', card))
+    return True
+
+
 ACTIONS = {
     'describe': describe,
     'describe_set': describe_set,
@@ -272,6 +290,8 @@ ACTIONS = {
     'json': lambda message, text: forms(from_text(message, text)),
     'protobuf': lambda message, bytes: forms(from_bytes(message, bytes)),
     'same': same,
+    'sign': sign,
+    'verify': verify,
 }
 
 

@@ -11,6 +11,7 @@
 //! - [`server`]: the task server: an agent behind those methods, on a journal
 //! - [`types`]: the protocol's data, one declaration for JSON and protobuf
 //! - [`old`]: version 0.3, translated at the edge
+//! - [`signature`]: cards that prove whose they are
 //! - [`event`], [`error`], [`limits`]: what happens, what goes wrong, and how much of everything
 
 pub mod binding;
@@ -21,6 +22,7 @@ pub mod old;
 pub mod operation;
 pub mod server;
 pub mod service;
+pub mod signature;
 pub mod types;
 
 pub use error::Error;

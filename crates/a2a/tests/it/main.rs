@@ -3,4 +3,5 @@
 
 mod binding;
 mod server;
+mod signature;
 mod types;

@@ -6,5 +6,5 @@ mod corpus;
 mod described;
 mod forms;
 mod mutated;
-mod official;
+pub(crate) mod official;
 mod table;
