@@ -20,7 +20,8 @@ class Posted:
         for kind in ('statusUpdate', 'task'):
             if kind in self.body:
                 return self.body[kind]['status']['state'].removeprefix('TASK_STATE_').lower()
-        return ''
+        # In version 0.3 it is the task itself.
+        return self.body.get('status', {}).get('state', '')
 
 
 class Webhook:

@@ -11,7 +11,7 @@
 //! - [`server`]: the task server: an agent behind those methods, on a journal
 //! - [`types`]: the protocol's data, one declaration for JSON and protobuf
 //! - [`old`]: version 0.3, translated at the edge
-//! - [`signature`]: cards that prove whose they are
+//! - [`signature`], [`webhook`]: cards and deliveries that prove whose they are
 //! - [`event`], [`error`], [`limits`]: what happens, what goes wrong, and how much of everything
 
 pub mod binding;
@@ -24,6 +24,7 @@ pub mod server;
 pub mod service;
 pub mod signature;
 pub mod types;
+pub mod webhook;
 
 pub use error::Error;
 pub use limits::Limits;

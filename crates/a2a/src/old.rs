@@ -24,6 +24,7 @@ use crate::event::Format;
 use crate::operation::{self, Frame, Input, Reply};
 use crate::service::{Call, Service};
 use crate::types::wire::Violation;
+use crate::webhook;
 
 mod card;
 #[cfg(test)]
@@ -70,6 +71,16 @@ impl Dialect {
     }
 }
 
+/// How webhooks are told that were registered in 0.3, over whichever binding: the task as it is.
+pub static WEBHOOK: webhook::Dialect = webhook::Dialect {
+    name: VERSION,
+    media_type: "application/json",
+    write: |task| {
+        let task = serde_json::to_value(task).expect("a task is always JSON");
+        content::old_task(task, Dialect::Kind).to_string().into()
+    },
+};
+
 /// Where 0.3 has a rule of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
@@ -99,6 +110,10 @@ impl Row {
         dialect: Dialect,
     ) -> Result<Reply, Error> {
         let format = input.format;
+        let call = Call {
+            dialect: WEBHOOK.name,
+            ..call
+        };
         let request = (self.request)(self.params(input)?, dialect)?;
         let performed = match ask(service, call.clone(), &request).await {
             Err(error) => self.instead(service, call, &request, error).await,

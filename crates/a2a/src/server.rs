@@ -20,8 +20,10 @@ use tokio_util::task::TaskTracker;
 use crate::error::Error;
 use crate::event::EventStream;
 use crate::limits::Limits;
+use crate::old;
 use crate::service::{Answering, Call, Service};
 use crate::types::*;
+use crate::webhook::Dialect;
 
 mod agent;
 mod fold;
@@ -42,7 +44,7 @@ mod upkeep;
 
 pub use agent::{AfterRestart, Agent, Failure};
 pub use journal::TABLES;
-pub use push::Targets;
+pub use push::{DeadWebhook, Targets};
 pub use subscribe::{COMPACTED, Interrupted};
 pub use turn::{Chunk, Over, Turn};
 
@@ -61,6 +63,8 @@ pub struct Config {
     pub interrupted: Interrupted,
     /// Whom webhooks may reach.
     pub push_targets: Targets,
+    /// Other ways in which webhooks are told, for callers who name them.
+    pub dialects: Vec<&'static Dialect>,
 }
 
 impl Config {
@@ -73,6 +77,7 @@ impl Config {
             limits: Limits::default(),
             interrupted: Interrupted::EndsForInput,
             push_targets: Targets::Public,
+            dialects: vec![&old::WEBHOOK],
         }
     }
 }
@@ -134,7 +139,7 @@ impl Server {
             label: config.label,
             interrupted: config.interrupted,
             live: live::Live::default(),
-            push: push::Push::new(config.push_targets, &config.limits),
+            push: push::Push::new(config.push_targets, config.dialects, &config.limits),
             places: Arc::new(Semaphore::new(
                 config.limits.max_running.min(Semaphore::MAX_PERMITS),
             )),

@@ -22,6 +22,9 @@ pub struct Call {
     pub extensions: Vec<String>,
     /// The last generation the caller has seen of the stream it wants to go on with.
     pub cursor: Option<u64>,
+    /// How the caller writes, as a word that only the edge understands: what is sent to the caller later is
+    /// written in the same way. Empty for the protocol's own form.
+    pub dialect: &'static str,
 }
 
 impl Call {
@@ -31,6 +34,7 @@ impl Call {
             caller,
             extensions: Vec::new(),
             cursor: None,
+            dialect: "",
         }
     }
 }

@@ -9,8 +9,12 @@ checks stands in ../README.md.
 import argparse
 import asyncio
 import json
+import pathlib
 import sys
 import traceback
+
+# The webhook is that of the newer driver.
+sys.path.append(str(pathlib.Path(__file__).parents[2] / 'python'))
 
 import scenarios
 

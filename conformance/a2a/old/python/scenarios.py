@@ -10,6 +10,7 @@ from a2a.types import (
     GetTaskPushNotificationConfigParams,
     PushNotificationAuthenticationInfo,
     PushNotificationConfig,
+    Task,
     TaskIdParams,
     TaskPushNotificationConfig,
     TaskQueryParams,
@@ -17,6 +18,7 @@ from a2a.types import (
     TextPart,
 )
 from probe import Probe, check, check_fails, check_state, message, text_of, told
+from webhook import Webhook
 
 # How each binding tells these errors: by code, by status, or by the name of the status.
 NOT_FOUND = ('-32001', '404', 'NOT_FOUND', 'TaskNotFound')
@@ -169,6 +171,20 @@ async def push_configs(probe: Probe) -> None:
     check(got.push_notification_config.token, 'a token', 'the token')
     check(got.push_notification_config.authentication.schemes, ['Bearer'], 'the schemes')
     await probe.cancel(task.id)
+
+
+async def push_later(probe: Probe) -> None:
+    async with Webhook() as webhook:
+        task = await probe.start_held()
+        config = PushNotificationConfig(url=webhook.url, token='a token')
+        pair = TaskPushNotificationConfig(task_id=task.id, push_notification_config=config)
+        await probe.waiting.set_task_callback(pair)
+        await probe.cancel(task.id)
+        posted = (await webhook.until('canceled'))[-1]
+        check(posted.headers['content-type'], 'application/json', 'the media type')
+        check(posted.headers['x-a2a-notification-token'], 'a token', 'the token')
+        told = Task.model_validate(posted.body)
+        check((told.id, told.status.state), (task.id, TaskState.canceled), 'the task')
 
 
 async def push_config_unknown(probe: Probe) -> None:

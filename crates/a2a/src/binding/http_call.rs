@@ -77,9 +77,9 @@ pub(super) fn with_parameters(handshake: &HeaderMap, own: Parameters) -> Result<
 pub(super) fn call(wire: &Wire, head: &Parts, versioned: Versioned) -> Result<Call, Error> {
     check_version(head, versioned)?;
     Ok(Call {
-        caller: wire.caller.clone(),
         extensions: extensions(&head.headers),
         cursor: cursor(&head.headers)?,
+        ..Call::by(wire.caller.clone())
     })
 }
 

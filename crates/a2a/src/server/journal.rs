@@ -42,13 +42,17 @@ pub(crate) static SENDS: Table = Table {
     indexes: &[&["at"]],
 };
 
-/// The webhooks, each with the last generation it got. `open` is 1 as long as more may come.
+/// The webhooks, each with the last generation it got. `open` is 1 as long as more may come, 2 when it was
+/// given up: then `given_up` says when and `failure` why. `dialect` is the word for how it is told.
 pub(crate) static WEBHOOKS: Table = Table {
     name: "webhooks",
     columns: &[
         Column::text("task"),
         Column::integer("delivered"),
         Column::integer("open"),
+        Column::text("dialect"),
+        Column::integer("given_up"),
+        Column::text("failure"),
     ],
     indexes: &[&["task"], &["open"]],
 };
@@ -132,6 +136,15 @@ impl Record {
     }
 }
 
+/// Takes the event of an entry into its task.
+pub(crate) fn apply(task: &mut Task, entry: &Entry, id: &str, context: &str) {
+    let record = Record::from_protobuf(entry.payload().clone());
+    let mut record = record.unwrap_or_default();
+    record.set_ids(id, context);
+    let event = record.event.unwrap_or_default();
+    fold::apply(task, &event, record.received.as_ref());
+}
+
 /// A task as it is in the store, if it is there and in scope.
 pub(crate) fn load(view: &dyn View, scope: &Scope, id: &str) -> Result<Option<Task>, store::Error> {
     match view.row(&TASKS, id)? {
@@ -144,6 +157,11 @@ pub(crate) fn load(view: &dyn View, scope: &Scope, id: &str) -> Result<Option<Ta
 
 /// The task of a row: its snapshot, and the events since.
 pub(crate) fn fold_row(view: &dyn View, row: &Row) -> Result<Task, store::Error> {
+    fold_to(view, row, u64::MAX)
+}
+
+/// The task of a row as it was at a generation, or at the later one of its snapshot.
+pub(crate) fn fold_to(view: &dyn View, row: &Row, last: u64) -> Result<Task, store::Error> {
     let unreadable = |error: DecodeError| store::Error::Corrupt {
         path: "the journal".into(),
         problem: format!("task {}: {error}", row.key),
@@ -161,6 +179,9 @@ pub(crate) fn fold_row(view: &dyn View, row: &Row) -> Result<Task, store::Error>
         let after = u64::try_from(task.generation).unwrap_or(0);
         let entries = view.events(&stream, after, EVENTS_AT_ONCE)?;
         for entry in &entries {
+            if entry.sequence() > last {
+                return Ok(task);
+            }
             let record = Record::from_protobuf(entry.payload().clone());
             let mut record = record.map_err(unreadable)?;
             record.set_ids(&row.key, context);

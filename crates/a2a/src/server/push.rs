@@ -2,12 +2,13 @@
 //!
 //! The journal is the queue. A webhook is a row with the last generation it got, and a worker that
 //! follows the task's stream from there: events arrive in order, at least once, and a restart goes on
-//! where the last process left off.
+//! where the last process left off. One that takes nothing is given up, and stays as it is until somebody
+//! has it served again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use store::{Batch, Query, Row, Value};
+use store::{Batch, Query, Row};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
@@ -17,63 +18,77 @@ use super::{Inner, id};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::service::Call;
-use crate::types::wire::WireMessage as _;
 use crate::types::{
-    DeleteTaskPushNotificationConfigRequest, Empty, GetTaskPushNotificationConfigRequest,
-    ListTaskPushNotificationConfigsRequest, ListTaskPushNotificationConfigsResponse,
-    TaskPushNotificationConfig,
+    AuthenticationInfo, DeleteTaskPushNotificationConfigRequest, Empty,
+    GetTaskPushNotificationConfigRequest, ListTaskPushNotificationConfigsRequest,
+    ListTaskPushNotificationConfigsResponse, TaskPushNotificationConfig,
 };
+use crate::webhook::{self, Dialect, Secret};
 
+mod dead;
 mod deliver;
 mod guard;
 #[cfg(test)]
 #[path = "push/guard_tests.rs"]
 mod guard_tests;
 mod post;
+mod row;
 
+pub use dead::DeadWebhook;
 pub use guard::Targets;
 pub(super) use guard::check;
+pub(super) use row::OPEN;
+use row::{State, Webhook, key};
 
 /// The webhooks of a server, and the workers that serve them.
 pub(super) struct Push {
     targets: Targets,
+    dialects: Vec<&'static Dialect>,
     client: post::Client,
     places: Semaphore,
     workers: Mutex<HashMap<String, JoinHandle<()>>>,
 }
 
-/// A webhook as it is stored; `delivered` is the last generation it need not get.
-pub(super) fn row(task: &str, mut config: TaskPushNotificationConfig, delivered: u64) -> Row {
-    if config.id.is_empty() {
-        config.id = id::random();
+/// A webhook that somebody asks for, and how whoever asks writes.
+#[derive(Clone, Debug)]
+pub(super) struct Registration {
+    pub(super) config: TaskPushNotificationConfig,
+    /// As [`Call::dialect`].
+    pub(super) dialect: &'static str,
+}
+
+impl Registration {
+    /// The webhook for a task; `delivered` is the last generation it need not get.
+    pub(super) fn of(self, task: &str, delivered: u64) -> Webhook {
+        let mut config = self.config;
+        if config.id.is_empty() {
+            config.id = id::random();
+        }
+        task.clone_into(&mut config.task_id);
+        Webhook {
+            config,
+            dialect: self.dialect.to_owned(),
+            delivered,
+            state: State::Open,
+        }
     }
-    task.clone_into(&mut config.task_id);
-    Row {
-        key: key(task, &config.id),
-        columns: columns(task, delivered, true),
-        body: config.to_protobuf(),
-    }
 }
 
-fn columns(task: &str, delivered: u64, open: bool) -> Vec<Value> {
-    let delivered = i64::try_from(delivered).unwrap_or(i64::MAX);
-    vec![task.into(), delivered.into(), i64::from(open).into()]
+/// Whether the credentials of a webhook are a secret to sign with, which nobody is sent.
+fn signs(authentication: &AuthenticationInfo) -> bool {
+    authentication.scheme.eq_ignore_ascii_case(webhook::SCHEME)
 }
 
-/// Ids of tasks are ours and have no slash.
-fn key(task: &str, config: &str) -> String {
-    format!("{task}/{config}")
-}
-
-fn config(row: &Row) -> Result<TaskPushNotificationConfig, Error> {
-    let config = TaskPushNotificationConfig::from_protobuf(row.body.clone());
-    config.map_err(|error| Error::Internal(format!("webhook {}: {error}", row.key)))
+fn secret(config: &TaskPushNotificationConfig) -> Option<Secret> {
+    let authentication = config.authentication.as_ref().filter(|it| signs(it))?;
+    Secret::new(&authentication.credentials)
 }
 
 impl Push {
-    pub(super) fn new(targets: Targets, limits: &Limits) -> Self {
+    pub(super) fn new(targets: Targets, dialects: Vec<&'static Dialect>, limits: &Limits) -> Self {
         Self {
             targets,
+            dialects,
             client: post::Client::new(targets, limits.push_time),
             places: Semaphore::new(limits.max_deliveries),
             workers: Mutex::default(),
@@ -82,6 +97,12 @@ impl Push {
 
     pub(super) fn targets(&self) -> Targets {
         self.targets
+    }
+
+    /// How a webhook with that word is told; none for the protocol's own way, which one that nobody knows
+    /// any more gets, too.
+    fn dialect(&self, word: &str) -> Option<&'static Dialect> {
+        self.dialects.iter().find(|it| it.name == word).copied()
     }
 
     /// Begins to serve a webhook that is in the store.
@@ -128,20 +149,24 @@ impl Inner {
         let scope = Scope::new(&call.caller, &request.tenant);
         let task = self.load(&scope, &request.task_id).await?;
         self.check_room(&task.id, &request.id).await?;
-        let mut row = row(&task.id, request, task.generation.unsigned_abs());
+        let registration = Registration {
+            config: request,
+            dialect: call.dialect,
+        };
+        let mut webhook = registration.of(&task.id, task.generation.unsigned_abs());
         if state(&task).is_terminal() {
-            row.columns = columns(&task.id, task.generation.unsigned_abs(), false);
+            webhook.state = State::Closed;
         }
+        let row = webhook.row();
         // One of the same id is replaced, and with it what it still had to deliver.
         self.push.end(&row.key).await;
         self.store
             .commit(Batch::new().put(&WEBHOOKS, row.clone()))
             .await?;
-        let created = config(&row)?;
-        if !state(&task).is_terminal() {
+        if webhook.state == State::Open {
             self.push.begin(&self, row);
         }
-        Ok(created)
+        Ok(webhook.config)
     }
 
     pub(super) async fn get_push(
@@ -158,7 +183,7 @@ impl Inner {
             .await?;
         let row =
             row.ok_or_else(|| Error::TaskNotFound(format!("{}/{}", request.task_id, request.id)))?;
-        config(&row)
+        Ok(Webhook::read(&row)?.config)
     }
 
     pub(super) async fn list_push(
@@ -175,8 +200,8 @@ impl Inner {
         };
         // Sorted by key, so the id of the last one is the cursor.
         let rows = self.webhooks(&task.id).await?;
-        let configs: Result<Vec<_>, Error> = rows.iter().map(config).collect();
-        let mut configs = configs?;
+        let configs = rows.iter().map(|row| Ok(Webhook::read(row)?.config));
+        let mut configs = configs.collect::<Result<Vec<_>, Error>>()?;
         configs.retain(|config| config.id > request.page_token);
         let more = configs.len() > size;
         configs.truncate(size);

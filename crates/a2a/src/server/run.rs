@@ -21,11 +21,12 @@ use tokio_util::sync::CancellationToken;
 use super::agent::Failure;
 use super::journal::{self, Scope};
 use super::live::{Mailbox, Opened, Reply, Started};
+use super::push::Registration;
 use super::replay::{Outcome, Ticket};
 use super::turn::{Asked, Outbox, Turn, Update};
 use super::{Inner, id, upkeep};
 use crate::error::Error;
-use crate::types::{Message, Part, Role, Task, TaskPushNotificationConfig, TaskState};
+use crate::types::{Message, Part, Role, Task, TaskState};
 
 mod change;
 
@@ -49,7 +50,7 @@ pub(super) struct Incoming {
     /// Only on this generation of the task.
     pub(super) if_generation: Option<i64>,
     /// A webhook to be told of what comes of it.
-    pub(super) webhook: Option<TaskPushNotificationConfig>,
+    pub(super) webhook: Option<Registration>,
     /// The right to answer this message for the first time.
     pub(super) ticket: Option<Ticket>,
     /// Who waits for the answer, and for how much of it.

@@ -7,10 +7,11 @@ use tokio::sync::oneshot;
 
 use super::journal::Scope;
 use super::live::{Opened, Started};
+use super::push::{self, Registration};
 use super::replay::{Admission, Outcome, Ticket};
 use super::run::{Command, Incoming, Run, Wants};
 use super::turn::Asked;
-use super::{Inner, fold, push};
+use super::{Inner, fold};
 use crate::error::Error;
 use crate::event::{Event, EventStream};
 use crate::limits::MAX_ID;
@@ -114,9 +115,12 @@ impl Inner {
         let request = *request;
         let mut configuration = request.configuration.unwrap_or_default();
         let webhook = configuration.task_push_notification_config.take();
-        let webhook = webhook.map(|config| TaskPushNotificationConfig {
-            tenant: request.tenant,
-            ..config
+        let webhook = webhook.map(|config| Registration {
+            config: TaskPushNotificationConfig {
+                tenant: request.tenant,
+                ..config
+            },
+            dialect: call.dialect,
         });
         let incoming = Incoming {
             if_generation: configuration.if_generation_match,
@@ -147,8 +151,8 @@ impl Inner {
                 let why = format!("task {id:?} belongs to another context");
                 return Err(Error::invalid_field("message.contextId", why));
             }
-            if let Some(config) = &incoming.webhook {
-                self.check_room(&id, &config.id).await?;
+            if let Some(webhook) = &incoming.webhook {
+                self.check_room(&id, &webhook.config.id).await?;
             }
             self.command(scope, &id, Command::Message(Box::new(incoming)))?;
         }

@@ -10,6 +10,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 use super::Inner;
 use super::agent::AfterRestart;
 use super::journal::{self, RUNNING, SENDS, Scope, TASKS, WEBHOOKS};
+use super::push;
 use super::run::{Command, Incoming, Run, Wants};
 use super::turn::Asked;
 use crate::types::wire::WireMessage as _;
@@ -66,7 +67,7 @@ impl Inner {
         }
         let webhooks = self
             .store
-            .read(|view| view.rows(&Query::of(&WEBHOOKS).equal("open", 1)))
+            .read(|view| view.rows(&Query::of(&WEBHOOKS).equal("open", push::OPEN)))
             .await?;
         for webhook in webhooks {
             self.push.begin(self, webhook);

@@ -27,4 +27,5 @@ mod resume;
 mod table;
 mod tenants;
 mod versions;
+mod webhooks;
 mod websocket;

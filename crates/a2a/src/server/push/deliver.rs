@@ -1,18 +1,23 @@
 //! The worker of one webhook.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
+use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use store::{Batch, Row, Value};
 use tokio::time::sleep;
 
-use super::{columns, config};
+use super::post::Failed;
+use super::row::{State, Webhook};
 use crate::error::Error;
 use crate::event::{Event, Format};
+use crate::limits::EVENTS_AT_ONCE;
 use crate::server::Inner;
 use crate::server::journal::{self, TASKS, WEBHOOKS};
-use crate::types::TaskPushNotificationConfig;
+use crate::types::{Task, TaskPushNotificationConfig};
+use crate::webhook::{self, Dialect};
 
 /// The header in which the token of a webhook travels.
 const TOKEN: HeaderName = HeaderName::from_static("x-a2a-notification-token");
@@ -21,7 +26,7 @@ const TOKEN: HeaderName = HeaderName::from_static("x-a2a-notification-token");
 /// from where the journal says it was.
 pub(super) async fn serve(server: Arc<Inner>, mut row: Row) {
     let key = row.key.clone();
-    while let Err(error) = deliver(&server, row).await {
+    while let Err(error) = deliver(&server, &row).await {
         tracing::warn!(webhook = key, %error, "a webhook waits for the journal");
         sleep(server.limits.push_pause_max).await;
         let wanted = key.clone();
@@ -33,83 +38,155 @@ pub(super) async fn serve(server: Arc<Inner>, mut row: Row) {
     }
 }
 
-async fn deliver(server: &Inner, row: Row) -> Result<(), Error> {
-    let config = config(&row)?;
-    let task = config.task_id.clone();
-    let delivered = match row.columns.get(1) {
-        Some(Value::Integer(delivered)) => delivered.unsigned_abs(),
-        _ => 0,
+async fn deliver(server: &Inner, row: &Row) -> Result<(), Error> {
+    let mut webhook = Webhook::read(row)?;
+    let dialect = server.push.dialect(&webhook.dialect);
+    let id = webhook.config.task_id.clone();
+    let (wanted, delivered) = (id.clone(), webhook.delivered);
+    let found = server.store.read(move |view| {
+        let Some(row) = view.row(&TASKS, &wanted)? else {
+            return Ok(None);
+        };
+        let task = match dialect {
+            Some(_) => journal::fold_to(view, &row, delivered)?,
+            None => Task::default(),
+        };
+        Ok(Some((row, task)))
+    });
+    let Some((row, mut task)) = found.await? else {
+        return Ok(());
     };
-    let wanted = task.clone();
-    let found = server
-        .store
-        .read(move |view| view.row(&TASKS, &wanted))
-        .await?;
-    let context = match found.as_ref().and_then(|row| row.columns.get(1)) {
-        Some(Value::Text(context)) => context.clone(),
-        _ => return Ok(()),
+    let Some(Value::Text(context)) = row.columns.get(1) else {
+        return Ok(());
     };
-    let mut follow = server.store.follow(&journal::stream(&task), delivered);
-    while let Some(entry) = follow.next().await {
-        let entry = match entry {
-            Ok(entry) => entry,
-            // The task has long ended, and nobody took what happened to it.
-            Err(store::Error::Compacted { first, .. }) => {
-                let columns = columns(&task, first.saturating_sub(1), false);
-                let closed = Batch::new().put(&WEBHOOKS, Row { columns, ..row });
-                return Ok(server.store.commit(closed).await?);
-            }
+    let mut follow = server.store.follow(&journal::stream(&id), delivered);
+    while let Some(entries) = follow.next_many(EVENTS_AT_ONCE).await {
+        let entries = match entries {
+            Ok(entries) => entries,
+            Err(store::Error::Compacted { .. }) => return deliver_end(server, webhook).await,
             Err(error) => return Err(error.into()),
         };
-        let event = journal::event(&entry, &task, &context);
-        offer(server, &config, &event).await;
-        let over = event.state().is_some_and(|state| state.is_terminal());
-        let row = Row {
-            columns: columns(&task, entry.sequence(), !over),
-            ..row.clone()
-        };
-        server
-            .store
-            .commit(Batch::new().put(&WEBHOOKS, row))
-            .await?;
-        if over {
-            return Ok(());
+        for (place, entry) in entries.iter().enumerate() {
+            let event = journal::event(entry, &id, context);
+            let letter = match dialect {
+                None => Letter::of_event(&event),
+                Some(dialect) => {
+                    journal::apply(&mut task, entry, &id, context);
+                    // What is told is the whole task, so pieces of it can wait for the next that is there.
+                    if event.state().is_none() && place + 1 < entries.len() {
+                        continue;
+                    }
+                    Letter::of_task(dialect, &task)
+                }
+            };
+            let over = event.state().is_some_and(|state| state.is_terminal());
+            webhook = hand_over(server, webhook, &letter, entry.sequence(), over).await?;
+            if webhook.state != State::Open {
+                return Ok(());
+            }
         }
     }
     Ok(())
 }
 
-/// Offers an event until it is taken or has been refused too often. The next one waits.
-async fn offer(server: &Inner, config: &TaskPushNotificationConfig, event: &Event) {
+/// What is left to tell of a task that ended so long ago that its events are gone: how it ended.
+async fn deliver_end(server: &Inner, webhook: Webhook) -> Result<(), Error> {
+    let wanted = webhook.config.task_id.clone();
+    let found = server.store.read(move |view| {
+        let row = view.row(&TASKS, &wanted)?;
+        row.map(|row| journal::fold_row(view, &row)).transpose()
+    });
+    let Some(task) = found.await? else {
+        return Ok(());
+    };
+    let generation = task.generation.unsigned_abs();
+    let letter = match server.push.dialect(&webhook.dialect) {
+        Some(dialect) => Letter::of_task(dialect, &task),
+        None => Letter::of_event(&Event::new(task)),
+    };
+    hand_over(server, webhook, &letter, generation, true).await?;
+    Ok(())
+}
+
+/// What is posted.
+struct Letter {
+    media_type: &'static str,
+    body: Bytes,
+}
+
+impl Letter {
+    fn of_event(event: &Event) -> Self {
+        Self {
+            media_type: "application/a2a+json",
+            body: event.encode(Format::Json),
+        }
+    }
+
+    fn of_task(dialect: &Dialect, task: &Task) -> Self {
+        Self {
+            media_type: dialect.media_type,
+            body: (dialect.write)(task),
+        }
+    }
+}
+
+/// Has a letter taken, or gives the webhook up, and commits how far it is. What was taken before a crash
+/// that prevents this is offered again.
+async fn hand_over(
+    server: &Inner,
+    mut webhook: Webhook,
+    letter: &Letter,
+    generation: u64,
+    over: bool,
+) -> Result<Webhook, Error> {
+    match offer(server, &webhook.config, letter, generation).await {
+        Ok(()) => {
+            webhook.delivered = generation;
+            if over {
+                webhook.state = State::Closed;
+            }
+        }
+        Err(error) => {
+            let (url, task) = (&webhook.config.url, &webhook.config.task_id);
+            tracing::warn!(url, task, generation, %error, "a webhook was given up");
+            webhook.state = State::Dead {
+                at: server.now().millis(),
+                reason: error.to_string(),
+            };
+        }
+    }
+    let batch = Batch::new().put(&WEBHOOKS, webhook.row());
+    server.store.commit(batch).await?;
+    Ok(webhook)
+}
+
+/// Offers a letter until it is taken or has been refused too often. The next one waits.
+async fn offer(
+    server: &Inner,
+    config: &TaskPushNotificationConfig,
+    letter: &Letter,
+    generation: u64,
+) -> Result<(), Failed> {
     let limits = &server.limits;
     let mut pause = limits.push_pause;
-    for attempt in 1..=limits.push_attempts {
+    let mut attempt = 1;
+    loop {
         let posted = {
             // Places are never closed; without one there would be one delivery more.
             let _place = server.push.places.acquire().await;
-            server
-                .push
-                .client
-                .post(&config.url, headers(config), event.encode(Format::Json))
-                .await
+            let headers = headers(config, letter, generation);
+            let client = &server.push.client;
+            client.post(&config.url, headers, letter.body.clone()).await
         };
-        match posted {
-            Ok(()) => return,
-            Err(error) => {
-                tracing::debug!(url = config.url, attempt, %error, "a webhook did not take an event")
-            }
+        let Err(error) = posted else { return Ok(()) };
+        tracing::debug!(url = config.url, attempt, %error, "a webhook did not take an event");
+        if attempt >= limits.push_attempts {
+            return Err(error);
         }
-        if attempt < limits.push_attempts {
-            sleep(spread(pause)).await;
-            pause = (pause * 2).min(limits.push_pause_max);
-        }
+        attempt += 1;
+        sleep(spread(pause)).await;
+        pause = (pause * 2).min(limits.push_pause_max);
     }
-    tracing::warn!(
-        url = config.url,
-        task = config.task_id,
-        cursor = event.cursor(),
-        "a webhook missed an event"
-    );
 }
 
 /// Many webhooks of one host that failed together do not come back together.
@@ -118,27 +195,30 @@ fn spread(pause: Duration) -> Duration {
     pause.mul_f64(0.75 + 0.5 * f64::from(random) / f64::from(u32::MAX))
 }
 
-fn headers(config: &TaskPushNotificationConfig) -> HeaderMap {
-    let mut headers = HeaderMap::new();
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static("application/a2a+json"),
-    );
-    let authentication = config
-        .authentication
-        .as_ref()
-        .filter(|it| !it.scheme.is_empty());
-    let authorization = authentication.map(|it| format!("{} {}", it.scheme, it.credentials));
-    for (name, value) in [
-        (AUTHORIZATION, authorization.as_deref()),
-        (TOKEN, Some(&*config.token)),
-    ] {
+fn headers(config: &TaskPushNotificationConfig, letter: &Letter, generation: u64) -> HeaderMap {
+    let id = utf8_percent_encode(&config.id, NON_ALPHANUMERIC);
+    let id = format!("{}:{id}:{generation}", config.task_id);
+    let mut headers = match super::secret(config) {
+        Some(secret) => secret.headers(&id, SystemTime::now(), &letter.body),
+        None => HeaderMap::new(),
+    };
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(letter.media_type));
+    let mut insert = |name: HeaderName, value: &str| {
         // It was checked when it was registered.
-        let value = value.map(str::trim).filter(|value| !value.is_empty());
+        let value = Some(value.trim()).filter(|value| !value.is_empty());
         if let Some(mut value) = value.and_then(|value| HeaderValue::from_str(value).ok()) {
-            value.set_sensitive(true);
+            value.set_sensitive(name != webhook::ID);
             headers.insert(name, value);
         }
+    };
+    insert(webhook::ID, &id);
+    insert(TOKEN, &config.token);
+    if let Some(authentication) = &config.authentication
+        && !authentication.scheme.is_empty()
+        && !super::signs(authentication)
+    {
+        let authorization = format!("{} {}", authentication.scheme, authentication.credentials);
+        insert(AUTHORIZATION, &authorization);
     }
     headers
 }

@@ -66,6 +66,10 @@ pub(in crate::server) fn check(
         }
         _ => {}
     }
+    if config.authentication.as_ref().is_some_and(super::signs) && super::secret(config).is_none() {
+        let why = "is no secret: 16 bytes or more, or whsec_ and base64 of as many";
+        return Err(Error::invalid_field("authentication.credentials", why));
+    }
     let authentication = config.authentication.iter();
     let secrets = authentication.flat_map(|it| {
         [

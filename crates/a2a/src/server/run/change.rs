@@ -5,7 +5,6 @@ use store::{Batch, Commit, Follow, NewEvent, Row};
 use super::{Incoming, Run, Wants, state};
 use crate::server::journal::{self, RUNNING, SENDS, TASKS, WEBHOOKS};
 use crate::server::live::Reply;
-use crate::server::push;
 use crate::server::replay::Ticket;
 use crate::server::turn::Chunk;
 use crate::server::{fold, id};
@@ -118,9 +117,9 @@ impl Run {
                 .sends
                 .push(ticket.row(&self.task_id, after, now));
         }
-        if let Some(config) = incoming.webhook {
-            let webhook = push::row(&self.task_id, config, cursor);
-            self.pending.webhooks.push(webhook);
+        if let Some(registration) = incoming.webhook {
+            let webhook = registration.of(&self.task_id, cursor);
+            self.pending.webhooks.push(webhook.row());
         }
         let begun = match incoming.wants {
             Wants::Rest => Begun::Rest(after),

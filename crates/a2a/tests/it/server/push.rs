@@ -2,17 +2,19 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use a2a::error::Error;
 use a2a::server::Targets;
-use a2a::service::Service as _;
+use a2a::service::{Call, Service as _};
 use a2a::types::wire::WireMessage as _;
 use a2a::types::*;
+use a2a::webhook::{SCHEME, Secret};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
 use http::{HeaderMap, StatusCode};
+use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
@@ -22,13 +24,13 @@ use super::support::{Bench, Script, config, in_memory, message, on_disk};
 struct Hook {
     url: String,
     answers: Arc<Mutex<VecDeque<StatusCode>>>,
-    got: mpsc::UnboundedReceiver<(HeaderMap, StreamResponse)>,
+    got: mpsc::UnboundedReceiver<(HeaderMap, Bytes)>,
 }
 
 #[derive(Clone)]
 struct Shared(
     Arc<Mutex<VecDeque<StatusCode>>>,
-    mpsc::UnboundedSender<(HeaderMap, StreamResponse)>,
+    mpsc::UnboundedSender<(HeaderMap, Bytes)>,
 );
 
 impl Hook {
@@ -44,10 +46,24 @@ impl Hook {
         Self { url, answers, got }
     }
 
+    /// The next task, told in the words of 0.3: its state, and the texts of its artifacts.
+    async fn next_old(&mut self) -> String {
+        let (headers, body) = self.got.recv().await.unwrap();
+        assert_eq!(headers["content-type"], "application/json");
+        let task: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(task["kind"], "task");
+        let parts = task["artifacts"].as_array().into_iter().flatten();
+        let parts = parts.flat_map(|artifact| artifact["parts"].as_array().unwrap());
+        let texts: Vec<_> = parts.map(|part| part["text"].as_str().unwrap()).collect();
+        let state = task["status"]["state"].as_str().unwrap();
+        format!("{state} {}", texts.join("+")).trim_end().to_owned()
+    }
+
+    /// The next event, told in the words of the protocol.
     async fn next(&mut self) -> String {
-        let (headers, event) = self.got.recv().await.unwrap();
+        let (headers, body) = self.got.recv().await.unwrap();
         assert_eq!(headers["content-type"], "application/a2a+json");
-        match event.payload {
+        match StreamResponse::from_json(&body).unwrap().payload {
             Event::Task(task) => format!("task {}", task.generation),
             Event::StatusUpdate(update) => {
                 format!("{} {:?}", update.generation, update.status.unwrap().state)
@@ -66,10 +82,7 @@ async fn take(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> 
         .pop_front()
         .unwrap_or(StatusCode::OK);
     if answer.is_success() {
-        shared
-            .1
-            .send((headers, StreamResponse::from_json(&body).unwrap()))
-            .unwrap();
+        shared.1.send((headers, body)).unwrap();
     }
     answer
 }
@@ -100,6 +113,8 @@ async fn events_arrive_in_order_and_with_credentials() {
     let (headers, first) = webhook.got.recv().await.unwrap();
     assert_eq!(headers["authorization"], "Bearer abc");
     assert_eq!(headers["x-a2a-notification-token"], "secret");
+    assert!(!headers.contains_key("webhook-signature"));
+    let first = StreamResponse::from_json(&first).unwrap();
     assert!(matches!(first.payload, Event::Task(_)));
     assert_eq!(webhook.next().await, "2 Working");
     assert_eq!(webhook.next().await, "3 artifact");
@@ -276,4 +291,142 @@ async fn a_task_has_so_many_webhooks_however_they_come() {
         Err(Error::InvalidParams { .. })
     ));
     assert!(inline(&first.id).await.is_ok());
+}
+
+#[tokio::test]
+async fn each_webhook_is_told_in_the_words_it_was_registered_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::with(config(), on_disk(folder.path()), Script::new()).await;
+    let (mut new, mut old) = (Hook::open().await, Hook::open().await);
+    let begun = bench
+        .task_at_once("working wait chunk:a committed wait chunk:b done")
+        .await;
+    let spoken = Call {
+        dialect: a2a::old::WEBHOOK.name,
+        ..bench.call()
+    };
+    for (call, webhook) in [(bench.call(), &new), (spoken, &old)] {
+        let created = bench
+            .server
+            .create_push_config(call, hook(&begun.id, &webhook.url));
+        created.await.unwrap();
+    }
+    bench.script.gate.add_permits(1);
+    assert_eq!(new.next().await, "3 artifact");
+    assert_eq!(old.next_old().await, "working a");
+    // Which words these are outlives the process.
+    bench.server.stop().await;
+    drop(bench);
+    let _after = Bench::with(config(), on_disk(folder.path()), Script::new()).await;
+    assert_eq!(new.next().await, "4 Failed");
+    assert_eq!(old.next_old().await, "failed a");
+}
+
+#[tokio::test]
+async fn a_webhook_with_a_secret_can_tell_who_calls() {
+    let bench = Bench::start().await;
+    let mut webhook = Hook::open().await;
+    let mut request = bench.request(message("working done"));
+    let secret = "a secret that nobody guesses";
+    let mut config = hook("", &webhook.url);
+    config.authentication = Some(AuthenticationInfo {
+        scheme: SCHEME.to_lowercase(),
+        credentials: secret.to_owned(),
+    });
+    request
+        .configuration
+        .get_or_insert_default()
+        .task_push_notification_config = Some(config);
+    bench.send(request).await.unwrap();
+    let secret = Secret::new(secret).unwrap();
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        let (headers, body) = webhook.got.recv().await.unwrap();
+        assert!(!headers.contains_key("authorization"));
+        secret.verify(&headers, &body, SystemTime::now()).unwrap();
+        ids.push(headers["webhook-id"].clone());
+    }
+    ids.dedup();
+    assert_eq!(ids.len(), 3);
+}
+
+#[tokio::test]
+async fn a_secret_that_can_be_guessed_is_refused() {
+    let bench = Bench::start().await;
+    let asked = bench.task("ask:?").await;
+    let mut config = hook(&asked.id, "http://127.0.0.1:1/");
+    config.authentication.as_mut().unwrap().scheme = SCHEME.to_owned();
+    let refused = bench.server.create_push_config(bench.call(), config).await;
+    assert!(matches!(refused, Err(Error::InvalidParams { .. })));
+}
+
+/// A server that gives a webhook up after two attempts, and one that it has given up after the task's first
+/// event.
+async fn given_up(store: store::Store) -> (Bench, Hook) {
+    let mut config = config();
+    config.limits.push_pause = Duration::from_millis(1);
+    config.limits.push_attempts = 2;
+    config.limits.retention.compact_after = Duration::ZERO;
+    let bench = Bench::with(config, store, Script::new()).await;
+    let mut webhook = Hook::open().await;
+    let answers = [StatusCode::OK, StatusCode::GONE, StatusCode::BAD_GATEWAY];
+    webhook.answers.lock().unwrap().extend(answers);
+    let mut request = bench.request(message("working artifact:x done"));
+    request
+        .configuration
+        .get_or_insert_default()
+        .task_push_notification_config = Some(hook("", &format!("{}?key=secret", webhook.url)));
+    bench.send(request).await.unwrap();
+    assert_eq!(webhook.next().await, "task 1");
+    while bench.server.dead_webhooks("", 10).await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    (bench, webhook)
+}
+
+#[tokio::test]
+async fn a_webhook_that_takes_nothing_is_given_up_and_goes_on_when_told_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let (bench, mut webhook) = given_up(on_disk(folder.path())).await;
+    let dead = bench.server.dead_webhooks("", 10).await.unwrap();
+    let [dead] = &dead[..] else {
+        panic!("{dead:?}")
+    };
+    assert_eq!((dead.delivered, &*dead.url), (1, &*webhook.url));
+    assert!(dead.reason.contains("502"), "{}", dead.reason);
+    assert!(
+        bench
+            .server
+            .dead_webhooks(&dead.id, 10)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert!(!bench.server.replay_webhook("nobody").await.unwrap());
+    // It stays given up over a restart, with all that it missed.
+    bench.server.stop().await;
+    drop(bench);
+    let bench = Bench::with(config(), on_disk(folder.path()), Script::new()).await;
+    assert!(bench.server.replay_webhook(&dead.id).await.unwrap());
+    assert_eq!(webhook.next().await, "2 Working");
+    assert_eq!(webhook.next().await, "3 artifact");
+    assert_eq!(webhook.next().await, "4 Completed");
+    assert!(bench.server.dead_webhooks("", 10).await.unwrap().is_empty());
+    assert!(!bench.server.replay_webhook(&dead.id).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_webhook_that_goes_on_after_the_events_are_gone_is_told_the_end() {
+    let (bench, mut webhook) = given_up(in_memory()).await;
+    let dead = bench.server.dead_webhooks("", 1).await.unwrap();
+    let is_compacted = async || {
+        bench.server.tidy().await.unwrap();
+        let mut stream = bench.subscribe(&dead[0].task, Some(0)).await.unwrap();
+        stream.first_task().await.generation == 4
+    };
+    while !is_compacted().await {
+        tokio::task::yield_now().await;
+    }
+    assert!(bench.server.replay_webhook(&dead[0].id).await.unwrap());
+    assert_eq!(webhook.next().await, "task 4");
 }
