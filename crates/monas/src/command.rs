@@ -14,6 +14,7 @@ use crate::config::{CONFIG_VARIABLE, Config, Data, Error, Sources};
 use crate::log::Filter;
 use crate::sut::Sut;
 use crate::tap::{self, Upstream};
+use crate::{operator, signing};
 
 /// By this variable a conformance suite says how long it waits for a stream, in seconds.
 const TIMEOUT_VARIABLE: &str = "TCK_STREAMING_TIMEOUT";
@@ -31,6 +32,10 @@ pub enum Command {
     Sut(Config, Sut),
     /// Show the frames of Cap'n Web sessions.
     Tap(tap::Options),
+    /// Look after the webhooks of a running server.
+    Webhook(operator::Asked),
+    /// Make or show a key that signs the card.
+    Key(signing::Asked),
 }
 
 impl Command {
@@ -45,6 +50,15 @@ impl Command {
                 Ok(Self::Sut(sut(matches, &environment), agent(&environment)?))
             }
             Some(("capnweb", matches)) => Ok(Self::Tap(tap(matches)?)),
+            Some(("webhook", matches)) => {
+                let asked = operator::Asked::read(matches).ok_or_else(missing)?;
+                Ok(Self::Webhook(asked))
+            }
+            Some(("card", matches)) => {
+                let asked = matches.subcommand();
+                let asked = asked.and_then(|(name, matches)| signing::Asked::read(name, matches));
+                Ok(Self::Key(asked.ok_or_else(missing)?))
+            }
             Some((_, matches)) => Ok(Self::Serve(serve(matches, &environment)?)),
             None => Ok(Self::Serve(serve(&matches, &environment)?)),
         }
@@ -54,7 +68,7 @@ impl Command {
     pub fn config(&self) -> Option<&Config> {
         match self {
             Self::Serve(config) | Self::Sut(config, _) => Some(config),
-            Self::Tap(_) => None,
+            Self::Tap(_) | Self::Webhook(_) | Self::Key(_) => None,
         }
     }
 }
@@ -115,6 +129,19 @@ fn definition() -> clap::Command {
                         .args(tap_arguments()),
                 ),
         )
+        .subcommand(operator::definition())
+        .subcommand(
+            clap::Command::new("card")
+                .about("Cards of agents")
+                .subcommand_required(true)
+                .arg_required_else_help(true)
+                .subcommands(signing::definitions()),
+        )
+}
+
+/// A subcommand that needs another one behind it stands alone.
+fn missing() -> clap::Error {
+    clap::Error::new(clap::error::ErrorKind::MissingSubcommand)
 }
 
 /// The flag of a setting.
@@ -199,7 +226,6 @@ fn tap_arguments() -> Vec<Arg> {
 }
 
 fn tap(matches: &ArgMatches) -> Result<tap::Options, clap::Error> {
-    let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
     let (_, matches) = matches.subcommand().ok_or_else(missing)?;
     let upstream: Option<&Upstream> = matches.get_one("url");
     let listen: Option<&SocketAddr> = matches.get_one("listen");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use a2a::binding::{self, Address, BINDINGS, Offer, Offers, Wire};
 use a2a::server::{Agent, TABLES, Targets};
+use a2a::signature::SigningKey;
 use a2a::types::AgentCard;
 use axum::Router;
 use capnweb::Tasks;
@@ -16,9 +17,9 @@ use crate::config::{Bindings, Config, Data};
 use crate::demo::{self, Demo};
 use crate::error::Error;
 use crate::listen::{self, Guard, Listener, Tls};
-use crate::metrics;
 use crate::page::{self, Page};
 use crate::sut::{self, Sut};
+use crate::{metrics, operator, signing};
 
 /// A server that has its address and its data, and waits to be run.
 #[derive(Debug)]
@@ -89,10 +90,13 @@ struct Base {
     offers: Offers,
     address: Address,
     url: String,
+    signer: Option<SigningKey>,
 }
 
 impl Base {
     async fn lay(config: &Config) -> Result<Self, Error> {
+        let key = config.signing_key.as_deref();
+        let signer = key.map(signing::read).transpose()?;
         let listener = Listener::bind(config.listen, listen_options(config)?).await?;
         let (scheme, authority) = match &config.public_url {
             Some(url) => (url.scheme().to_owned(), url.authority()),
@@ -109,6 +113,7 @@ impl Base {
                 authority,
             },
             url,
+            signer,
         })
     }
 
@@ -125,6 +130,13 @@ impl Base {
         more: Router,
     ) -> Result<Server, Error> {
         limit(config, &mut served);
+        if let Some(key) = &self.signer {
+            let cards = [Some(&mut served.card), served.extended_card.as_mut()];
+            for card in cards.into_iter().flatten() {
+                key.sign_card(card).map_err(signing::Error::Make)?;
+            }
+            tracing::info!(key = key.id(), "the card is signed");
+        }
         let card = served.card.clone();
         let limits = served.limits.clone();
         let tasks = a2a::Server::start(served, agent, self.store).await?;
@@ -141,6 +153,7 @@ impl Base {
             .merge(binding::card::routes(&card))
             .merge(binding::routes(&wire, &self.offers))
             .merge(metrics)
+            .merge(operator::routes(tasks.clone()))
             .merge(more);
 
         let bindings: Vec<_> = card
@@ -216,6 +229,7 @@ fn limit(config: &Config, served: &mut a2a::server::Config) {
     // The listener watches over bodies, pauses included.
     limits.body_time = listen::Limits::default().body_total;
     limits.max_running = config.limits.max_running;
+    limits.push_attempts = config.push_attempts;
     limits.cancel_grace = config.limits.cancel_grace;
     limits.retention.max_age = config.store.keep_for;
     limits.retention.max_count = config.store.keep_count;

@@ -53,10 +53,14 @@ pub struct Config {
     pub bindings: Bindings,
     /// What the agent is called.
     pub agent: Agent,
+    /// The file of the private key that signs its card.
+    pub signing_key: Option<PathBuf>,
     /// How much is allowed.
     pub limits: Limits,
     /// Whether webhooks may be at loopback and private addresses.
     pub push_private: bool,
+    /// How often an event is offered to a webhook before that is given up.
+    pub push_attempts: u32,
 }
 
 /// Where the data is.
@@ -184,6 +188,7 @@ impl Config {
                 name: "Monas".to_owned(),
                 description: "A small agent to try the protocol with.".to_owned(),
             },
+            signing_key: None,
             limits: Limits {
                 max_connections: 10_000,
                 max_body: 16 << 20,
@@ -191,6 +196,7 @@ impl Config {
                 cancel_grace: Duration::from_secs(5),
             },
             push_private: false,
+            push_attempts: 8,
         }
     }
 
@@ -268,6 +274,7 @@ impl Config {
                     .agent_description
                     .unwrap_or(standard.agent.description),
             },
+            signing_key: settings.signing_key,
             limits: Limits {
                 max_connections: settings
                     .max_connections
@@ -279,6 +286,9 @@ impl Config {
                 cancel_grace: settings.cancel_grace.unwrap_or(limits.cancel_grace),
             },
             push_private: settings.push_private.unwrap_or(standard.push_private),
+            push_attempts: settings.push_attempts.map_or(standard.push_attempts, |it| {
+                u32::try_from(it.get()).unwrap_or(u32::MAX)
+            }),
             data: standard.data,
         })
     }

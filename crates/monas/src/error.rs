@@ -1,6 +1,6 @@
 //! Why a server did not start.
 
-use crate::{config, listen};
+use crate::{config, listen, operator, signing};
 
 /// Why a server did not start. Each completes "could not ...".
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +15,12 @@ pub enum Error {
     /// The files for TLS are of no use.
     #[error(transparent)]
     Tls(#[from] listen::TlsError),
+    /// There is no key to sign the card with.
+    #[error(transparent)]
+    Signing(#[from] signing::Error),
+    /// A running server did not do what was asked of it.
+    #[error(transparent)]
+    Operator(#[from] operator::Failure),
     /// The data cannot be had.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -29,10 +35,13 @@ pub enum Error {
 }
 
 impl Error {
-    /// What the process ends with: 2 when the fault lies in what the user wrote, else 1.
+    /// What the process ends with: 2 when the fault lies in what the user wrote, 3 when nobody answers, else
+    /// 1.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Config(_) | Self::Listen(listen::Error::NotLoopback(_)) | Self::Tls(_) => 2,
+            Self::Signing(_) => 2,
+            Self::Operator(operator::Failure::Unreachable { .. }) => 3,
             _ => 1,
         }
     }

@@ -7,6 +7,8 @@
 //! - [`compose`]: everything is constructed here and nowhere else
 //! - [`listen`]: one port: both versions of HTTP, TLS, Host and Origin, limits, graceful stop
 //! - `page`: the page at `/`
+//! - [`operator`]: what an operator asks of a running server, at its addresses and by the command line
+//! - [`signing`]: the key that signs the card
 //! - [`tap`]: the frames of a Cap'n Web session, shown as they pass
 //! - [`demo`], [`sut`]: the agent that is served, and the one that conformance suites drive
 
@@ -18,9 +20,11 @@ mod error;
 pub mod listen;
 pub mod log;
 mod metrics;
+pub mod operator;
 mod page;
 pub mod program;
 mod signals;
+pub mod signing;
 pub mod sut;
 pub mod tap;
 

@@ -60,6 +60,14 @@ async fn run(command: &Command) -> Result<ExitCode, Error> {
         Command::Serve(config) => Server::start(config).await?,
         Command::Sut(config, agent) => Server::start_sut(config, *agent).await?,
         Command::Tap(options) => return tap(options, signals).await,
+        Command::Webhook(asked) => {
+            asked.perform(say).await?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Command::Key(asked) => {
+            say(asked.perform()?.trim_end());
+            return Ok(ExitCode::SUCCESS);
+        }
     };
     say(&format!("monas listens on {}", server.url()));
 

@@ -16,6 +16,7 @@ use crate::listen::Error;
 mod session;
 mod upstream;
 
+pub(crate) use upstream::tls;
 pub use upstream::{NotAnAddress, Upstream};
 
 /// What to tap, and where clients come to be tapped.

@@ -135,6 +135,9 @@ settings! {
     agent_name: String = "agent.name", -, "Monas";
     /// What the agent is for, as its card has it.
     agent_description: String = "agent.description", -, "A small agent to try the protocol with.";
+    /// A private key, a PEM file that not everybody may read, which signs the card. `monas card key` makes
+    /// one.
+    signing_key: PathBuf = "agent.signing_key", -, "the card is not signed";
 
     /// How many connections may be open at once. A further one waits.
     max_connections: NonZeroU64 = "limits.max_connections", ("max-connections" "N"), "10000";
@@ -147,6 +150,8 @@ settings! {
 
     /// Webhooks may be at loopback and private addresses, which are refused otherwise.
     push_private: bool = "push.allow_private", -, "false";
+    /// How often an event is offered to a webhook, with growing pauses, before the webhook is given up.
+    push_attempts: NonZeroU64 = "push.attempts", -, "8";
 }
 
 /// The setting of this name.

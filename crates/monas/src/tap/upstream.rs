@@ -121,7 +121,7 @@ impl Upstream {
 }
 
 /// Trusts those whom browsers trust.
-fn tls() -> TlsConnector {
+pub(crate) fn tls() -> TlsConnector {
     let roots = rustls::RootCertStore {
         roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
     };

@@ -7,6 +7,7 @@
 
 mod interop;
 mod listen;
+mod operator;
 mod program;
 mod server;
 mod support;
