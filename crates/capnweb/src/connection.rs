@@ -7,9 +7,12 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
+use futures_util::task::AtomicWaker;
 use tokio::sync::Notify;
 
 use crate::context::{Context, Tasks};
@@ -147,7 +150,8 @@ impl Connection {
             _registered: registered,
             context,
             started: Instant::now(),
-            outgoing: Notify::new(),
+            outgoing: Signal::default(),
+            parked: AtomicBool::new(false),
             ended: Notify::new(),
             link: OnceLock::new(),
         });
@@ -189,9 +193,10 @@ impl Connection {
         self.link.shared.take_outgoing()
     }
 
-    /// Returns when there may be frames to send, or the session has ended.
+    /// Returns when there may be frames to send, or the session has ended. For one transport: of several that
+    /// wait, the last is told.
     pub async fn outgoing(&self) {
-        self.link.shared.outgoing.notified().await;
+        self.link.shared.outgoing().await;
     }
 
     /// Tells the peer why and ends the session.
@@ -316,7 +321,9 @@ pub(crate) struct Shared {
     session: Mutex<Session>,
     context: Context,
     started: Instant,
-    outgoing: Notify,
+    outgoing: Signal,
+    /// Nobody serves it, for want of anything to do.
+    parked: AtomicBool,
     ended: Notify,
     link: OnceLock<Weak<Link>>,
     /// Set when sessions are counted.
@@ -354,7 +361,26 @@ impl Shared {
     }
 
     pub(crate) async fn outgoing(&self) {
-        self.outgoing.notified().await;
+        std::future::poll_fn(|context| self.poll_outgoing(context)).await;
+    }
+
+    /// As [`Self::outgoing`], for who waits for many sessions.
+    pub(crate) fn poll_outgoing(&self, context: &TaskContext<'_>) -> Poll<()> {
+        self.outgoing.poll(context)
+    }
+
+    #[cfg(any(feature = "client", feature = "server"))]
+    pub(crate) fn set_parked(&self, parked: bool) {
+        self.parked.store(parked, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_parked(&self) -> bool {
+        self.parked.load(Ordering::Relaxed)
+    }
+
+    #[cfg(any(feature = "client", feature = "server"))]
+    pub(crate) fn limits(&self) -> &Limits {
+        self.context.limits()
     }
 
     /// How many bytes wait to be sent.
@@ -430,7 +456,7 @@ impl Shared {
             (result, session.outbox_bytes() > 0, ended)
         });
         if wake || ended {
-            self.outgoing.notify_one();
+            self.outgoing.give();
         }
         if ended {
             self.ended.notify_waiters();
@@ -485,6 +511,32 @@ impl Shared {
             return;
         };
         self.with(|session, effects| *effects = session.answer(&link, export, result));
+    }
+}
+
+/// Says to one who waits that there is something to do. What was said before it waited counts as well.
+#[derive(Debug, Default)]
+struct Signal {
+    given: AtomicBool,
+    waiting: AtomicWaker,
+}
+
+impl Signal {
+    fn give(&self) {
+        self.given.store(true, Ordering::Release);
+        self.waiting.wake();
+    }
+
+    fn poll(&self, context: &TaskContext<'_>) -> Poll<()> {
+        if self.given.swap(false, Ordering::Acquire) {
+            return Poll::Ready(());
+        }
+        self.waiting.register(context.waker());
+        // Once more: it may have been given between the two.
+        if self.given.swap(false, Ordering::Acquire) {
+            return Poll::Ready(());
+        }
+        Poll::Pending
     }
 }
 

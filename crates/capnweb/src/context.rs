@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tokio_util::task::TaskTracker;
+#[cfg(any(feature = "client", feature = "server"))]
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::connection::Shared;
 use crate::error::Error;
@@ -17,6 +19,8 @@ use crate::layer::Layers;
 use crate::limits::Limits;
 use crate::session::Stats;
 use crate::trampoline::{self, Job};
+#[cfg(any(feature = "client", feature = "server"))]
+use crate::transport::websocket::lot::Lot;
 
 /// The handlers that are still running, owned together.
 ///
@@ -31,6 +35,9 @@ struct TasksInner {
     /// Sessions are to end as soon as they owe nothing. Cancelled no later than `stop`.
     drain: CancellationToken,
     stop: CancellationToken,
+    /// Where its idle sessions wait.
+    #[cfg(any(feature = "client", feature = "server"))]
+    lot: Arc<Lot>,
 }
 
 impl Tasks {
@@ -79,10 +86,15 @@ impl Tasks {
         self.0.running.track_future(work)
     }
 
-    /// As [`Tasks::track`], on the current runtime.
+    /// Counts as one that is running until it is dropped.
     #[cfg(any(feature = "client", feature = "server"))]
-    pub(crate) fn spawn_tracked(&self, work: impl Future<Output = ()> + Send + 'static) {
-        self.0.running.spawn(work);
+    pub(crate) fn token(&self) -> TaskTrackerToken {
+        self.0.running.token()
+    }
+
+    #[cfg(any(feature = "client", feature = "server"))]
+    pub(crate) fn lot(&self) -> &Arc<Lot> {
+        &self.0.lot
     }
 
     /// Ends when the owner drains or stops.
@@ -181,9 +193,10 @@ impl Context {
             .map_or_else(Stats::default, |session| session.stats())
     }
 
-    /// How large the tables of its session are, while that is open.
-    pub(crate) fn open(&self) -> Option<Stats> {
-        self.session()?.open()
+    /// How large the tables of its session are and whether that is parked, while it is open.
+    pub(crate) fn open(&self) -> Option<(Stats, bool)> {
+        let session = self.session()?;
+        Some((session.open()?, session.is_parked()))
     }
 
     /// Returns when its session has ended. Never, when there is none.

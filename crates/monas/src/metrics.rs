@@ -31,12 +31,20 @@ impl Display for Page {
         let Snapshot {
             sessions,
             sessions_opened,
+            sessions_parked,
             tables,
             calls,
             ..
         } = &self.0;
         head(f, "capnweb_sessions", "gauge", "Sessions that are open.")?;
         writeln!(f, "capnweb_sessions {sessions}")?;
+        head(
+            f,
+            "capnweb_sessions_parked",
+            "gauge",
+            "Open sessions that have nothing to do.",
+        )?;
+        writeln!(f, "capnweb_sessions_parked {sessions_parked}")?;
         head(f, "capnweb_sessions_total", "counter", "Sessions so far.")?;
         writeln!(f, "capnweb_sessions_total {sessions_opened}")?;
         head(

@@ -13,11 +13,13 @@ fn bounds_count_what_took_no_longer() {
     call.times[TIME_BOUNDS.len()] = 1;
     let mut snapshot = Snapshot::default();
     snapshot.sessions = 2;
+    snapshot.sessions_parked = 1;
     snapshot.calls = vec![call];
     let page = Page(snapshot).to_string();
     let call = r#"interface="Agent",member="say \"x\"""#;
     for line in [
         "capnweb_sessions 2".to_owned(),
+        "capnweb_sessions_parked 1".to_owned(),
         format!("capnweb_calls_total{{{call},outcome=\"succeeded\"}} 3"),
         format!("capnweb_call_seconds_bucket{{{call},le=\"0.001\"}} 1"),
         format!("capnweb_call_seconds_bucket{{{call},le=\"0.005\"}} 2"),

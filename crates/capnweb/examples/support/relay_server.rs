@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
-use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{Path, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
@@ -119,7 +118,7 @@ async fn join(
     State(pairs): State<Pairs>,
     Path((token, side)): Path<(String, String)>,
     headers: HeaderMap,
-    upgrade: WebSocketUpgrade,
+    upgrade: websocket::Upgrade,
 ) -> Response {
     if !OriginPolicy::Same.allows(&headers) {
         return StatusCode::FORBIDDEN.into_response();
@@ -131,13 +130,12 @@ async fn join(
         )
             .into_response();
     };
-    let settings = websocket::Settings::default();
-    websocket::server::configure(upgrade, &Options::default().limits, &settings).on_upgrade(
-        move |socket| async move {
-            websocket::serve(socket, connection, settings).await;
-            pairs.leave(&token, &side);
-        },
-    )
+    let session = connection.clone();
+    tokio::spawn(async move {
+        session.closed().await;
+        pairs.leave(&token, &side);
+    });
+    upgrade.serve(connection, websocket::Settings::default())
 }
 
 async fn stats(State(pairs): State<Pairs>, Path(token): Path<String>) -> Response {

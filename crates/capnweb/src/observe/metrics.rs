@@ -46,6 +46,8 @@ pub struct Snapshot {
     pub sessions: usize,
     /// Sessions that have been opened so far.
     pub sessions_opened: u64,
+    /// Open sessions that are parked, for want of anything to do.
+    pub sessions_parked: usize,
     /// The sizes of their tables, added up.
     pub tables: Stats,
     /// By what was called, in alphabetical order.
@@ -120,9 +122,9 @@ impl Metrics {
             let open: Vec<_> = sessions.open.values().cloned().collect();
             (open, sessions.opened)
         };
-        let open: Vec<Stats> = open.iter().filter_map(Context::open).collect();
+        let open: Vec<_> = open.iter().filter_map(Context::open).collect();
         let mut tables = Stats::default();
-        for stats in &open {
+        for (stats, _) in &open {
             tables.imports += stats.imports;
             tables.exports += stats.exports;
             tables.pending += stats.pending;
@@ -136,6 +138,7 @@ impl Metrics {
         Snapshot {
             sessions: open.len(),
             sessions_opened,
+            sessions_parked: open.iter().filter(|(_, parked)| *parked).count(),
             tables,
             calls,
         }

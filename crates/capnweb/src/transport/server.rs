@@ -4,8 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use http::header::{ALLOW, UPGRADE};
@@ -26,7 +24,7 @@ pub struct Server {
     main: Arc<MakeMain>,
     options: Options,
     origins: OriginPolicy,
-    websocket: websocket::Settings,
+    websocket: Arc<websocket::Settings>,
     batch: batch::server::Settings,
 }
 
@@ -50,7 +48,7 @@ impl Server {
             main: Arc::new(move |headers, peer| main(headers, peer).into()),
             options: Options::default(),
             origins: OriginPolicy::default(),
-            websocket: websocket::Settings::default(),
+            websocket: Arc::default(),
             batch: batch::server::Settings::default(),
         }
     }
@@ -69,7 +67,7 @@ impl Server {
 
     /// With these settings for WebSockets.
     pub fn websocket(mut self, settings: websocket::Settings) -> Self {
-        self.websocket = settings;
+        self.websocket = settings.into();
         self
     }
 
@@ -85,7 +83,7 @@ impl Server {
         let for_post = server.clone();
         get(
             move |headers: HeaderMap,
-                  upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>| async move {
+                  upgrade: Result<websocket::Upgrade, websocket::Refused>| async move {
                 server.upgrade(&headers, upgrade)
             },
         )
@@ -97,11 +95,11 @@ impl Server {
     fn upgrade(
         &self,
         headers: &HeaderMap,
-        upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+        upgrade: Result<websocket::Upgrade, websocket::Refused>,
     ) -> Response {
         let upgrade = match upgrade {
             Ok(upgrade) => upgrade,
-            Err(rejection) if headers.contains_key(UPGRADE) => return rejection.into_response(),
+            Err(refused) if headers.contains_key(UPGRADE) => return refused.into_response(),
             Err(_) => {
                 let hint = "send a POST, or open a WebSocket";
                 return (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "POST")], hint).into_response();
@@ -111,10 +109,7 @@ impl Server {
             return forbidden();
         }
         let connection = Connection::for_peer(|peer| (self.main)(headers, peer), &self.options);
-        let settings = self.websocket.clone();
-        websocket::server::configure(upgrade, &self.options.limits, &settings)
-            // A task of its own: the one that waits for the upgrade is larger, for as long as it lasts.
-            .on_upgrade(async move |socket| websocket::server::spawn(socket, connection, settings))
+        upgrade.serve(connection, self.websocket.clone())
     }
 
     async fn answer(&self, headers: &HeaderMap, body: Body) -> Response {

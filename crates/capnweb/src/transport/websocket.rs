@@ -1,18 +1,24 @@
 //! One message in one text frame of a WebSocket.
+//!
+//! A session that moves frames is a task, with the buffers of a WebSocket. One that has been idle for a while
+//! is parked: what is left is its session and its stream, which one task watches together with all others
+//! (`lot`). Neither its objects nor the peer notice.
 
-use std::collections::VecDeque;
-use std::future::Future;
-use std::ops::Deref;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
-use tokio_tungstenite::tungstenite;
+use tokio_tungstenite::tungstenite::protocol::Role;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::connection::{Close, Shared};
-use crate::context::Tasks;
-use crate::error::Error;
+use crate::connection::{Connection, Shared};
+
+mod boundary;
+mod drive;
+mod frames;
+pub(crate) mod lot;
 
 #[cfg(feature = "client")]
 pub mod client;
@@ -22,19 +28,23 @@ pub mod server;
 #[cfg(feature = "client")]
 pub use client::{connect, over};
 #[cfg(feature = "server")]
-pub use server::serve;
+pub use server::{Refused, Upgrade};
 
 /// How a WebSocket is kept alive, and how slow it may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// A ping is sent when nothing was heard for so long.
+    /// A ping is sent when nothing was heard for so long. One to a parked session may be late by an eighth,
+    /// so that many are sent together.
     pub ping_after: Duration,
     /// The session ends when nothing was heard for so long, pongs included.
     pub idle_limit: Duration,
     /// The session ends when a peer takes nothing for so long while frames wait for it. Meanwhile
     /// nothing more is read from it, and [`Limits::max_queued_bytes`](crate::Limits) bounds what waits.
     pub write_limit: Duration,
-    /// How much is read from the socket at once. It is allocated for each session, busy or not.
+    /// A session is parked when no message came or went for so long: until one does, it has no task, no
+    /// timer and no buffers. `None` parks none.
+    pub park_after: Option<Duration>,
+    /// How much is read from the socket at once. It is allocated for each session that is not parked.
     pub read_buffer: usize,
 }
 
@@ -44,253 +54,106 @@ impl Default for Settings {
             ping_after: Duration::from_secs(30),
             idle_limit: Duration::from_secs(90),
             write_limit: Duration::from_secs(30),
+            park_after: Some(Duration::from_secs(1)),
             read_buffer: 1536,
         }
     }
 }
 
-/// How long the other side may take to answer a close.
-const CLOSE_LIMIT: Duration = Duration::from_secs(2);
+/// A stream of bytes both ways: a TCP connection, TLS over one, what an HTTP server upgraded.
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
 
-/// How many frames are taken before what they caused is sent, so that one write serves many.
-const BURST: usize = 256;
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Duplex for S {}
 
-/// How many bytes are worth a write of their own. More is not queued for a peer that may well read it.
-const ENOUGH: usize = 256 << 10;
-
-/// How long one session may work before others on its thread have their turn.
-const TURN: Duration = Duration::from_millis(10);
-
-/// A WebSocket, whichever library holds it.
-pub(crate) trait Socket: Send {
-    /// The text of a frame, known to be UTF-8 by the library that read it.
-    type Text: Deref<Target = str> + Send;
-
-    /// The next frame; `None` at the end. May be dropped and called again.
-    fn next(&mut self) -> impl Future<Output = Option<Incoming<Self::Text>>> + Send;
-    /// Puts a frame in the write buffer.
-    fn feed(&mut self, frame: Outgoing) -> impl Future<Output = Result<(), Gone>> + Send;
-    /// Writes out the buffer. May be dropped and called again.
-    fn flush(&mut self) -> impl Future<Output = Result<(), Gone>> + Send;
+/// A session and the stream it goes over, between two messages. Whoever holds it serves it.
+pub(crate) struct Served {
+    stream: Box<dyn Duplex>,
+    /// What was read from the stream and not looked at yet.
+    read: Vec<u8>,
+    seat: Seat,
 }
 
-/// What arrives.
-pub(crate) enum Incoming<T> {
-    Text(T),
-    /// Ping or pong: the peer is there.
-    Alive,
-    /// What cannot be part of a session; it ends with this error.
-    Wrong(Error),
-    /// As wrong, and so that nothing behind it can be read either.
-    Unreadable(Error),
-    /// The peer closes.
-    Closed(Option<String>),
+/// What a session over a WebSocket has, parked or not.
+pub(crate) struct Seat {
+    session: Arc<Shared>,
+    /// Set on a server, where the session lasts as long as its socket rather than as its handles.
+    _held: Option<Connection>,
+    settings: Arc<Settings>,
+    role: Role,
+    /// When something was last heard.
+    heard: Instant,
+    /// When it was last asked for a sign of life.
+    asked: Instant,
+    /// When a message last came or went.
+    moved: Instant,
+    /// Counts the session among what is running.
+    _counted: TaskTrackerToken,
 }
 
-/// What leaves.
-pub(crate) enum Outgoing {
-    Text(String),
-    Ping,
-    Close(Close),
-}
+impl Served {
+    fn new(
+        stream: Box<dyn Duplex>,
+        read: Vec<u8>,
+        session: &Arc<Shared>,
+        held: Option<Connection>,
+        settings: Arc<Settings>,
+        role: Role,
+    ) -> Self {
+        let now = Instant::now();
+        let seat = Seat {
+            session: session.clone(),
+            _held: held,
+            settings,
+            role,
+            heard: now,
+            asked: now,
+            moved: now,
+            _counted: session.tasks().token(),
+        };
+        Self { stream, read, seat }
+    }
 
-/// The connection is no more.
-#[derive(Debug)]
-pub(crate) struct Gone;
-
-/// Moves frames between the socket and the session until either ends.
-///
-/// The socket is boxed and the rest is lent because a future holds what it is given more than once on its
-/// way down, and there is one such future for each session, busy or not.
-pub(crate) async fn drive<S: Socket>(
-    mut socket: Box<S>,
-    session: &Arc<Shared>,
-    settings: &Settings,
-) {
-    let mut heard = Instant::now();
-    let silence = tokio::time::sleep(settings.ping_after);
-    // Of draining first, then of stopping: an idle session waits for one thing at a time.
-    let leaving = session.tasks().draining();
-    tokio::pin!(silence, leaving);
-    let mut drains = false;
-    let mut reading = Reading::On;
-    loop {
-        let frames = session.take_outgoing();
-        // Boxed, like all that an idle session is not doing: its future stays small.
-        if !frames.is_empty()
-            && Box::pin(send(&mut *socket, frames, session.tasks(), settings))
-                .await
-                .is_err()
-        {
-            return session.end(lost());
-        }
-        if drains && session.stats().pending == 0 {
-            session.end(shutting_down());
-        }
-        if let Some(close) = session.close_frame() {
-            return Box::pin(finish(&mut *socket, close, reading)).await;
-        }
-        tokio::select! {
-            biased;
-            incoming = socket.next() => {
-                heard = Instant::now();
-                reading = take(incoming, session);
-                // Whatever else is already here is taken before anything is written, within reason.
-                for _ in 1..BURST {
-                    if reading != Reading::On || session.queued_bytes() >= ENOUGH {
-                        break;
-                    }
-                    if heard.elapsed() >= TURN {
-                        tokio::task::yield_now().await;
-                        break;
-                    }
-                    let Some(incoming) = socket.next().now_or_never() else { break };
-                    reading = take(incoming, session);
-                }
+    /// Serves the session until it ends, as a task for as long as it is not parked. Counts among
+    /// [`Options::tasks`](crate::Options) all the while, and says good-bye when those are drained or stopped.
+    fn spawn(self) {
+        tokio::spawn(async move {
+            if let Some(idle) = drive::drive(self).await {
+                idle.park();
             }
-            () = session.outgoing() => {}
-            () = &mut leaving => {
-                if drains {
-                    session.end(shutting_down());
-                }
-                drains = true;
-                leaving.set(session.tasks().stopping());
-            }
-            () = &mut silence => {
-                if heard.elapsed() >= settings.idle_limit {
-                    session.end(Error::new("the peer was silent for too long"));
-                } else if heard.elapsed() >= settings.ping_after && Box::pin(ping(&mut *socket, session.tasks(), settings)).await.is_err() {
-                    session.end(lost());
-                }
-                silence.as_mut().reset(Instant::now() + settings.ping_after);
-            }
-        }
+        });
+    }
+
+    fn park(self) {
+        let tasks = self.seat.session.tasks().clone();
+        tasks.lot().park(self, &tasks);
     }
 }
 
-/// Whether there is more to read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
-    On,
-    /// The session is over.
-    Over,
-    /// The session is over, and what the peer still sends stays unread.
-    Stuck,
-}
+impl Seat {
+    /// When to ask for a sign of life, or to give up waiting for one.
+    fn ask_at(&self) -> Instant {
+        let ask = self.heard.max(self.asked) + self.settings.ping_after;
+        ask.min(self.give_up_at())
+    }
 
-/// Takes one frame.
-fn take<T: Deref<Target = str>>(incoming: Option<Incoming<T>>, session: &Arc<Shared>) -> Reading {
-    match incoming {
-        Some(Incoming::Text(text)) => {
-            session.receive(&text);
-            Reading::On
-        }
-        Some(Incoming::Alive) => Reading::On,
-        Some(Incoming::Wrong(error)) => {
-            session.abort(error);
-            Reading::Over
-        }
-        Some(Incoming::Unreadable(error)) => {
-            session.abort(error);
-            Reading::Stuck
-        }
-        Some(Incoming::Closed(reason)) => {
-            let reason = reason.filter(|reason| !reason.is_empty());
-            session.end(Error::new(
-                reason.unwrap_or_else(|| "the peer closed the connection".to_owned()),
-            ));
-            Reading::Over
-        }
-        None => {
-            session.end(lost());
-            Reading::Over
-        }
+    fn give_up_at(&self) -> Instant {
+        self.heard + self.settings.idle_limit
+    }
+
+    /// When to park it, unless something moves before.
+    fn rest_at(&self) -> Option<Instant> {
+        Some(self.moved + self.settings.park_after?)
+    }
+
+    fn rests(&self, now: Instant) -> bool {
+        self.rest_at().is_some_and(|at| at <= now)
     }
 }
 
-/// Sends what waits. While the peer takes nothing, nothing is read from it either.
-async fn send(
-    socket: &mut impl Socket,
-    frames: VecDeque<String>,
-    tasks: &Tasks,
-    settings: &Settings,
-) -> Result<(), Gone> {
-    let write = async {
-        for frame in frames {
-            socket.feed(Outgoing::Text(frame)).await?;
-        }
-        socket.flush().await
-    };
-    within(settings.write_limit, tasks, write).await
-}
-
-async fn ping(socket: &mut impl Socket, tasks: &Tasks, settings: &Settings) -> Result<(), Gone> {
-    let write = async {
-        socket.feed(Outgoing::Ping).await?;
-        socket.flush().await
-    };
-    within(settings.write_limit, tasks, write).await
-}
-
-/// Says good-bye and waits a moment for the answer, so that the last frames are not lost to a reset.
-async fn finish(socket: &mut impl Socket, close: Close, reading: Reading) {
-    let farewell = async {
-        // Refused when the peer closed first; then the library's answer to that is still to be written.
-        let _ = socket.feed(Outgoing::Close(close)).await;
-        socket.flush().await?;
-        while socket.next().await.is_some() {}
-        if reading == Reading::Stuck {
-            // To close with something unread is to reset the connection, which can overtake what was
-            // just sent; so the peer gets a moment to read it.
-            std::future::pending().await
-        }
-        Ok::<(), Gone>(())
-    };
-    // Too late to tell anyone.
-    let _ = tokio::time::timeout(CLOSE_LIMIT, farewell).await;
-}
-
-/// Runs a write. Only one that does not finish at once gets a timer, and is given up when all stops.
-async fn within(
-    limit: Duration,
-    tasks: &Tasks,
-    write: impl Future<Output = Result<(), Gone>>,
-) -> Result<(), Gone> {
-    futures_util::pin_mut!(write);
-    if let Some(result) = write.as_mut().now_or_never() {
-        return result;
-    }
-    let stopped = async {
-        tasks.stopping().await;
-        tokio::time::sleep(CLOSE_LIMIT).await;
-    };
-    tokio::select! {
-        biased;
-        result = tokio::time::timeout(limit, write) => result.unwrap_or(Err(Gone)),
-        () = stopped => Err(Gone),
-    }
-}
-
-fn shutting_down() -> Error {
-    Error::new("the server is shutting down")
-}
-
-fn lost() -> Error {
-    Error::new("the connection was lost")
-}
-
-/// What a failed read means: the frame was wrong, or (`None`) the connection is gone.
-fn failed<T>(error: &tungstenite::Error) -> Option<Incoming<T>> {
-    match error {
-        tungstenite::Error::Capacity(tungstenite::error::CapacityError::MessageTooLong {
-            max_size,
-            ..
-        }) => Some(Incoming::Unreadable(Error::range_error(format!(
-            "Incoming message exceeds maximum size of {max_size} bytes."
-        )))),
-        tungstenite::Error::Utf8(_) => Some(Incoming::Unreadable(Error::type_error(
-            "a text frame is not UTF-8",
-        ))),
-        _ => None,
+impl fmt::Debug for Served {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Served")
+            .field("role", &self.seat.role)
+            .finish_non_exhaustive()
     }
 }

@@ -4,5 +4,6 @@ mod batch;
 mod drain;
 mod liveness;
 mod origin;
+mod parking;
 mod sizes;
 mod survival;

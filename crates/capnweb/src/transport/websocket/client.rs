@@ -1,15 +1,14 @@
 //! The client's end of a WebSocket.
 
-use bytes::Bytes;
-use futures_util::{SinkExt, StreamExt};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
-use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
-use tokio_tungstenite::tungstenite::protocol::frame::CloseFrame;
-use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
-use super::{Gone, Incoming, Outgoing, Settings, Socket, drive};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::protocol::Role;
+
+use super::{Served, Settings};
 use crate::connection::{Connection, Options};
 use crate::error::{Error, Result};
 use crate::stub::Capability;
@@ -45,21 +44,73 @@ pub async fn over<S>(
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let config = WebSocketConfig::default()
-        .max_message_size(Some(options.limits.max_message_bytes))
-        .max_frame_size(Some(options.limits.max_message_bytes))
-        .read_buffer_size(settings.read_buffer.max(8 << 10))
-        .write_buffer_size(16 << 10);
-    let (socket, _response) =
-        tokio_tungstenite::client_async_with_config(url, stream, Some(config))
-            .await
-            .map_err(|error| Error::new(format!("open a WebSocket to {url}: {error}")))?;
+    let mut recorded = Recorded {
+        stream,
+        read: Vec::new(),
+    };
+    let opening = tokio_tungstenite::client_async(url, &mut recorded);
+    // Boxed, as it is large and soon over. Its buffers are not kept: ours are made and given up as needed.
+    let opened = Box::pin(opening).await.map(drop);
+    opened.map_err(|error| Error::new(format!("open a WebSocket to {url}: {error}")))?;
+    let read = recorded.read.split_off(head_length(&recorded.read));
     let connection = Connection::new(main, options);
-    let (socket, session) = (Box::new(socket), connection.shared().clone());
-    options
-        .tasks
-        .spawn_tracked(async move { drive(socket, &session, &settings).await });
+    let settings = Settings {
+        read_buffer: settings.read_buffer.max(8 << 10),
+        ..settings
+    };
+    let (stream, session) = (Box::new(recorded.stream), connection.shared());
+    Served::new(stream, read, session, None, settings.into(), Role::Client).spawn();
     Ok(connection)
+}
+
+/// A stream that remembers what was read from it.
+struct Recorded<S> {
+    stream: S,
+    read: Vec<u8>,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Recorded<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        self.read.extend_from_slice(&buffer.filled()[before..]);
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Recorded<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// How long the head of an answer is, up to and with the empty line. What follows are the first frames.
+fn head_length(answer: &[u8]) -> usize {
+    let lines = answer.split_inclusive(|byte| *byte == b'\n');
+    let mut length = 0;
+    for line in lines {
+        length += line.len();
+        if matches!(line, b"\n" | b"\r\n") {
+            break;
+        }
+    }
+    length
 }
 
 /// Host and port of a `ws://` address.
@@ -83,52 +134,4 @@ fn authority(url: &str) -> Result<String> {
     } else {
         format!("{authority}:80")
     })
-}
-
-impl<S> Socket for WebSocketStream<S>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send,
-{
-    type Text = ClientText;
-
-    async fn next(&mut self) -> Option<Incoming<ClientText>> {
-        Some(match StreamExt::next(self).await? {
-            Ok(Message::Text(text)) => Incoming::Text(ClientText(text)),
-            Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_)) => Incoming::Alive,
-            Ok(Message::Binary(_)) => Incoming::Wrong(Error::type_error(
-                "binary frames are not part of the protocol",
-            )),
-            Ok(Message::Close(frame)) => {
-                Incoming::Closed(frame.map(|frame| frame.reason.as_str().to_owned()))
-            }
-            Err(error) => super::failed(&error)?,
-        })
-    }
-
-    async fn feed(&mut self, frame: Outgoing) -> Result<(), Gone> {
-        let message = match frame {
-            Outgoing::Text(text) => Message::Text(text.into()),
-            Outgoing::Ping => Message::Ping(Bytes::new()),
-            Outgoing::Close(close) => Message::Close(Some(CloseFrame {
-                code: close.code.into(),
-                reason: close.reason.into(),
-            })),
-        };
-        SinkExt::feed(self, message).await.map_err(|_| Gone)
-    }
-
-    async fn flush(&mut self) -> Result<(), Gone> {
-        SinkExt::flush(self).await.map_err(|_| Gone)
-    }
-}
-
-/// A text frame of tungstenite's.
-pub(crate) struct ClientText(Utf8Bytes);
-
-impl std::ops::Deref for ClientText {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        self.0.as_str()
-    }
 }

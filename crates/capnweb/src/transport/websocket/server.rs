@@ -1,101 +1,130 @@
-//! The server's end of a WebSocket, as axum gives it.
+//! The server's end of a WebSocket: an HTTP request that becomes one.
 
-use std::future::Future;
+use std::sync::Arc;
 
-use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
-use bytes::Bytes;
-use futures_util::{SinkExt, StreamExt};
-use tokio_tungstenite::tungstenite;
+use axum::extract::FromRequestParts;
+use axum::response::{IntoResponse, Response};
+use http::header::{
+    CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::Role;
 
-use super::{Gone, Incoming, Outgoing, Settings, Socket, drive};
+use super::{Served, Settings};
 use crate::connection::Connection;
 use crate::error::Error;
-use crate::limits::Limits;
 
-/// How much is gathered before it is written.
-const WRITE_BUFFER: usize = 16 << 10;
-
-/// Bounds what is read before a message is whole.
-pub fn configure(
-    upgrade: WebSocketUpgrade,
-    limits: &Limits,
-    settings: &Settings,
-) -> WebSocketUpgrade {
-    upgrade
-        .max_message_size(limits.max_message_bytes)
-        .max_frame_size(limits.max_message_bytes)
-        .read_buffer_size(settings.read_buffer)
-        .write_buffer_size(WRITE_BUFFER)
-        // One whole message, and the pongs of a peer that pings and does not read.
-        .max_write_buffer_size(limits.max_message_bytes + 4 * WRITE_BUFFER)
+/// A request to become a WebSocket, found by axum in a handler's arguments.
+///
+/// Who may make it is for the handler to look at: browsers let every page make one
+/// ([`OriginPolicy`](crate::OriginPolicy)).
+#[derive(Debug)]
+pub struct Upgrade {
+    accept: HeaderValue,
+    upgrading: OnUpgrade,
 }
 
-/// Runs a session over a socket to its end. Counts among [`Options::tasks`](crate::Options), and says
-/// good-bye when those are drained or stopped.
-pub fn serve(
-    socket: WebSocket,
-    connection: Connection,
-    settings: Settings,
-) -> impl Future<Output = ()> + Send + 'static {
-    let tasks = connection.shared().tasks().clone();
-    tasks.track(run(Box::new(socket), connection, settings))
+impl Upgrade {
+    /// The answer to the request. After it, the session is served until it ends. It counts among
+    /// [`Options::tasks`](crate::Options), and says good-bye when those are drained or stopped;
+    /// [`Connection::closed`] tells when it is over.
+    pub fn serve(self, connection: Connection, settings: impl Into<Arc<Settings>>) -> Response {
+        let (upgrading, settings) = (self.upgrading, settings.into());
+        let tasks = connection.shared().tasks().clone();
+        tasks.spawn(async move {
+            let stream = match upgrading.await {
+                Ok(upgraded) => Box::new(TokioIo::new(upgraded)),
+                Err(error) => {
+                    return connection.end(Error::new(format!("become a WebSocket: {error}")));
+                }
+            };
+            let session = connection.shared().clone();
+            let (read, held) = (Vec::new(), Some(connection));
+            // A task of its own: the one that waits for the upgrade is larger, for as long as it lasts.
+            Served::new(stream, read, &session, held, settings, Role::Server).spawn();
+        });
+        let headers = [
+            (CONNECTION, HeaderValue::from_static("upgrade")),
+            (UPGRADE, HeaderValue::from_static("websocket")),
+            (SEC_WEBSOCKET_ACCEPT, self.accept),
+        ];
+        (StatusCode::SWITCHING_PROTOCOLS, headers).into_response()
+    }
 }
 
-/// As [`serve`], as a task.
-pub(crate) fn spawn(socket: WebSocket, connection: Connection, settings: Settings) {
-    let tasks = connection.shared().tasks().clone();
-    tasks.spawn_tracked(run(Box::new(socket), connection, settings));
+impl<S: Sync> FromRequestParts<S> for Upgrade {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refused> {
+        let accept = accept(&parts.method, &parts.headers)?;
+        let upgrading = parts.extensions.remove::<OnUpgrade>();
+        let upgrading = upgrading.ok_or(Refused::Connection)?;
+        Ok(Self { accept, upgrading })
+    }
 }
 
-/// The connection is held to the end: on this side the session lasts as long as its socket.
-async fn run(socket: Box<WebSocket>, connection: Connection, settings: Settings) {
-    drive(socket, connection.shared(), &settings).await;
+/// Why a request cannot become a WebSocket. As a response it tells the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It is not a GET that asks for one.
+    #[error("not a request for a WebSocket")]
+    Request,
+    /// It is one of another version than 13, the only one there is.
+    #[error("only version 13 of WebSockets is spoken here")]
+    Version,
+    /// It has no key, or one that is not 16 bytes in base64.
+    #[error("the key of the WebSocket is missing or malformed")]
+    Key,
+    /// The connection cannot be anything else, as those of HTTP/1.0 and HTTP/2.
+    #[error("this connection cannot become a WebSocket")]
+    Connection,
 }
 
-impl Socket for WebSocket {
-    type Text = AxumText;
-
-    async fn next(&mut self) -> Option<Incoming<AxumText>> {
-        Some(match StreamExt::next(self).await? {
-            Ok(Message::Text(text)) => Incoming::Text(AxumText(text)),
-            Ok(Message::Ping(_) | Message::Pong(_)) => Incoming::Alive,
-            Ok(Message::Binary(_)) => Incoming::Wrong(Error::type_error(
-                "binary frames are not part of the protocol",
-            )),
-            Ok(Message::Close(frame)) => {
-                Incoming::Closed(frame.map(|frame| frame.reason.as_str().to_owned()))
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let text = self.to_string();
+        match self {
+            // RFC 6455 4.2.2: says which version it would take.
+            Self::Version => {
+                let version = [(SEC_WEBSOCKET_VERSION, "13")];
+                (StatusCode::UPGRADE_REQUIRED, version, text).into_response()
             }
-            Err(error) => match error.into_inner().downcast::<tungstenite::Error>() {
-                Ok(error) => super::failed(&error)?,
-                Err(_) => return None,
-            },
-        })
-    }
-
-    async fn feed(&mut self, frame: Outgoing) -> Result<(), Gone> {
-        let message = match frame {
-            Outgoing::Text(text) => Message::Text(text.into()),
-            Outgoing::Ping => Message::Ping(Bytes::new()),
-            Outgoing::Close(close) => Message::Close(Some(CloseFrame {
-                code: close.code,
-                reason: close.reason.into(),
-            })),
-        };
-        SinkExt::feed(self, message).await.map_err(|_| Gone)
-    }
-
-    async fn flush(&mut self) -> Result<(), Gone> {
-        SinkExt::flush(self).await.map_err(|_| Gone)
+            Self::Connection => (StatusCode::UPGRADE_REQUIRED, text).into_response(),
+            Self::Request | Self::Key => (StatusCode::BAD_REQUEST, text).into_response(),
+        }
     }
 }
 
-/// A text frame of axum's.
-pub(crate) struct AxumText(Utf8Bytes);
-
-impl std::ops::Deref for AxumText {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        self.0.as_str()
+/// What to answer to the client's key. RFC 6455 4.2.1.
+fn accept(method: &Method, headers: &HeaderMap) -> Result<HeaderValue, Refused> {
+    if method != Method::GET
+        || !lists(headers, &CONNECTION, "upgrade")
+        || !lists(headers, &UPGRADE, "websocket")
+    {
+        return Err(Refused::Request);
     }
+    if headers
+        .get(SEC_WEBSOCKET_VERSION)
+        .map(HeaderValue::as_bytes)
+        != Some(b"13")
+    {
+        return Err(Refused::Version);
+    }
+    let key = headers.get(SEC_WEBSOCKET_KEY).ok_or(Refused::Key)?;
+    if key.len() != 24 {
+        return Err(Refused::Key);
+    }
+    HeaderValue::try_from(derive_accept_key(key.as_bytes())).map_err(|_| Refused::Key)
+}
+
+/// Whether a word is in a header that is a list, however it is written.
+fn lists(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
+    let values = headers.get_all(name).iter();
+    let texts = values.filter_map(|value| value.to_str().ok());
+    let mut words = texts.flat_map(|text| text.split(','));
+    words.any(|listed| listed.trim().eq_ignore_ascii_case(word))
 }

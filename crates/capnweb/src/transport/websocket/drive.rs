@@ -1,0 +1,230 @@
+//! A session that is being served: frames moved between its socket and itself.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::time::Instant;
+
+use super::frames::{Frames, Gone, Incoming, Outgoing};
+use super::{Seat, Served};
+use crate::connection::{Close, Shared};
+use crate::error::Error;
+
+/// How long the other side may take to answer a close.
+const CLOSE_LIMIT: Duration = Duration::from_secs(2);
+
+/// How many frames are taken before what they caused is sent, so that one write serves many.
+const BURST: usize = 256;
+
+/// How many bytes are worth a write of their own. More is not queued for a peer that may well read it.
+const ENOUGH: usize = 256 << 10;
+
+/// How long one session may work before others on its thread have their turn.
+const TURN: Duration = Duration::from_millis(10);
+
+/// Moves frames between the socket and the session until either ends. Gives the session back when it is
+/// to be parked.
+pub(super) async fn drive(served: Served) -> Option<Served> {
+    let Served {
+        stream,
+        read,
+        mut seat,
+    } = served;
+    let session = seat.session.clone();
+    let opening = Frames::open(stream, read, seat.role, session.limits(), &seat.settings);
+    // Boxed, like all that an idle session is not doing: a future holds what it is given more than once on
+    // its way down.
+    let mut frames = Box::new(Box::pin(opening).await);
+    let timer = tokio::time::sleep_until(seat.ask_at());
+    // Of draining first, then of stopping: an idle session waits for one thing at a time.
+    let leaving = session.tasks().draining();
+    tokio::pin!(timer, leaving);
+    let mut drains = false;
+    let mut reading = Reading::On;
+    // Whether to see if something is due.
+    let mut look = true;
+    loop {
+        let waiting = session.take_outgoing();
+        if !waiting.is_empty() {
+            seat.moved = Instant::now();
+            if Box::pin(send(&mut frames, waiting, &seat)).await.is_err() {
+                session.end(lost());
+                return None;
+            }
+        }
+        if drains && session.stats().pending == 0 {
+            session.end(shutting_down());
+        }
+        if let Some(close) = session.close_frame() {
+            Box::pin(finish(&mut frames, close, reading)).await;
+            return None;
+        }
+        if let Some(rest) = seat
+            .rest_at()
+            .filter(|rest| *rest < timer.deadline() && !look)
+        {
+            timer.as_mut().reset(rest);
+        }
+        tokio::select! {
+            biased;
+            incoming = frames.next() => {
+                seat.heard = Instant::now();
+                look = matches!(incoming, Some(Incoming::Alive));
+                reading = take(incoming, &session);
+                // Whatever else is already here is taken before anything is written, within reason.
+                for _ in 1..BURST {
+                    if reading != Reading::On || session.queued_bytes() >= ENOUGH {
+                        break;
+                    }
+                    if seat.heard.elapsed() >= TURN {
+                        tokio::task::yield_now().await;
+                        break;
+                    }
+                    let Some(incoming) = frames.next().now_or_never() else { break };
+                    look &= matches!(incoming, Some(Incoming::Alive));
+                    reading = take(incoming, &session);
+                }
+                if !look {
+                    seat.moved = seat.heard;
+                }
+            }
+            () = session.outgoing() => {}
+            () = &mut leaving => {
+                if drains {
+                    session.end(shutting_down());
+                }
+                drains = true;
+                leaving.set(session.tasks().stopping());
+            }
+            // Comes after reading: nothing is there that was read and not taken.
+            () = std::future::ready(()), if look => {
+                look = false;
+                let now = Instant::now();
+                if now >= seat.give_up_at() {
+                    session.end(Error::new("the peer was silent for too long"));
+                    continue;
+                }
+                if now >= seat.ask_at() {
+                    seat.asked = now;
+                    if Box::pin(ping(&mut frames, &seat)).await.is_err() {
+                        session.end(lost());
+                        continue;
+                    }
+                }
+                if seat.rests(now) {
+                    if !drains && frames.is_clear() {
+                        return Some(Served { stream: frames.leave(), read: Vec::new(), seat });
+                    }
+                    // Half a message is on its way, which is movement too.
+                    seat.moved = now;
+                }
+                timer.as_mut().reset(seat.ask_at());
+            }
+            () = &mut timer => look = true,
+        }
+    }
+}
+/// Whether there is more to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    On,
+    /// The session is over.
+    Over,
+    /// The session is over, and what the peer still sends stays unread.
+    Stuck,
+}
+
+/// Takes one frame.
+fn take(incoming: Option<Incoming>, session: &Arc<Shared>) -> Reading {
+    match incoming {
+        Some(Incoming::Text(text)) => {
+            session.receive(&text);
+            Reading::On
+        }
+        Some(Incoming::Alive) => Reading::On,
+        Some(Incoming::Wrong(error)) => {
+            session.abort(error);
+            Reading::Over
+        }
+        Some(Incoming::Unreadable(error)) => {
+            session.abort(error);
+            Reading::Stuck
+        }
+        Some(Incoming::Closed(reason)) => {
+            let reason = reason.filter(|reason| !reason.is_empty());
+            session.end(Error::new(
+                reason.unwrap_or_else(|| "the peer closed the connection".to_owned()),
+            ));
+            Reading::Over
+        }
+        None => {
+            session.end(lost());
+            Reading::Over
+        }
+    }
+}
+
+/// Sends what waits. While the peer takes nothing, nothing is read from it either.
+async fn send(frames: &mut Frames, waiting: VecDeque<String>, seat: &Seat) -> Result<(), Gone> {
+    let write = async {
+        for frame in waiting {
+            frames.feed(Outgoing::Text(frame)).await?;
+        }
+        frames.flush().await
+    };
+    within(seat, write).await
+}
+
+async fn ping(frames: &mut Frames, seat: &Seat) -> Result<(), Gone> {
+    let write = async {
+        frames.feed(Outgoing::Ping).await?;
+        frames.flush().await
+    };
+    within(seat, write).await
+}
+
+/// Says good-bye and waits a moment for the answer, so that the last frames are not lost to a reset.
+async fn finish(frames: &mut Frames, close: Close, reading: Reading) {
+    let farewell = async {
+        // Refused when the peer closed first; then the library's answer to that is still to be written.
+        let _ = frames.feed(Outgoing::Close(close)).await;
+        frames.flush().await?;
+        while frames.next().await.is_some() {}
+        if reading == Reading::Stuck {
+            // To close with something unread is to reset the connection, which can overtake what was
+            // just sent; so the peer gets a moment to read it.
+            std::future::pending().await
+        }
+        Ok::<(), Gone>(())
+    };
+    // Too late to tell anyone.
+    let _ = tokio::time::timeout(CLOSE_LIMIT, farewell).await;
+}
+
+/// Runs a write. Only one that does not finish at once gets a timer, and is given up when all stops.
+async fn within(seat: &Seat, write: impl Future<Output = Result<(), Gone>>) -> Result<(), Gone> {
+    futures_util::pin_mut!(write);
+    if let Some(result) = write.as_mut().now_or_never() {
+        return result;
+    }
+    let stopped = async {
+        seat.session.tasks().stopping().await;
+        tokio::time::sleep(CLOSE_LIMIT).await;
+    };
+    tokio::select! {
+        biased;
+        result = tokio::time::timeout(seat.settings.write_limit, write) => result.unwrap_or(Err(Gone)),
+        () = stopped => Err(Gone),
+    }
+}
+
+fn shutting_down() -> Error {
+    Error::new("the server is shutting down")
+}
+
+fn lost() -> Error {
+    Error::new("the connection was lost")
+}

@@ -1,0 +1,169 @@
+//! The frames of one WebSocket, read and written.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_util::{FutureExt, SinkExt, StreamExt};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::error::CapacityError;
+use tokio_tungstenite::tungstenite::protocol::frame::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes};
+
+use super::boundary::Boundary;
+use super::{Duplex, Settings};
+use crate::connection::Close;
+use crate::error::Error;
+use crate::limits::Limits;
+
+/// How much is gathered before it is written.
+const WRITE_BUFFER: usize = 16 << 10;
+
+/// What arrives.
+pub(super) enum Incoming {
+    Text(Utf8Bytes),
+    /// Ping or pong: the peer is there.
+    Alive,
+    /// What cannot be part of a session; it ends with this error.
+    Wrong(Error),
+    /// As wrong, and so that nothing behind it can be read either.
+    Unreadable(Error),
+    /// The peer closes.
+    Closed(Option<String>),
+}
+
+/// What leaves.
+pub(super) enum Outgoing {
+    Text(String),
+    Ping,
+    Close(Close),
+}
+
+/// The connection is no more.
+#[derive(Debug)]
+pub(super) struct Gone;
+
+/// A WebSocket with its buffers.
+pub(super) struct Frames(WebSocketStream<Watched>);
+
+impl Frames {
+    /// Goes on after the handshake, or after [`Frames::leave`]. `read` is what came from the stream meanwhile.
+    pub(super) async fn open(
+        stream: Box<dyn Duplex>,
+        read: Vec<u8>,
+        role: Role,
+        limits: &Limits,
+        settings: &Settings,
+    ) -> Self {
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(limits.max_message_bytes))
+            .max_frame_size(Some(limits.max_message_bytes))
+            .read_buffer_size(settings.read_buffer)
+            .write_buffer_size(WRITE_BUFFER)
+            // One whole message, and the pongs of a peer that pings and does not read.
+            .max_write_buffer_size(limits.max_message_bytes + 4 * WRITE_BUFFER);
+        let mut boundary = Boundary::default();
+        boundary.pass(&read);
+        let watched = Watched { stream, boundary };
+        Self(WebSocketStream::from_partially_read(watched, read, role, Some(config)).await)
+    }
+
+    /// The next frame; `None` at the end. May be dropped and called again.
+    pub(super) async fn next(&mut self) -> Option<Incoming> {
+        Some(match StreamExt::next(&mut self.0).await? {
+            Ok(Message::Text(text)) => Incoming::Text(text),
+            Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_)) => Incoming::Alive,
+            Ok(Message::Binary(_)) => Incoming::Wrong(Error::type_error(
+                "binary frames are not part of the protocol",
+            )),
+            Ok(Message::Close(frame)) => {
+                Incoming::Closed(frame.map(|frame| frame.reason.as_str().to_owned()))
+            }
+            Err(error) => failed(&error)?,
+        })
+    }
+
+    /// Puts a frame in the write buffer.
+    pub(super) async fn feed(&mut self, frame: Outgoing) -> Result<(), Gone> {
+        let message = match frame {
+            Outgoing::Text(text) => Message::Text(text.into()),
+            Outgoing::Ping => Message::Ping(Bytes::new()),
+            Outgoing::Close(close) => Message::Close(Some(CloseFrame {
+                code: close.code.into(),
+                reason: close.reason.into(),
+            })),
+        };
+        SinkExt::feed(&mut self.0, message).await.map_err(|_| Gone)
+    }
+
+    /// Writes out the buffer. May be dropped and called again.
+    pub(super) async fn flush(&mut self) -> Result<(), Gone> {
+        SinkExt::flush(&mut self.0).await.map_err(|_| Gone)
+    }
+
+    /// Whether the stream can be left: all that was read is taken, given that [`Frames::next`] has just found
+    /// nothing, and all that was fed is written.
+    pub(super) fn is_clear(&mut self) -> bool {
+        self.0.get_ref().boundary.is_clear() && matches!(self.flush().now_or_never(), Some(Ok(())))
+    }
+
+    /// The stream without its buffers.
+    pub(super) fn leave(self) -> Box<dyn Duplex> {
+        self.0.into_inner().stream
+    }
+}
+
+/// What a failed read means: the frame was wrong, or (`None`) the connection is gone.
+fn failed(error: &tungstenite::Error) -> Option<Incoming> {
+    match error {
+        tungstenite::Error::Capacity(CapacityError::MessageTooLong { max_size, .. }) => {
+            Some(Incoming::Unreadable(Error::range_error(format!(
+                "Incoming message exceeds maximum size of {max_size} bytes."
+            ))))
+        }
+        tungstenite::Error::Utf8(_) => Some(Incoming::Unreadable(Error::type_error(
+            "a text frame is not UTF-8",
+        ))),
+        _ => None,
+    }
+}
+
+/// A stream that knows whether what was read from it ends with a message.
+struct Watched {
+    stream: Box<dyn Duplex>,
+    boundary: Boundary,
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        self.boundary.pass(&buffer.filled()[before..]);
+        read
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
