@@ -3,6 +3,7 @@
 use std::io::IsTerminal as _;
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::FmtSpan;
 
 /// What to log, such as `info` or `warn,monas=debug`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub fn start(filter: &Filter) {
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(&filter.0))
         .with_target(false)
+        // A line for each span that was asked for, with all that is known about it at its end.
+        .with_span_events(FmtSpan::CLOSE)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
         .finish();

@@ -381,6 +381,27 @@ async fn the_agent_for_suites_is_another_command() {
 }
 
 #[tokio::test]
+async fn logs_calls_of_objects_when_asked_to() {
+    let home = home();
+    let mut monas = Monas::start(command(home.path()).args(["--log", "info,capnweb=debug"])).await;
+    let call = r#"["push",["pipeline",0,["getAgentCard"],[]]]"#;
+    let post = format!("curl -sS -X POST -d '{call}' {}/a2a/capnweb", monas.url);
+    shell(&post).await;
+    let log = monas.logged("call{").await;
+    let line = log.lines().last().unwrap();
+    for part in [
+        "DEBUG",
+        "interface=\"Agent\"",
+        "member=\"getAgentCard\"",
+        "outcome=\"ok\"",
+        "milliseconds=",
+    ] {
+        assert!(line.contains(part), "{part} in {line}");
+    }
+    monas.stop().await;
+}
+
+#[tokio::test]
 async fn logs_what_was_refused_without_its_query() {
     let home = home();
     let mut monas = Monas::start(command(home.path()).args(["--log", "debug"])).await;

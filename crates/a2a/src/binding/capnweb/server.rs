@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ::capnweb::observe::Tracing;
 use ::capnweb::{
     Arguments, Capability, Description, Member, Options, OriginPolicy, ReadableStream,
     Reply as Answer, Server, Target, Type, Value,
@@ -28,7 +29,8 @@ pub(in crate::binding) const PATH: &str = "/a2a/capnweb";
 pub fn routes(wire: Wire) -> Router {
     let options = Options::default()
         .tasks(wire.tasks.clone())
-        .metrics(&wire.metrics);
+        .metrics(&wire.metrics)
+        .layer(Tracing::new());
     let server = Server::new(move |headers: &HeaderMap| {
         Capability::new(AgentObject {
             wire: wire.clone(),
