@@ -119,5 +119,23 @@ await test("one request sends and gets", async () => {
   assert.equal(found.id, first.task.id);
 });
 
+await test("a session that writes 0.3 is answered in it", async () => {
+  const agent = newWebSocketRpcSession(url.replace("http", "ws"));
+  const file = { kind: "file", file: { name: "a.txt", mimeType: "text/plain", bytes: new Uint8Array([1, 2, 3]) } };
+  const parts = [{ kind: "text", text: "burst 2 20ms" }, file];
+  const message = { messageId: crypto.randomUUID(), role: "user", parts };
+  const listener = new Listener();
+  const task = await agent.sendMessageStreaming(message, undefined, listener);
+  await task.subscribe(listener);
+  await listener.over();
+  assert.deepEqual(listener.events, ["submitted", "working", "c0 ", "c1 ", "completed"]);
+  const { id, kind, history } = await task.getTask();
+  assert.equal(kind, "task");
+  assert.equal(history[0].parts[1].file.bytes, "AQID");
+  assert.equal((await agent.getTask(id, 0)).status.state, "completed");
+  const { tasks } = await agent.listTasks({ status: "completed" });
+  assert.ok(tasks.some((task) => task.id === id && task.kind === "task"));
+});
+
 console.log(`${passed} passed`);
 process.exit(0);

@@ -58,8 +58,8 @@ pub struct Binding {
     pub scheme: Scheme,
     /// The path its address ends with; gRPC has its own paths, and an address without one.
     pub path: &'static str,
-    /// Whether it is spoken in 0.3 as well.
-    pub old: bool,
+    /// Its name in cards of 0.3, which is spoken there as well. Clients know the binding by either name.
+    pub old: Option<&'static str>,
     routes: fn(Wire) -> Router,
 }
 
@@ -81,7 +81,7 @@ pub static BINDINGS: &[Binding] = &[
         key: "jsonrpc",
         scheme: Scheme::Http,
         path: "/a2a/jsonrpc",
-        old: true,
+        old: Some("JSONRPC"),
         routes: jsonrpc::server::routes,
     },
     Binding {
@@ -89,7 +89,7 @@ pub static BINDINGS: &[Binding] = &[
         key: "rest",
         scheme: Scheme::Http,
         path: "/a2a/rest",
-        old: true,
+        old: Some("HTTP+JSON"),
         routes: rest::server::routes,
     },
     #[cfg(feature = "grpc")]
@@ -98,7 +98,7 @@ pub static BINDINGS: &[Binding] = &[
         key: "grpc",
         scheme: Scheme::None,
         path: "",
-        old: true,
+        old: Some("GRPC"),
         routes: grpc::server::routes,
     },
     Binding {
@@ -106,7 +106,7 @@ pub static BINDINGS: &[Binding] = &[
         key: "capnweb",
         scheme: Scheme::Http,
         path: capnweb::server::PATH,
-        old: false,
+        old: Some("CAPNWEB"),
         routes: capnweb::server::routes,
     },
     Binding {
@@ -114,10 +114,17 @@ pub static BINDINGS: &[Binding] = &[
         key: "websocket",
         scheme: Scheme::WebSocket,
         path: websocket::server::PATH,
-        old: true,
+        old: Some("WEBSOCKET"),
         routes: websocket::server::routes,
     },
 ];
+
+/// The binding that a card means by a name, which may be that of 0.3.
+pub fn named(name: &str) -> Option<&'static Binding> {
+    BINDINGS
+        .iter()
+        .find(|binding| binding.name == name || binding.old == Some(name))
+}
 
 /// What every binding needs: whom to ask, and how much to take.
 #[derive(Clone)]
@@ -206,17 +213,16 @@ impl Address {
 
 /// Writes into a card what is offered, and where: all of 1.0, then the same for who speaks 0.3.
 pub fn declare(card: &mut AgentCard, offers: &Offers, address: &Address) {
-    let interface = |(version, binding): (&str, &Binding)| AgentInterface {
+    let interface = |binding: &Binding, version: &str, name: &str| AgentInterface {
         url: address.of(binding),
-        protocol_binding: binding.name.to_owned(),
+        protocol_binding: name.to_owned(),
         protocol_version: version.to_owned(),
         ..AgentInterface::default()
     };
     let offered = || offers.with(Offer::On).chain(offers.with(Offer::Deprecated));
-    let new = offered().map(|binding| (VERSION, binding));
-    let old = offered().filter(|binding| binding.old);
-    let old = old.map(|binding| (old::VERSION, binding));
-    card.supported_interfaces = new.chain(old).map(interface).collect();
+    let new = offered().map(|binding| interface(binding, VERSION, binding.name));
+    let old = offered().filter_map(|binding| Some(interface(binding, old::VERSION, binding.old?)));
+    card.supported_interfaces = new.chain(old).collect();
     let deprecated: Vec<&str> = offers
         .with(Offer::Deprecated)
         .map(|binding| binding.name)

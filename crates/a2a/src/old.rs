@@ -12,11 +12,11 @@
 //! - `table`: the old operations
 //! - `request`, `reply`: one function for each of them, on the way in and on the way out
 //! - `content`: messages, parts and states, both ways
+//! - `shape`, `loose`: which version a request is written in, and shapes that are neither
 //! - `card`: what an agent says about itself, for readers of 0.3 and for readers of both
 //! - [`types`]: its messages in protobuf, which gRPC carries
 
-use bytes::Bytes;
-use futures_util::{StreamExt as _, stream};
+use futures_util::stream;
 use serde_json::{Map, Value};
 
 use crate::error::Error;
@@ -31,8 +31,13 @@ mod card;
 #[path = "old/card_tests.rs"]
 mod card_tests;
 mod content;
+mod loose;
+#[cfg(test)]
+#[path = "old/loose_tests.rs"]
+mod loose_tests;
 mod reply;
 mod request;
+mod shape;
 mod table;
 #[cfg(test)]
 #[path = "old/translation_tests.rs"]
@@ -40,7 +45,8 @@ mod translation_tests;
 pub mod types;
 
 pub use card::union;
-pub use table::{PREFIX, Row, Rpc, TABLE, at, named, rpc};
+pub use shape::Written;
+pub use table::{PREFIX, Row, Rpc, TABLE, at, named, of, rpc};
 
 /// The version that is spoken here, as an interface of a card names it.
 pub const VERSION: &str = "0.3";
@@ -114,29 +120,67 @@ impl Row {
             dialect: WEBHOOK.name,
             ..call
         };
-        let request = (self.request)(self.params(input)?, dialect)?;
+        let mut params = self.params(input)?;
+        let tenant = params.remove("tenant");
+        let mut request = (self.request)(params, dialect)?;
+        // 0.3 has none, but a caller who comes by an interface with one may still name it.
+        request
+            .body
+            .extend(tenant.map(|tenant| ("tenant".to_owned(), tenant)));
         let performed = match ask(service, call.clone(), &request).await {
             Err(error) => self.instead(service, call, &request, error).await,
             reply => reply,
         };
         let (translate, rpc) = (self.reply, self.rpc.as_ref());
-        let write = move |body: &Bytes| -> Result<Bytes, Error> {
-            let new: Value = serde_json::from_slice(body)
-                .map_err(|error| Error::Internal(format!("translate a reply: {error}")))?;
-            let old = translate(new, dialect)?;
+        let performed = performed.map_err(|error| self.told(error))?;
+        performed.translated(move |body| {
+            let old = translate(read(body)?, dialect)?;
             match (format, rpc) {
                 (Format::Protobuf, Some(rpc)) => (rpc.write)(old),
                 _ => Ok(old.to_string().into()),
             }
-        };
-        Ok(match performed.map_err(|error| self.told(error))? {
-            Reply::One(body) => Reply::One(write(&body)?),
-            Reply::Many(frames) => Reply::Many(Box::pin(frames.map(move |portion| {
-                let frame =
-                    |Frame { cursor, body }| write(&body).map(|body| Frame { cursor, body });
-                portion?.into_iter().map(frame).collect()
-            }))),
         })
+    }
+
+    /// The same for a caller who writes loosely, and is answered so.
+    pub async fn perform_loosely(
+        &'static self,
+        service: &dyn Service,
+        call: Call,
+        input: Input,
+    ) -> Result<Reply, Error> {
+        let params = loose::request(self.params(input)?);
+        let input = Input::json(&params);
+        let reply = self.perform(service, call, input, Dialect::Kind).await?;
+        reply.translated(|body| Ok(loose::reply(read(body)?).to_string().into()))
+    }
+
+    /// Whether a request shows that its caller writes loosely. What is no request is not loose.
+    pub fn is_loose(&self, body: &[u8]) -> bool {
+        let params: Option<Map<String, Value>> = serde_json::from_slice(body).ok();
+        params.is_some_and(|params| loose::is_loose(&params))
+    }
+
+    /// A request whose fields bear the names of 1.0, under the names they had.
+    pub fn renamed(&self, mut new: Map<String, Value>) -> Map<String, Value> {
+        // The task is what only 1.0 calls so there, unless the configuration lies inside.
+        if !new.contains_key("taskId") || new.contains_key("pushNotificationConfig") {
+            return new;
+        }
+        let fields = self.fields.iter();
+        let taken: Vec<_> = fields
+            .filter_map(|(name, old)| Some((*old, new.remove(*name)?)))
+            .collect();
+        for (old, value) in taken {
+            match old.split_once('.') {
+                Some((outer, inner)) => {
+                    let outer = new.entry(outer).or_insert_with(|| Map::new().into());
+                    outer[inner] = value;
+                }
+                None => _ = new.insert(old.to_owned(), value),
+            }
+        }
+        new
     }
 
     /// The request as an object. What came beside the body wins.
@@ -220,13 +264,13 @@ impl Row {
 async fn ask(service: &dyn Service, call: Call, request: &Request) -> Result<Reply, Error> {
     let operation =
         operation::named(request.operation).expect("old operations name rows of the table");
-    let body = serde_json::to_vec(&request.body).expect("JSON is always written");
-    let input = Input {
-        format: Format::Json,
-        body: body.into(),
-        fields: Vec::new(),
-    };
+    let input = Input::json(&request.body);
     operation.perform(service, call, input).await
+}
+
+fn read(body: &[u8]) -> Result<Value, Error> {
+    serde_json::from_slice(body)
+        .map_err(|error| Error::Internal(format!("translate a reply: {error}")))
 }
 
 fn streams(service: &dyn Service) -> bool {

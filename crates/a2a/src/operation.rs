@@ -8,6 +8,7 @@ use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
 use futures_util::{StreamExt as _, TryFutureExt as _};
+use serde_json::{Map, Value as Json};
 
 use crate::error::Error;
 use crate::event::Format;
@@ -250,7 +251,34 @@ impl Operation {
     }
 }
 
+impl Reply {
+    /// The reply with each of its bodies translated.
+    pub(crate) fn translated(
+        self,
+        translate: impl Fn(&Bytes) -> Result<Bytes, Error> + Send + 'static,
+    ) -> Result<Self, Error> {
+        Ok(match self {
+            Self::One(body) => Self::One(translate(&body)?),
+            Self::Many(portions) => Self::Many(Box::pin(portions.map(move |portion| {
+                let frame =
+                    |Frame { cursor, body }| translate(&body).map(|body| Frame { cursor, body });
+                portion?.into_iter().map(frame).collect()
+            }))),
+        })
+    }
+}
+
 impl Input {
+    /// A request that is JSON, with nothing beside it.
+    pub(crate) fn json(request: &Map<String, Json>) -> Self {
+        let body = serde_json::to_vec(request).expect("JSON is always written");
+        Self {
+            format: Format::Json,
+            body: body.into(),
+            fields: Vec::new(),
+        }
+    }
+
     /// The typed request: complete, or an error that names every field that will not do.
     fn read<T: WireMessage>(self) -> Result<T, Error> {
         let mut request = match self.format {

@@ -1,8 +1,10 @@
 //! What a call asks for, in the version that its name belongs to.
 
+use serde_json::{Map, Value};
+
 use super::http_call::Versioned;
 use crate::error::Error;
-use crate::old::{self, Dialect};
+use crate::old::{self, Dialect, Written};
 use crate::operation::{self, Input, Operation, Replies, Reply};
 use crate::service::{Call, Service};
 
@@ -13,6 +15,8 @@ pub(super) enum Asked {
     New(&'static Operation),
     /// An old name for one, and how its caller writes JSON.
     Old(&'static old::Row, Dialect),
+    /// An old name for one, by a caller who writes loosely.
+    Loose(&'static old::Row),
 }
 
 impl Asked {
@@ -20,6 +24,22 @@ impl Asked {
     pub(super) fn named(method: &str) -> Option<Self> {
         let new = operation::named(method).map(Self::New);
         new.or_else(|| old::named(method).map(|row| Self::Old(row, Dialect::Kind)))
+    }
+
+    /// The row, for a caller who writes in this version.
+    pub(super) fn written(operation: &'static Operation, written: Written) -> Self {
+        match (written, old::of(operation)) {
+            (Written::Old, Some(row)) => Self::Old(row, Dialect::Kind),
+            _ => Self::New(operation),
+        }
+    }
+
+    /// The same for a request that may be written loosely.
+    pub(super) fn or_loose(self, request: &[u8]) -> Self {
+        match self {
+            Self::Old(row, Dialect::Kind) if row.is_loose(request) => Self::Loose(row),
+            asked => asked,
+        }
     }
 
     /// What a method of the gRPC service of 0.3 means.
@@ -32,7 +52,7 @@ impl Asked {
     pub(super) fn replies(self) -> Replies {
         match self {
             Self::New(operation) => operation.replies,
-            Self::Old(row, _) => row.replies,
+            Self::Old(row, _) | Self::Loose(row) => row.replies,
         }
     }
 
@@ -45,7 +65,23 @@ impl Asked {
     pub(super) fn versioned(self) -> Versioned {
         match self {
             Self::New(_) => Versioned::Parameter,
-            Self::Old(..) => Versioned::OldName,
+            Self::Old(..) | Self::Loose(_) => Versioned::OldName,
+        }
+    }
+
+    /// The same at an address where a name of 1.0 needs no parameter.
+    pub(super) fn versioned_at_address(self) -> Versioned {
+        match self {
+            Self::New(_) => Versioned::Address,
+            Self::Old(..) | Self::Loose(_) => Versioned::OldName,
+        }
+    }
+
+    /// A request whose fields bear the names of 1.0, whatever is in them.
+    pub(super) fn input(self, fields: Map<String, Value>) -> Input {
+        match self {
+            Self::New(_) => Input::json(&fields),
+            Self::Old(row, _) | Self::Loose(row) => Input::json(&row.renamed(fields)),
         }
     }
 
@@ -59,6 +95,7 @@ impl Asked {
         match self {
             Self::New(operation) => operation.perform(service, call, input).await,
             Self::Old(row, dialect) => row.perform(service, call, input, dialect).await,
+            Self::Loose(row) => row.perform_loosely(service, call, input).await,
         }
     }
 }

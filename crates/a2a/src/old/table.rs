@@ -5,12 +5,14 @@ use serde_json::{Map, Value};
 
 use super::{Dialect, Request, Rule, reply, request, types};
 use crate::error::Error;
-use crate::operation::{Found, Replies, Route, Verb, find_among};
+use crate::operation::{Found, Operation, Replies, Route, Verb, find_among};
 use crate::types::Empty;
 use crate::types::wire::{MessageDescription, WireMessage};
 
 /// An operation of 0.3.
 pub struct Row {
+    /// The operation of the table that it is.
+    pub operation: &'static str,
     /// Its name in JSON-RPC, if it has one.
     pub method: Option<&'static str>,
     /// Its method in gRPC, if it has one.
@@ -67,6 +69,7 @@ const fn route(verb: Verb, path: &'static str) -> Route {
 /// All operations of 0.3, and two that its clients could not call everywhere: listing tasks, and the card.
 pub static TABLE: &[Row] = &[
     Row {
+        operation: "SendMessage",
         method: Some("message/send"),
         rpc: Some(Rpc::new::<
             types::SendMessageRequest,
@@ -80,6 +83,7 @@ pub static TABLE: &[Row] = &[
         fields: &[],
     },
     Row {
+        operation: "SendStreamingMessage",
         method: Some("message/stream"),
         rpc: Some(
             Rpc::new::<types::SendMessageRequest, types::StreamResponse>("SendStreamingMessage"),
@@ -92,6 +96,7 @@ pub static TABLE: &[Row] = &[
         fields: &[],
     },
     Row {
+        operation: "GetTask",
         method: Some("tasks/get"),
         rpc: Some(Rpc::new::<types::GetTaskRequest, types::Task>("GetTask")),
         routes: &[route(Verb::Get, "/tasks/{id}")],
@@ -102,6 +107,7 @@ pub static TABLE: &[Row] = &[
         fields: &[],
     },
     Row {
+        operation: "ListTasks",
         method: Some("tasks/list"),
         rpc: None,
         routes: &[route(Verb::Get, "/tasks")],
@@ -112,6 +118,7 @@ pub static TABLE: &[Row] = &[
         fields: &[],
     },
     Row {
+        operation: "CancelTask",
         method: Some("tasks/cancel"),
         rpc: Some(Rpc::new::<types::CancelTaskRequest, types::Task>(
             "CancelTask",
@@ -124,6 +131,7 @@ pub static TABLE: &[Row] = &[
         fields: &[],
     },
     Row {
+        operation: "SubscribeToTask",
         method: Some("tasks/resubscribe"),
         rpc: Some(Rpc::new::<
             types::TaskSubscriptionRequest,
@@ -140,6 +148,7 @@ pub static TABLE: &[Row] = &[
         fields: &[],
     },
     Row {
+        operation: "CreateTaskPushNotificationConfig",
         method: Some("tasks/pushNotificationConfig/set"),
         rpc: Some(Rpc::new::<
             types::CreateTaskPushNotificationConfigRequest,
@@ -158,6 +167,7 @@ pub static TABLE: &[Row] = &[
         ],
     },
     Row {
+        operation: "GetTaskPushNotificationConfig",
         method: Some("tasks/pushNotificationConfig/get"),
         rpc: Some(Rpc::new::<
             types::GetTaskPushNotificationConfigRequest,
@@ -174,6 +184,7 @@ pub static TABLE: &[Row] = &[
         fields: &[("taskId", "id"), ("id", "pushNotificationConfigId")],
     },
     Row {
+        operation: "ListTaskPushNotificationConfigs",
         method: Some("tasks/pushNotificationConfig/list"),
         rpc: Some(Rpc::new::<
             types::ListTaskPushNotificationConfigRequest,
@@ -187,6 +198,7 @@ pub static TABLE: &[Row] = &[
         fields: &[("taskId", "id")],
     },
     Row {
+        operation: "DeleteTaskPushNotificationConfig",
         method: Some("tasks/pushNotificationConfig/delete"),
         rpc: Some(Rpc::new::<
             types::DeleteTaskPushNotificationConfigRequest,
@@ -203,6 +215,7 @@ pub static TABLE: &[Row] = &[
         fields: &[("taskId", "id"), ("id", "pushNotificationConfigId")],
     },
     Row {
+        operation: "GetExtendedAgentCard",
         method: Some("agent/getAuthenticatedExtendedCard"),
         rpc: None,
         routes: &[],
@@ -213,6 +226,7 @@ pub static TABLE: &[Row] = &[
         fields: &[],
     },
     Row {
+        operation: "GetExtendedAgentCard",
         method: None,
         rpc: None,
         routes: &[route(Verb::Get, "/card")],
@@ -223,6 +237,7 @@ pub static TABLE: &[Row] = &[
         fields: &[],
     },
     Row {
+        operation: "GetExtendedAgentCard",
         method: None,
         rpc: Some(Rpc::new::<types::GetAgentCardRequest, types::AgentCard>(
             "GetAgentCard",
@@ -239,6 +254,12 @@ pub static TABLE: &[Row] = &[
 /// The operation of that name in JSON-RPC.
 pub fn named(method: &str) -> Option<&'static Row> {
     TABLE.iter().find(|row| row.method == Some(method))
+}
+
+/// What an operation of the table was in 0.3.
+pub fn of(operation: &Operation) -> Option<&'static Row> {
+    let row = |row: &&Row| row.operation == operation.name && row.method.is_some();
+    TABLE.iter().find(row)
 }
 
 /// The operation of that name in gRPC.

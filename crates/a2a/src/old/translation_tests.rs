@@ -360,3 +360,41 @@ fn every_old_operation_is_a_row_of_the_table() {
         }
     }
 }
+
+#[test]
+fn every_old_operation_is_the_one_it_says() {
+    let params = json!({
+        "id": "t", "pushNotificationConfigId": "c", "pushNotificationConfig": { "url": "u" },
+    });
+    for row in TABLE {
+        let request = (row.request)(params.as_object().unwrap().clone(), Dialect::Kind).unwrap();
+        assert_eq!(request.operation, row.operation, "{row:?}");
+    }
+}
+
+#[test]
+fn the_names_of_new_fields_are_made_old() {
+    for (method, new, old) in [
+        (
+            "tasks/pushNotificationConfig/set",
+            json!({ "taskId": "t", "url": "u", "id": "c", "tenant": "x" }),
+            json!({ "taskId": "t", "pushNotificationConfig": { "url": "u", "id": "c" }, "tenant": "x" }),
+        ),
+        (
+            "tasks/pushNotificationConfig/get",
+            json!({ "taskId": "t", "id": "c" }),
+            json!({ "id": "t", "pushNotificationConfigId": "c" }),
+        ),
+        (
+            "tasks/pushNotificationConfig/get",
+            json!({ "id": "t", "pushNotificationConfigId": "c" }),
+            json!({ "id": "t", "pushNotificationConfigId": "c" }),
+        ),
+        ("tasks/get", json!({ "id": "t" }), json!({ "id": "t" })),
+    ] {
+        let renamed = named(method)
+            .unwrap()
+            .renamed(new.as_object().unwrap().clone());
+        assert_eq!(Value::Object(renamed), old, "{method}");
+    }
+}

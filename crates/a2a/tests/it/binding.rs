@@ -257,11 +257,8 @@ async fn what_is_off_is_neither_served_nor_listed() {
             ),
             ("1.0", "JSONRPC", "https://example.com:8443/a2a/jsonrpc"),
             ("0.3", "GRPC", "example.com:8443"),
-            (
-                "0.3",
-                "urn:monas:a2a:binding:websocket:1",
-                "wss://example.com:8443/ws/a2a"
-            ),
+            ("0.3", "CAPNWEB", "https://example.com:8443/a2a/capnweb"),
+            ("0.3", "WEBSOCKET", "wss://example.com:8443/ws/a2a"),
             ("0.3", "JSONRPC", "https://example.com:8443/a2a/jsonrpc"),
         ]
     );
@@ -270,6 +267,14 @@ async fn what_is_off_is_neither_served_nor_listed() {
         binding::DEPRECATED
     );
     assert_eq!(BINDINGS.len(), 5);
+    for (name, key) in [
+        ("CAPNWEB", "capnweb"),
+        ("urn:monas:a2a:binding:capnweb:1", "capnweb"),
+        ("HTTP+JSON", "rest"),
+    ] {
+        assert_eq!(binding::named(name).unwrap().key, key);
+    }
+    assert!(binding::named("SMTP").is_none());
 }
 
 #[tokio::test]

@@ -1,7 +1,6 @@
 //! From the arguments of a method to the request of an operation.
 
 use ::capnweb::{Capability, Object, Value};
-use bytes::Bytes;
 use serde_json::{Map, Value as Json};
 
 use super::value::to_json;
@@ -71,11 +70,6 @@ impl Request {
             self.fields.insert(name.to_owned(), value);
         }
         Ok(())
-    }
-
-    /// As the table takes it.
-    pub(super) fn body(self) -> Bytes {
-        Json::Object(self.fields).to_string().into()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Cap'n Web, served.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ::capnweb::observe::Tracing;
 use ::capnweb::{
@@ -10,17 +10,18 @@ use ::capnweb::{
 use axum::Router;
 use futures_util::{StreamExt as _, stream};
 use http::HeaderMap;
+use http::request::Parts;
+use serde_json::{Map, Value as Json};
 
 use super::request::Request;
 use super::task::TaskObject;
-use super::value::{failure, of_reply};
+use super::value::{failure, from_json, of_reply};
 use crate::binding::Wire;
-use crate::binding::http_call::{self, Versioned};
+use crate::binding::asked::Asked;
+use crate::binding::http_call;
 use crate::error::Error;
-use crate::event::Format;
-use crate::operation::{self, Input, Operation, Reply, TABLE};
-use crate::service::Call;
-use crate::types::wire::WireMessage as _;
+use crate::old::{self, Written};
+use crate::operation::{self, Operation, Reply, TABLE};
 
 /// Where it is: WebSockets by GET, batches by POST.
 pub(in crate::binding) const PATH: &str = "/a2a/capnweb";
@@ -35,6 +36,7 @@ pub fn routes(wire: Wire) -> Router {
         Capability::new(AgentObject {
             wire: wire.clone(),
             handshake: headers.clone(),
+            written: Arc::default(),
         })
     })
     .options(options)
@@ -48,6 +50,8 @@ pub fn routes(wire: Wire) -> Router {
 pub(super) struct AgentObject {
     pub(super) wire: Wire,
     handshake: HeaderMap,
+    /// How the session writes, once a request of it has shown so.
+    written: Arc<OnceLock<Written>>,
 }
 
 /// What can be called.
@@ -100,8 +104,10 @@ impl Target for AgentObject {
                     .map_err(|error| failure(&error))
             }),
             Some(Method::Card) => {
-                let card = of_reply(&self.wire.service.card().to_json());
-                Answer::ready(card.map_err(|error| failure(&error)))
+                let card = serde_json::to_value(self.wire.service.card());
+                let card = card.expect("a card is always JSON");
+                // For whichever version its reader knows.
+                Answer::ready(from_json(old::union(card)))
             }
             // Until there is access control, everybody is the same caller.
             Some(Method::Authenticate) => {
@@ -158,19 +164,31 @@ impl AgentObject {
         operation: &'static Operation,
         mut request: Request,
     ) -> Result<Reply, Error> {
-        let call = self.context(std::mem::take(&mut request.parameters))?;
-        let input = Input {
-            format: Format::Json,
-            body: request.body(),
-            fields: Vec::new(),
-        };
-        operation.perform(&*self.wire.service, call, input).await
+        let head = self.head(std::mem::take(&mut request.parameters))?;
+        let written = self.written(&head, &request.fields);
+        let asked = Asked::written(operation, written);
+        let call = http_call::call(&self.wire, &head, asked.versioned_at_address())?;
+        let input = asked.input(request.fields);
+        asked.perform(&*self.wire.service, call, input).await
     }
 
-    /// Who calls, and how, as the handshake and the call's own parameters say.
-    fn context(&self, parameters: http_call::Parameters) -> Result<Call, Error> {
+    /// What the handshake and the call's own parameters say.
+    fn head(&self, parameters: http_call::Parameters) -> Result<Parts, Error> {
         let (mut head, ()) = http::Request::new(()).into_parts();
         head.headers = http_call::with_parameters(&self.handshake, parameters)?;
-        http_call::call(&self.wire, &head, Versioned::Address)
+        Ok(head)
+    }
+
+    /// The version of a request: the one it shows, else that of the first one that showed any, else the one
+    /// that is named, else 1.0.
+    fn written(&self, head: &Parts, fields: &Map<String, Json>) -> Written {
+        if let Some(shown) = Written::of(fields) {
+            self.written.get_or_init(|| shown);
+            return shown;
+        }
+        let named = http_call::version(head);
+        let is_old = named.trim().starts_with(old::VERSION);
+        let otherwise = if is_old { Written::Old } else { Written::New };
+        self.written.get().copied().unwrap_or(otherwise)
     }
 }

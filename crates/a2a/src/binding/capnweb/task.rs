@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ::capnweb::{Arguments, Member, Reply as Answer, Target, Value};
 use futures_util::StreamExt as _;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use super::request::{Callback, Request};
@@ -63,16 +63,13 @@ impl TaskObject {
         };
         // The first reply says what the others are about.
         let portion = frames.next().await.unwrap_or(Ok(Vec::new()))?;
-        let first = portion.first().map(|frame| json_of(&frame.body));
-        let about = match first.as_ref().map(|first| (first.get("task"), first)) {
-            Some((Some(task), _)) => About::Task {
-                id: text(task, "id"),
+        let about = match portion.first().map(Happened::read) {
+            Some(Happened::Task(task)) => About::Task {
+                id: text(&task, "id"),
                 tenant,
             },
-            Some((None, first)) => {
-                About::Message(first.get("message").cloned().unwrap_or_default())
-            }
-            None => return Err(Error::Internal("a stream was empty".to_owned())),
+            Some(Happened::Message(message)) => About::Message(message),
+            _ => return Err(Error::Internal("a stream was empty".to_owned())),
         };
         let begun = Self {
             agent: agent.clone(),
@@ -259,26 +256,55 @@ fn about(id: &str, tenant: &str) -> Request {
     request
 }
 
+/// What a frame tells of, in the words of either version.
+enum Happened {
+    Task(Json),
+    Message(Json),
+    Status(Json),
+    Artifact(Json),
+    Nothing,
+}
+
+impl Happened {
+    fn read(frame: &Frame) -> Self {
+        let reply = serde_json::from_slice(&frame.body);
+        let mut reply: Json = reply.unwrap_or_default();
+        // 0.3 has the name inside, 1.0 around it.
+        if let Some(kind) = reply["kind"].as_str().map(str::to_owned) {
+            return Self::named(&kind, reply);
+        }
+        let members = reply.as_object_mut().map(std::mem::take);
+        match members.into_iter().flatten().next() {
+            Some((name, event)) => Self::named(&name, event),
+            None => Self::Nothing,
+        }
+    }
+
+    fn named(name: &str, event: Json) -> Self {
+        match name {
+            "task" => Self::Task(event),
+            "message" => Self::Message(event),
+            "statusUpdate" | "status-update" => Self::Status(event),
+            "artifactUpdate" | "artifact-update" => Self::Artifact(event),
+            _ => Self::Nothing,
+        }
+    }
+}
+
 /// Tells of one event: of a status or of an artifact. A task that is shown whole is its status.
 async fn tell(callback: &Callback, frame: &Frame) -> ::capnweb::Result<()> {
-    let mut reply = json_of(&frame.body);
-    let Some((kind, event)) = reply
-        .as_object_mut()
-        .and_then(|reply| reply.iter_mut().next())
-    else {
-        return Ok(());
-    };
-    let (method, event) = match kind.as_str() {
-        "task" => {
-            let event = json!({
-                "taskId": event["id"], "contextId": event["contextId"],
-                "status": event["status"], "generation": event["generation"],
+    let (method, mut event) = match Happened::read(frame) {
+        Happened::Task(task) => {
+            let mut event = json!({
+                "taskId": task["id"], "contextId": task["contextId"], "status": task["status"],
             });
+            if task.get("kind").is_some() {
+                event["kind"] = "status-update".into();
+            }
             ("onStatusUpdate", with_final(event))
         }
-        "statusUpdate" => ("onStatusUpdate", with_final(event.take())),
-        "artifactUpdate" => {
-            let mut event = event.take();
+        Happened::Status(event) => ("onStatusUpdate", with_final(event)),
+        Happened::Artifact(mut event) => {
             if let Some(event) = event.as_object_mut() {
                 event.entry("append").or_insert(false.into());
                 event.entry("lastChunk").or_insert(false.into());
@@ -286,28 +312,30 @@ async fn tell(callback: &Callback, frame: &Frame) -> ::capnweb::Result<()> {
             ("onArtifactUpdate", event)
         }
         // Not everybody expects an answer without a task.
-        "message" => {
-            let _ = callback.tell("onMessage", from_json(event.take())).await;
+        Happened::Message(message) => {
+            let _ = callback.tell("onMessage", from_json(message)).await;
             return Ok(());
         }
-        _ => return Ok(()),
+        Happened::Nothing => return Ok(()),
     };
+    // Where to go on after a lost connection, which 0.3 does not say by itself.
+    if let (Some(event), Some(cursor)) = (event.as_object_mut(), frame.cursor) {
+        event.insert("generation".to_owned(), cursor.to_string().into());
+    }
     callback.tell(method, from_json(event)).await
 }
 
 /// An event that says whether it is the last.
 fn with_final(mut event: Json) -> Json {
-    let state = event["status"]["state"].as_str();
-    let state = state.and_then(TaskState::named);
+    let state = event["status"]["state"].as_str().unwrap_or_default();
+    let state = state.trim_start_matches("TASK_STATE_");
+    let state = state.to_ascii_uppercase().replace('-', "_");
+    let state = TaskState::named(&format!("TASK_STATE_{state}"));
     let ends = state.is_some_and(TaskState::ends_streams);
     if let Some(event) = event.as_object_mut() {
         event.insert("final".to_owned(), ends.into());
     }
     event
-}
-
-fn json_of(body: &[u8]) -> Json {
-    serde_json::from_slice(body).unwrap_or_else(|_| Json::Object(Map::new()))
 }
 
 fn text(json: &Json, member: &str) -> String {

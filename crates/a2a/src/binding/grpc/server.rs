@@ -168,7 +168,7 @@ async fn perform(
     // The package of the service is the version's own.
     let versioned = match asked {
         Asked::New(_) => Versioned::Package,
-        Asked::Old(..) => Versioned::OldName,
+        Asked::Old(..) | Asked::Loose(_) => Versioned::OldName,
     };
     let call = http_call::call(wire, head, versioned)?;
     let extensions = http_call::activated(&call, wire.service.card());

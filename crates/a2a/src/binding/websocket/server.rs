@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::frame::{self, Incoming};
 use crate::binding::Wire;
 use crate::binding::asked::Asked;
-use crate::binding::http_call::{self, Parameters, Versioned};
+use crate::binding::http_call::{self, Parameters};
 use crate::binding::jsonrpc::server::{write_error, write_result};
 use crate::binding::jsonrpc::{Envelope, Id};
 use crate::error::Error;
@@ -164,6 +164,7 @@ impl Session {
         let Some(asked) = Asked::named(&method) else {
             return Err(Error::MethodNotFound(method));
         };
+        let asked = asked.or_loose(&params);
         if self.open.contains_key(id.as_bytes()) {
             let why = "a call with this id is under way";
             return Err(Error::InvalidRequest(why.to_owned()));
@@ -231,11 +232,7 @@ impl Answer {
     }
 
     async fn perform(&self, head: &Parts, body: Bytes) -> Result<Reply, Error> {
-        let versioned = match self.asked {
-            Asked::New(_) => Versioned::Address,
-            Asked::Old(..) => Versioned::OldName,
-        };
-        let call = http_call::call(&self.wire, head, versioned)?;
+        let call = http_call::call(&self.wire, head, self.asked.versioned_at_address())?;
         let input = Input {
             format: Format::Json,
             body,

@@ -73,6 +73,52 @@ async fn every_form_of_a_call_is_understood() {
     assert_eq!(text(&again, &["id"]), ids[1]);
 }
 
+/// A message in the shapes that 0.3 and the first interface of this binding have.
+fn old_message(text: &str) -> Value {
+    let id = uuid::Uuid::new_v4().to_string();
+    let part = Value::object([("kind", "text"), ("text", text)]);
+    Value::object([
+        ("messageId", Value::from(id)),
+        ("role", "user".into()),
+        ("parts", Value::array([part])),
+    ])
+}
+
+#[tokio::test]
+async fn a_session_is_answered_in_the_version_it_writes() {
+    let sut = Sut::in_memory().await;
+    let connection = connect(&sut).await;
+    let agent: Capability = connection.remote::<capnweb::Any>().into();
+    // Nothing has shown a version yet.
+    let listed = agent.call("listTasks", ()).await.unwrap();
+    assert!(listed.field("totalSize").is_some());
+    let sent = agent.call("sendMessage", (old_message("task hello"),));
+    let found = agent.call("getTask", (sent.property("id"), 1.0));
+    let found = found.await.unwrap();
+    let sent = sent.await.unwrap();
+    assert_eq!(text(&sent, &["kind"]), "task");
+    assert_eq!(text(&sent, &["status", "state"]), "completed");
+    assert_eq!(text(&found, &["id"]), text(&sent, &["id"]));
+    let history = found.field("history").and_then(Value::as_array).unwrap();
+    assert_eq!(text(&history[0], &["kind"]), "message");
+    let id = text(&sent, &["id"]);
+    // The method about webhooks takes what it always takes.
+    let arguments = (id, "http://127.0.0.1:9/", "token");
+    let made = agent.call("createTaskPushNotificationConfig", arguments);
+    let made = made.await.unwrap();
+    assert_eq!(text(&made, &["taskId"]), id);
+    assert_eq!(text(&made, &["pushNotificationConfig", "token"]), "token");
+    let refused = agent.call("cancelTask", (id,)).await.unwrap_err();
+    assert_eq!(refused.prop("code").and_then(Value::as_f64), Some(-32002.0));
+    // A request that shows its version is answered in it.
+    let new = agent.call("sendMessage", (message("task hello"),)).await;
+    assert!(new.unwrap().field("task").is_some());
+    let card = agent.call("getAgentCard", ()).await.unwrap();
+    let ways = card.field("additionalInterfaces").and_then(Value::as_array);
+    let ways = ways.unwrap().iter().map(|way| text(way, &["transport"]));
+    assert!(ways.collect::<Vec<_>>().contains(&"CAPNWEB"), "{card:?}");
+}
+
 #[tokio::test]
 async fn every_operation_is_a_method_under_both_of_its_names() {
     let sut = Sut::in_memory().await;
@@ -204,6 +250,32 @@ async fn a_callback_that_is_given_twice_hears_everything_once() {
 }
 
 #[tokio::test]
+async fn a_callback_is_told_in_the_version_of_the_message() {
+    let sut = Sut::in_memory().await;
+    let connection = connect(&sut).await;
+    let agent: Capability = connection.remote::<capnweb::Any>().into();
+    let listener = Listener::default();
+    let callback = || Value::Stub(Capability::new(listener.clone()));
+    let arguments = vec![old_message("burst 2 20ms"), Value::Undefined, callback()];
+    let task = agent.call("sendMessageStreaming", arguments);
+    task.call("subscribe", (callback(),)).await.unwrap();
+    listener.0.over.notified().await;
+    let heard = listener.0.events.lock().unwrap().clone();
+    assert_eq!(
+        heard,
+        [
+            "submitted false",
+            "working false",
+            "false false",
+            "true true",
+            "completed true"
+        ]
+    );
+    let shown = task.call("getTask", ()).await.unwrap();
+    assert_eq!(text(&shown, &["kind"]), "task");
+}
+
+#[tokio::test]
 async fn a_stream_is_a_stream_and_goes_on_from_its_cursor() {
     let sut = Sut::in_memory().await;
     let connection = connect(&sut).await;
@@ -284,5 +356,5 @@ async fn the_npm_package_works_by_websocket_and_by_batch() {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let wrong = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}\n{wrong}");
-    assert!(said.trim_end().ends_with("10 passed"), "{said}");
+    assert!(said.trim_end().ends_with("11 passed"), "{said}");
 }

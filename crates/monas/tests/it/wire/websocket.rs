@@ -280,3 +280,56 @@ async fn what_is_wrong_is_answered_and_the_connection_lives_on() {
     };
     assert_eq!(u16::from(closed.code), 1003);
 }
+
+#[tokio::test]
+async fn a_page_that_writes_loosely_is_answered_in_kind() {
+    let sut = Sut::in_memory().await;
+    let mut socket = Socket::connect(sut.address).await;
+    let params = json!({
+        "message": { "role": "user", "parts": [{ "type": "text", "text": "task hello" }] },
+        "configuration": { "streaming": true },
+    });
+    socket.call("req-002", "message/send", params).await;
+    let sent = socket.read().await["result"].take();
+    let id = sent["taskId"].as_str().unwrap();
+    assert!(sent["status"]["state"].is_string(), "{sent}");
+    assert!(sent.get("kind").is_none(), "{sent}");
+    // The task may be under way; its stream ends when it has.
+    socket
+        .call("follow", "tasks/resubscribe", json!({ "taskId": id }))
+        .await;
+    let events = socket.stream("follow").await;
+    assert!(
+        events
+            .iter()
+            .all(|it| it["taskId"] == id && it.get("kind").is_none()),
+        "{events:?}"
+    );
+
+    socket
+        .call("req-003", "tasks/get", json!({ "taskId": id }))
+        .await;
+    let task = socket.read().await["result"].take();
+    assert_eq!(task["id"], id);
+    assert_eq!(task["status"]["state"], "completed");
+    assert_eq!(
+        task["messages"][0]["parts"],
+        json!([{ "type": "text", "text": "task hello" }])
+    );
+    assert_eq!(task["artifacts"][0]["mimeType"], "text/plain");
+    assert_eq!(task["artifacts"][0]["parts"][0]["type"], "text");
+
+    let params =
+        json!({ "message": { "role": "user", "parts": [{ "type": "text", "text": "echo hi" }] } });
+    socket.call("4", "message/send", params).await;
+    let said = socket.read().await["result"].take();
+    assert_eq!(
+        said["parts"],
+        json!([{ "type": "text", "text": "echo hi" }]),
+        "{said}"
+    );
+    socket
+        .call("5", "tasks/get", json!({ "taskId": "nobody" }))
+        .await;
+    assert_eq!(socket.read().await["error"]["code"], -32001);
+}
