@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
 use super::{Served, Settings};
@@ -33,10 +34,11 @@ pub async fn connect(
     over(stream, url, main, options, Settings::default()).await
 }
 
-/// As [`connect`], over a stream that is already open.
+/// As [`connect`], over a stream that is already open. The handshake is an address, or a whole request with
+/// headers of its own.
 pub async fn over<S>(
     stream: S,
-    url: &str,
+    handshake: impl IntoClientRequest,
     main: impl Into<Capability>,
     options: &Options,
     settings: Settings,
@@ -44,11 +46,15 @@ pub async fn over<S>(
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    let request = handshake
+        .into_client_request()
+        .map_err(|error| Error::type_error(format!("open a WebSocket: {error}")))?;
+    let url = request.uri().to_string();
     let mut recorded = Recorded {
         stream,
         read: Vec::new(),
     };
-    let opening = tokio_tungstenite::client_async(url, &mut recorded);
+    let opening = tokio_tungstenite::client_async(request, &mut recorded);
     // Boxed, as it is large and soon over. Its buffers are not kept: ours are made and given up as needed.
     let opened = Box::pin(opening).await.map(drop);
     opened.map_err(|error| Error::new(format!("open a WebSocket to {url}: {error}")))?;
