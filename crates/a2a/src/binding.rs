@@ -1,7 +1,8 @@
 //! The wires, each derived from the table of operations. No file below names an operation.
 //!
-//! Layout: every binding has a `server` that makes its routes; `http_call` is what they share, `asked` is what
-//! a name means in either version, `sse` writes streams, `card` publishes the card that lists them.
+//! Layout: every binding has a `server` that makes its routes and a `client` that carries calls to one;
+//! `http_call` is what they share, `asked` is what a name means in either version, `sse` writes and reads streams,
+//! `card` publishes the card that lists them.
 
 use std::sync::Arc;
 
@@ -13,17 +14,21 @@ use axum::middleware::map_response;
 use http::{HeaderName, HeaderValue, Response};
 use serde_json::json;
 
+use crate::client::channel::Channel;
+use crate::client::dial::Dialer;
+use crate::client::{self, Way};
 use crate::limits::Limits;
-use crate::old;
+use crate::old::{self, Dialect};
 use crate::service::Service;
 use crate::types::{AgentCard, AgentExtension, AgentInterface};
 
-mod asked;
+pub(crate) mod asked;
 pub mod capnweb;
 pub mod card;
 #[cfg(feature = "grpc")]
 pub mod grpc;
-mod http_call;
+pub(crate) mod http_call;
+mod http_reply;
 pub mod jsonrpc;
 pub mod rest;
 mod sse;
@@ -47,6 +52,9 @@ pub enum Offer {
     Off,
 }
 
+/// Makes a wire to an agent.
+type Connect = fn(&Way, &Arc<Dialer>) -> Result<Arc<dyn Channel>, client::Error>;
+
 /// A binding as the card lists it, and where it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Binding {
@@ -60,7 +68,10 @@ pub struct Binding {
     pub path: &'static str,
     /// Its name in cards of 0.3, which is spoken there as well. Clients know the binding by either name.
     pub old: Option<&'static str>,
+    /// How 0.3 is written there.
+    pub dialect: Dialect,
     routes: fn(Wire) -> Router,
+    pub(crate) channel: Connect,
 }
 
 /// What the address of a binding begins with.
@@ -82,7 +93,9 @@ pub static BINDINGS: &[Binding] = &[
         scheme: Scheme::Http,
         path: "/a2a/jsonrpc",
         old: Some("JSONRPC"),
+        dialect: Dialect::Kind,
         routes: jsonrpc::server::routes,
+        channel: jsonrpc::client::channel,
     },
     Binding {
         name: "HTTP+JSON",
@@ -90,7 +103,9 @@ pub static BINDINGS: &[Binding] = &[
         scheme: Scheme::Http,
         path: "/a2a/rest",
         old: Some("HTTP+JSON"),
+        dialect: Dialect::Proto,
         routes: rest::server::routes,
+        channel: rest::client::channel,
     },
     #[cfg(feature = "grpc")]
     Binding {
@@ -99,7 +114,9 @@ pub static BINDINGS: &[Binding] = &[
         scheme: Scheme::None,
         path: "",
         old: Some("GRPC"),
+        dialect: Dialect::Proto,
         routes: grpc::server::routes,
+        channel: grpc::client::channel,
     },
     Binding {
         name: "urn:monas:a2a:binding:capnweb:1",
@@ -107,7 +124,9 @@ pub static BINDINGS: &[Binding] = &[
         scheme: Scheme::Http,
         path: capnweb::server::PATH,
         old: Some("CAPNWEB"),
+        dialect: Dialect::Kind,
         routes: capnweb::server::routes,
+        channel: capnweb::client::channel,
     },
     Binding {
         name: "urn:monas:a2a:binding:websocket:1",
@@ -115,15 +134,20 @@ pub static BINDINGS: &[Binding] = &[
         scheme: Scheme::WebSocket,
         path: websocket::server::PATH,
         old: Some("WEBSOCKET"),
+        dialect: Dialect::Kind,
         routes: websocket::server::routes,
+        channel: websocket::client::channel,
     },
 ];
 
-/// The binding that a card means by a name, which may be that of 0.3.
-pub fn named(name: &str) -> Option<&'static Binding> {
-    BINDINGS
-        .iter()
-        .find(|binding| binding.name == name || binding.old == Some(name))
+impl Binding {
+    /// The binding of that name: as a card of either version has it, or its key in letters of any size.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        let named = |it: &&Self| {
+            it.name == name || it.old == Some(name) || it.key.eq_ignore_ascii_case(name)
+        };
+        BINDINGS.iter().find(named)
+    }
 }
 
 /// What every binding needs: whom to ask, and how much to take.

@@ -117,8 +117,24 @@ pub struct Code {
     pub reason: &'static str,
 }
 
-macro_rules! code {
-    ($json_rpc:literal, $grpc:literal $status:ident, $http:literal, $reason:ident) => {
+macro_rules! codes {
+    ($($error:pat => $json_rpc:literal, $grpc:literal $status:ident, $http:literal, $reason:ident;)*) => {
+        impl Error {
+            /// What each binding calls it.
+            pub fn code(&self) -> Code {
+                use Error::*;
+                match self {
+                    $($error => codes!(@row $json_rpc, $grpc $status, $http, $reason),)*
+                }
+            }
+        }
+
+        impl Code {
+            /// The whole table. Where a number or a word stands for several rows, the first is the usual one.
+            pub const ALL: &[Self] = &[$(codes!(@row $json_rpc, $grpc $status, $http, $reason)),*];
+        }
+    };
+    (@row $json_rpc:literal, $grpc:literal $status:ident, $http:literal, $reason:ident) => {
         Code {
             json_rpc: $json_rpc,
             grpc: $grpc,
@@ -127,6 +143,29 @@ macro_rules! code {
             reason: stringify!($reason),
         }
     };
+}
+
+codes! {
+    TaskNotFound(_)                       => -32001, 5 NOT_FOUND, 404, TASK_NOT_FOUND;
+    TaskNotCancelable { .. }              => -32002, 9 FAILED_PRECONDITION, 400, TASK_NOT_CANCELABLE;
+    PushNotificationNotSupported          => -32003, 9 FAILED_PRECONDITION, 400, PUSH_NOTIFICATION_NOT_SUPPORTED;
+    UnsupportedOperation(_)               => -32004, 9 FAILED_PRECONDITION, 400, UNSUPPORTED_OPERATION;
+    ContentTypeNotSupported(_)            => -32005, 3 INVALID_ARGUMENT, 400, CONTENT_TYPE_NOT_SUPPORTED;
+    MediaTypeNotSupported(_)              => -32005, 3 INVALID_ARGUMENT, 415, CONTENT_TYPE_NOT_SUPPORTED;
+    InvalidAgentResponse(_)               => -32006, 13 INTERNAL, 500, INVALID_AGENT_RESPONSE;
+    ExtendedAgentCardNotConfigured        => -32007, 9 FAILED_PRECONDITION, 400, EXTENDED_AGENT_CARD_NOT_CONFIGURED;
+    ExtensionSupportRequired(_)           => -32008, 9 FAILED_PRECONDITION, 400, EXTENSION_SUPPORT_REQUIRED;
+    VersionNotSupported(_)                => -32009, 9 FAILED_PRECONDITION, 400, VERSION_NOT_SUPPORTED;
+    TaskGenerationMismatch { .. }         => -32010, 10 ABORTED, 409, TASK_GENERATION_MISMATCH;
+    Parse(_)                              => -32700, 3 INVALID_ARGUMENT, 400, PARSE_ERROR;
+    InvalidRequest(_)                     => -32600, 3 INVALID_ARGUMENT, 400, INVALID_REQUEST;
+    MethodNotFound(_)                     => -32601, 12 UNIMPLEMENTED, 404, METHOD_NOT_FOUND;
+    VerbNotAllowed { .. }                 => -32601, 12 UNIMPLEMENTED, 405, METHOD_NOT_FOUND;
+    InvalidParams { .. }                  => -32602, 3 INVALID_ARGUMENT, 400, INVALID_PARAMS;
+    TooLarge { .. }                       => -32600, 8 RESOURCE_EXHAUSTED, 413, INVALID_REQUEST;
+    TooSlow                               => -32600, 4 DEADLINE_EXCEEDED, 408, INVALID_REQUEST;
+    Unavailable(_)                        => -32603, 14 UNAVAILABLE, 503, UNAVAILABLE;
+    Internal(_)                           => -32603, 13 INTERNAL, 500, INTERNAL_ERROR;
 }
 
 impl Error {
@@ -154,33 +193,6 @@ impl Error {
         Self::InvalidParams {
             message: said.collect::<Vec<_>>().join("; "),
             violations,
-        }
-    }
-
-    /// What each binding calls it.
-    #[rustfmt::skip]
-    pub fn code(&self) -> Code {
-        match self {
-            Self::TaskNotFound(_)                 => code!(-32001, 5 NOT_FOUND, 404, TASK_NOT_FOUND),
-            Self::TaskNotCancelable { .. }        => code!(-32002, 9 FAILED_PRECONDITION, 400, TASK_NOT_CANCELABLE),
-            Self::PushNotificationNotSupported    => code!(-32003, 9 FAILED_PRECONDITION, 400, PUSH_NOTIFICATION_NOT_SUPPORTED),
-            Self::UnsupportedOperation(_)         => code!(-32004, 9 FAILED_PRECONDITION, 400, UNSUPPORTED_OPERATION),
-            Self::ContentTypeNotSupported(_)      => code!(-32005, 3 INVALID_ARGUMENT, 400, CONTENT_TYPE_NOT_SUPPORTED),
-            Self::MediaTypeNotSupported(_)        => code!(-32005, 3 INVALID_ARGUMENT, 415, CONTENT_TYPE_NOT_SUPPORTED),
-            Self::InvalidAgentResponse(_)         => code!(-32006, 13 INTERNAL, 500, INVALID_AGENT_RESPONSE),
-            Self::ExtendedAgentCardNotConfigured  => code!(-32007, 9 FAILED_PRECONDITION, 400, EXTENDED_AGENT_CARD_NOT_CONFIGURED),
-            Self::ExtensionSupportRequired(_)     => code!(-32008, 9 FAILED_PRECONDITION, 400, EXTENSION_SUPPORT_REQUIRED),
-            Self::VersionNotSupported(_)          => code!(-32009, 9 FAILED_PRECONDITION, 400, VERSION_NOT_SUPPORTED),
-            Self::TaskGenerationMismatch { .. }   => code!(-32010, 10 ABORTED, 409, TASK_GENERATION_MISMATCH),
-            Self::Parse(_)                        => code!(-32700, 3 INVALID_ARGUMENT, 400, PARSE_ERROR),
-            Self::InvalidRequest(_)               => code!(-32600, 3 INVALID_ARGUMENT, 400, INVALID_REQUEST),
-            Self::MethodNotFound(_)               => code!(-32601, 12 UNIMPLEMENTED, 404, METHOD_NOT_FOUND),
-            Self::VerbNotAllowed { .. }           => code!(-32601, 12 UNIMPLEMENTED, 405, METHOD_NOT_FOUND),
-            Self::InvalidParams { .. }            => code!(-32602, 3 INVALID_ARGUMENT, 400, INVALID_PARAMS),
-            Self::TooLarge { .. }                 => code!(-32600, 8 RESOURCE_EXHAUSTED, 413, INVALID_REQUEST),
-            Self::TooSlow                         => code!(-32600, 4 DEADLINE_EXCEEDED, 408, INVALID_REQUEST),
-            Self::Unavailable(_)                  => code!(-32603, 14 UNAVAILABLE, 503, UNAVAILABLE),
-            Self::Internal(_)                     => code!(-32603, 13 INTERNAL, 500, INTERNAL_ERROR),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The agent protocol A2A: types, the operation table, bindings, task server.
+//! The agent protocol A2A: types, the operation table, bindings, task server, client.
 //!
 //! An agent implements one trait and is reached over JSON-RPC, REST and gRPC, each derived from one
 //! table of operations. What happens to its tasks is in a journal: a stream that was cut off goes on
@@ -9,12 +9,14 @@
 //! - [`operation`]: THE TABLE, one row for each operation
 //! - [`service`]: what an agent server does, one method for each row
 //! - [`server`]: the task server: an agent behind those methods, on a journal
+//! - [`client`]: the other end of the wires
 //! - [`types`]: the protocol's data, one declaration for JSON and protobuf
 //! - [`old`]: version 0.3, translated at the edge
 //! - [`signature`], [`webhook`]: cards and deliveries that prove whose they are
 //! - [`event`], [`error`], [`limits`]: what happens, what goes wrong, and how much of everything
 
 pub mod binding;
+pub mod client;
 pub mod error;
 pub mod event;
 pub mod limits;
@@ -26,6 +28,7 @@ pub mod signature;
 pub mod types;
 pub mod webhook;
 
+pub use client::Client;
 pub use error::Error;
 pub use limits::Limits;
 pub use server::Server;

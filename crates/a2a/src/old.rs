@@ -11,11 +11,13 @@
 //! Layout:
 //! - `table`: the old operations
 //! - `request`, `reply`: one function for each of them, on the way in and on the way out
+//! - `ask`, `hear`: the same from the other end, for a client of ours that calls an old agent
 //! - `content`: messages, parts and states, both ways
 //! - `shape`, `loose`: which version a request is written in, and shapes that are neither
 //! - `card`: what an agent says about itself, for readers of 0.3 and for readers of both
 //! - [`types`]: its messages in protobuf, which gRPC carries
 
+use bytes::Bytes;
 use futures_util::stream;
 use serde_json::{Map, Value};
 
@@ -26,11 +28,13 @@ use crate::service::{Call, Service};
 use crate::types::wire::Violation;
 use crate::webhook;
 
+mod ask;
 mod card;
 #[cfg(test)]
 #[path = "old/card_tests.rs"]
 mod card_tests;
 mod content;
+mod hear;
 mod loose;
 #[cfg(test)]
 #[path = "old/loose_tests.rs"]
@@ -44,8 +48,10 @@ mod table;
 mod translation_tests;
 pub mod types;
 
+pub(crate) use card::renewed;
 pub use card::union;
 pub use shape::Written;
+pub(crate) use table::asking;
 pub use table::{PREFIX, Row, Rpc, TABLE, at, named, of, rpc};
 
 /// The version that is spoken here, as an interface of a card names it.
@@ -199,6 +205,25 @@ impl Row {
         Ok(params)
     }
 
+    /// A request of 1.0 as an old agent reads it.
+    pub(crate) fn ask(&self, new: Value, dialect: Dialect, format: Format) -> Result<Bytes, Error> {
+        let old = Value::Object((self.ask)(content::object(new), dialect));
+        match (format, &self.rpc) {
+            (Format::Protobuf, Some(rpc)) => (rpc.write_request)(old),
+            _ => Ok(old.to_string().into()),
+        }
+    }
+
+    /// What an old agent replied, as JSON of 1.0.
+    pub(crate) fn hear(&self, reply: Bytes, format: Format) -> Result<Bytes, Error> {
+        let old = match (format, &self.rpc) {
+            (Format::Protobuf, Some(rpc)) => (rpc.read_reply)(reply)?,
+            _ if reply.is_empty() => Value::Null,
+            _ => serde_json::from_slice(&reply).map_err(|error| Error::Parse(error.to_string()))?,
+        };
+        Ok((self.hear)(old)?.to_string().into())
+    }
+
     /// What the old rule makes of an error.
     async fn instead(
         &self,
@@ -259,6 +284,18 @@ impl Row {
         }
         field
     }
+}
+
+/// The ids in the resource names of a request, as fields of a path.
+pub(crate) fn path_fields(request: &Map<String, Value>) -> Map<String, Value> {
+    let mut request = request.clone();
+    let config = request::config_id(&request);
+    let task = request::task_id(&mut request);
+    let fields = [("id", task), ("pushNotificationConfigId", config)];
+    let fields = fields.into_iter();
+    fields
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect()
 }
 
 async fn ask(service: &dyn Service, call: Call, request: &Request) -> Result<Reply, Error> {

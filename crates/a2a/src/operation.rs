@@ -10,6 +10,7 @@ use futures_core::stream::BoxStream;
 use futures_util::{StreamExt as _, TryFutureExt as _};
 use serde_json::{Map, Value as Json};
 
+use crate::client::{self, Client, Events};
 use crate::error::Error;
 use crate::event::Format;
 use crate::service::{Call, Service};
@@ -125,9 +126,25 @@ macro_rules! operations {
                 },
             },
         )*];
+
+        /// The operations, asked of an agent somewhere.
+        impl Client {$(
+            $(#[$doc])*
+            pub async fn $method(
+                &self,
+                request: $request,
+            ) -> Result<operations!(@$replies $reply), client::Error> {
+                let row = named(stringify!($name)).expect("this very row");
+                operations!(@$replies self, row, request)
+            }
+        )*}
     };
     (@calling_back) => { None };
     (@calling_back $name:literal) => { Some($name) };
+    (@One $reply:ident) => { $reply };
+    (@Many $reply:ident) => { Events };
+    (@One $client:ident, $row:ident, $request:ident) => { $client.one($row, $request).await };
+    (@Many $client:ident, $row:ident, $request:ident) => { $client.many($row, $request).await };
     (@One $replying:expr, $format:ident) => {
         Box::pin($replying.map_ok(move |reply| Reply::One(encode(&reply, $format))))
     };
@@ -145,32 +162,43 @@ macro_rules! operations {
 }
 
 operations! {
+    /// Sends a message; the answer is a message, or the task it led to.
     SendMessage(message, configuration, metadata): SendMessageRequest => One SendMessageResponse,
         by send_message, needs Nothing, at Post "/message:send";
+    /// Sends a message; what comes of it is streamed.
     SendStreamingMessage(message, configuration, metadata): SendMessageRequest => Many StreamResponse,
         by send_streaming_message, needs Streaming, calling back "sendMessageStreaming",
         at Post "/message:stream";
+    /// A task as it is now, or once it has passed a generation.
     GetTask(id, history_length, current_generation): GetTaskRequest => One Task,
         by get_task, needs Nothing, at Get "/tasks/{id}";
+    /// The caller's tasks, those that changed last first.
     ListTasks(context_id, status, page_size, page_token, history_length, status_timestamp_after, include_artifacts):
         ListTasksRequest => One ListTasksResponse,
         by list_tasks, needs Nothing, at Get "/tasks";
+    /// Ends a task that has not ended.
     CancelTask(id, metadata): CancelTaskRequest => One Task,
         by cancel_task, needs Nothing, at Post "/tasks/{id}:cancel";
     // The text of the specification says POST, its proto says GET.
+    /// A task as it is now, then what happens to it.
     SubscribeToTask(id): SubscribeToTaskRequest => Many StreamResponse,
         by subscribe_to_task, needs Streaming, calling back "subscribeToPushNotifications",
         at Post "/tasks/{id}:subscribe", Get "/tasks/{id}:subscribe";
+    /// Has what happens to a task posted to an address.
     CreateTaskPushNotificationConfig(task_id, url, token, authentication, id):
         TaskPushNotificationConfig => One TaskPushNotificationConfig,
         by create_push_config, needs Push, at Post "/tasks/{task_id}/pushNotificationConfigs";
+    /// One webhook of a task.
     GetTaskPushNotificationConfig(task_id, id): GetTaskPushNotificationConfigRequest => One TaskPushNotificationConfig,
         by get_push_config, needs Push, at Get "/tasks/{task_id}/pushNotificationConfigs/{id}";
+    /// The webhooks of a task.
     ListTaskPushNotificationConfigs(task_id, page_size, page_token):
         ListTaskPushNotificationConfigsRequest => One ListTaskPushNotificationConfigsResponse,
         by list_push_configs, needs Push, at Get "/tasks/{task_id}/pushNotificationConfigs";
+    /// Ends a webhook.
     DeleteTaskPushNotificationConfig(task_id, id): DeleteTaskPushNotificationConfigRequest => One Empty,
         by delete_push_config, needs Push, at Delete "/tasks/{task_id}/pushNotificationConfigs/{id}";
+    /// The card for callers who are known.
     GetExtendedAgentCard(): GetExtendedAgentCardRequest => One AgentCard,
         by get_extended_card, needs ExtendedCard, at Get "/extendedAgentCard";
 }
@@ -204,6 +232,16 @@ pub fn following() -> Option<&'static Operation> {
 }
 
 impl Operation {
+    /// Whether it can be performed twice without harm: what REST does not have by POST alone.
+    pub fn is_safe(&self) -> bool {
+        self.routes.iter().any(|route| route.verb != Verb::Post)
+    }
+
+    /// Whether it brings a message, whose id tells a repetition from another message.
+    pub fn is_send(&self) -> bool {
+        self.positional.first() == Some(&"message")
+    }
+
     /// A field of its request, by its name in protobuf.
     pub fn field(&self, name: &str) -> Option<FieldDescription> {
         (self.request)().fields().find(|field| field.name == name)

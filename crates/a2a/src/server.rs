@@ -45,6 +45,7 @@ mod upkeep;
 pub use agent::{AfterRestart, Agent, Failure};
 pub use journal::TABLES;
 pub use push::{DeadWebhook, Targets};
+pub use replay::REPEATABLE;
 pub use subscribe::{COMPACTED, Interrupted};
 pub use turn::{Chunk, Over, Turn};
 
@@ -68,8 +69,17 @@ pub struct Config {
 }
 
 impl Config {
-    /// The defaults, with this card.
-    pub fn new(card: AgentCard) -> Self {
+    /// The defaults, with this card, which is told what every task server can do.
+    pub fn new(mut card: AgentCard) -> Self {
+        let known = &mut card.capabilities.get_or_insert_default().extensions;
+        if !known.iter().any(|extension| extension.uri == REPEATABLE) {
+            known.push(AgentExtension {
+                uri: REPEATABLE.to_owned(),
+                description: "A message that is sent again gets the answer of the first time."
+                    .to_owned(),
+                ..AgentExtension::default()
+            });
+        }
         Self {
             card,
             extended_card: None,

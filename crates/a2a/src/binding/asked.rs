@@ -5,12 +5,12 @@ use serde_json::{Map, Value};
 use super::http_call::Versioned;
 use crate::error::Error;
 use crate::old::{self, Dialect, Written};
-use crate::operation::{self, Input, Operation, Replies, Reply};
+use crate::operation::{self, Input, Operation, Replies, Reply, Route};
 use crate::service::{Call, Service};
 
 /// An operation, under the name of one version.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Asked {
+pub(crate) enum Asked {
     /// A row of the table.
     New(&'static Operation),
     /// An old name for one, and how its caller writes JSON.
@@ -48,8 +48,24 @@ impl Asked {
         old::rpc(name).map(|row| Self::Old(row, Dialect::Proto))
     }
 
+    /// Its name in JSON-RPC.
+    pub(crate) fn method(self) -> Option<&'static str> {
+        match self {
+            Self::New(operation) => Some(operation.name),
+            Self::Old(row, _) | Self::Loose(row) => row.method,
+        }
+    }
+
+    /// Its address in REST; below the version, for 0.3.
+    pub(crate) fn route(self) -> Option<&'static Route> {
+        match self {
+            Self::New(operation) => operation.routes.first(),
+            Self::Old(row, _) | Self::Loose(row) => row.routes.first(),
+        }
+    }
+
     /// How many replies there are.
-    pub(super) fn replies(self) -> Replies {
+    pub(crate) fn replies(self) -> Replies {
         match self {
             Self::New(operation) => operation.replies,
             Self::Old(row, _) | Self::Loose(row) => row.replies,

@@ -5,10 +5,12 @@
 //! `docs/a2a-over-capnweb.md` is the specification.
 //!
 //! - `server`: the route, and the object that a session begins with
+//! - `client`: the same from the other end
 //! - `request`: from arguments to a request
 //! - `task`: a task as an object, and who is told of it
 //! - `value`: JSON as Cap'n Web has it
 
+pub(in crate::binding) mod client;
 mod request;
 pub mod server;
 mod task;

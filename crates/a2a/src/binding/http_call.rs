@@ -54,7 +54,7 @@ impl Versioned {
 }
 
 /// Service parameters that a call carries itself: what HTTP has in its headers.
-pub(super) type Parameters = BTreeMap<String, String>;
+pub(crate) type Parameters = BTreeMap<String, String>;
 
 /// The headers of a call: those of the handshake, and over them the call's own.
 pub(super) fn with_parameters(handshake: &HeaderMap, own: Parameters) -> Result<HeaderMap, Error> {

@@ -1,5 +1,6 @@
 //! JSON-RPC 2.0 over HTTP: one address, the operation's name in the request.
 
+pub(in crate::binding) mod client;
 mod envelope;
 #[cfg(test)]
 #[path = "jsonrpc/envelope_tests.rs"]

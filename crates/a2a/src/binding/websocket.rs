@@ -4,5 +4,6 @@
 //! so, a caller may end one before, and a call may carry its own service parameters, which otherwise
 //! are those of the handshake. `docs/a2a-over-websocket.md` is the specification.
 
+pub(in crate::binding) mod client;
 mod frame;
 pub mod server;

@@ -3,10 +3,59 @@
 use serde_json::{Map, Value, json};
 
 use super::VERSION;
-use super::content::Taken as _;
+use super::content::{self, Taken as _};
 
 /// The version that a card of 0.3 names.
 const PROTOCOL_VERSION: &str = "0.3.0";
+
+/// What a card has under the same name in both versions.
+const SAME: &[(&str, &str)] = &[
+    ("name", "name"),
+    ("description", "description"),
+    ("provider", "provider"),
+    ("version", "version"),
+    ("documentationUrl", "documentationUrl"),
+    ("iconUrl", "iconUrl"),
+    ("defaultInputModes", "defaultInputModes"),
+    ("defaultOutputModes", "defaultOutputModes"),
+    ("skills", "skills"),
+    ("capabilities", "capabilities"),
+    ("signatures", "signatures"),
+];
+
+/// A kind of security scheme: its name in 1.0, its type in 0.3, and its fields by both names.
+type Scheme = (
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str)],
+);
+
+const SCHEMES: &[Scheme] = &[
+    (
+        "apiKeySecurityScheme",
+        "apiKey",
+        &[("location", "in"), ("name", "name")],
+    ),
+    (
+        "httpAuthSecurityScheme",
+        "http",
+        &[("scheme", "scheme"), ("bearerFormat", "bearerFormat")],
+    ),
+    (
+        "oauth2SecurityScheme",
+        "oauth2",
+        &[
+            ("flows", "flows"),
+            ("oauth2MetadataUrl", "oauth2MetadataUrl"),
+        ],
+    ),
+    (
+        "openIdConnectSecurityScheme",
+        "openIdConnect",
+        &[("openIdConnectUrl", "openIdConnectUrl")],
+    ),
+    ("mtlsSecurityScheme", "mutualTLS", &[]),
+];
 
 /// A card that readers of 1.0 and of 0.3 understand: all of the first, and beside it what only the second
 /// look for. Each ignores what it does not know. A signature of the 1.0 card holds for who reads that.
@@ -39,24 +88,76 @@ fn add(to: &mut Value, more: Value) {
     }
 }
 
+/// A card of either version as 1.0 has it. One that lists interfaces is one of 1.0.
+pub(crate) fn renewed(card: Value) -> Value {
+    let Value::Object(mut old) = card else {
+        return card;
+    };
+    let listed = old.get("supportedInterfaces").and_then(Value::as_array);
+    if listed.is_some_and(|interfaces| !interfaces.is_empty()) {
+        return old.into();
+    }
+    let mut new = old.taken(SAME);
+    let version = old.remove("protocolVersion");
+    let version = version.unwrap_or_else(|| PROTOCOL_VERSION.into());
+    let first = json!({
+        "url": old.remove("url"),
+        "transport": old.remove("preferredTransport").unwrap_or_else(|| "JSONRPC".into()),
+    });
+    let mut interfaces = Vec::new();
+    let more = old.remove("additionalInterfaces").unwrap_or_default();
+    for it in std::iter::once(&first).chain(more.as_array().into_iter().flatten()) {
+        let interface = json!({
+            "url": it["url"],
+            "protocolBinding": it["transport"],
+            "protocolVersion": version,
+        });
+        if it["url"].is_string() && !interfaces.contains(&interface) {
+            interfaces.push(interface);
+        }
+    }
+    new.insert("supportedInterfaces".to_owned(), interfaces.into());
+    let extended = old.remove("supportsAuthenticatedExtendedCard");
+    if let Some(extended @ Value::Bool(_)) = extended {
+        let capabilities = new.entry("capabilities").or_insert_with(|| json!({}));
+        capabilities["extendedAgentCard"] = extended;
+    }
+    if let Some(Value::Object(schemes)) = old.remove("securitySchemes") {
+        let schemes = schemes.into_iter();
+        let schemes = schemes.filter_map(|(name, old)| Some((name, new_scheme(old)?)));
+        let schemes: Map<_, _> = schemes.collect();
+        new.insert("securitySchemes".to_owned(), schemes.into());
+    }
+    if let Some(Value::Array(security)) = old.remove("security") {
+        let requirement = |old: Value| -> Value {
+            let scopes = content::object(old).into_iter();
+            let schemes: Map<_, _> = scopes
+                .map(|(name, scopes)| (name, json!({ "list": scopes })))
+                .collect();
+            json!({ "schemes": schemes })
+        };
+        let security: Vec<_> = security.into_iter().map(requirement).collect();
+        new.insert("securityRequirements".to_owned(), security.into());
+    }
+    new.into()
+}
+
+fn new_scheme(old: Value) -> Option<Value> {
+    let mut old = content::object(old);
+    let kind = old.remove("type")?;
+    let (which, _, names) = SCHEMES.iter().find(|(_, old, _)| kind == **old)?;
+    let names: Vec<_> = names.iter().map(|(new, old)| (*old, *new)).collect();
+    let mut new = old.taken(&[("description", "description")]);
+    new.append(&mut old.taken(&names));
+    Some(json!({ *which: new }))
+}
+
 /// A card of 1.0 as 0.3 has it, in the dialect of its JSON schema.
 pub(super) fn old(new: Value) -> Value {
     let Value::Object(mut new) = new else {
         return new;
     };
-    let mut old = new.taken(&[
-        ("name", "name"),
-        ("description", "description"),
-        ("provider", "provider"),
-        ("version", "version"),
-        ("documentationUrl", "documentationUrl"),
-        ("iconUrl", "iconUrl"),
-        ("defaultInputModes", "defaultInputModes"),
-        ("defaultOutputModes", "defaultOutputModes"),
-        ("skills", "skills"),
-        ("capabilities", "capabilities"),
-        ("signatures", "signatures"),
-    ]);
+    let mut old = new.taken(SAME);
     old.insert("protocolVersion".to_owned(), PROTOCOL_VERSION.into());
     addresses(&new, &mut old);
     let mut extended = Value::Bool(false);
@@ -149,25 +250,7 @@ fn scheme(new: Value) -> Option<Value> {
         return None;
     };
     let mut old = new.taken(&[("description", "description")]);
-    let (kind, names): (&str, &[(&str, &str)]) = match &*which {
-        "apiKeySecurityScheme" => ("apiKey", &[("location", "in"), ("name", "name")]),
-        "httpAuthSecurityScheme" => (
-            "http",
-            &[("scheme", "scheme"), ("bearerFormat", "bearerFormat")],
-        ),
-        "oauth2SecurityScheme" => (
-            "oauth2",
-            &[
-                ("flows", "flows"),
-                ("oauth2MetadataUrl", "oauth2MetadataUrl"),
-            ],
-        ),
-        "openIdConnectSecurityScheme" => {
-            ("openIdConnect", &[("openIdConnectUrl", "openIdConnectUrl")])
-        }
-        "mtlsSecurityScheme" => ("mutualTLS", &[]),
-        _ => return None,
-    };
+    let (_, kind, names) = SCHEMES.iter().find(|(new, ..)| *new == which)?;
     old.append(&mut new.taken(names));
     if let Some(Value::Object(flows)) = old.get_mut("flows") {
         // Neither is known to 0.3.
@@ -176,6 +259,6 @@ fn scheme(new: Value) -> Option<Value> {
             flow.remove("pkceRequired");
         }
     }
-    old.insert("type".to_owned(), kind.into());
+    old.insert("type".to_owned(), (*kind).into());
     Some(old.into())
 }

@@ -47,17 +47,19 @@ pub(super) fn message(old: Value, path: &str) -> Result<Value, Error> {
         Some("agent") => _ = new.insert("role".to_owned(), "ROLE_AGENT".into()),
         _ => {}
     }
-    match old.remove("parts").or_else(|| old.remove("content")) {
-        Some(Value::Array(parts)) => {
-            let parts = parts.into_iter().enumerate();
-            let parts = parts.map(|(index, it)| part(it, &format!("{path}.parts[{index}]")));
-            let parts = parts.collect::<Result<Vec<_>, _>>()?;
-            new.insert("parts".to_owned(), parts.into());
-        }
-        Some(other) => _ = new.insert("parts".to_owned(), other),
-        None => {}
+    if let Some(given) = old.remove("parts").or_else(|| old.remove("content")) {
+        new.insert("parts".to_owned(), parts(given, path)?);
     }
     Ok(new.into())
+}
+
+fn parts(old: Value, path: &str) -> Result<Value, Error> {
+    let Value::Array(parts) = old else {
+        return Ok(old);
+    };
+    let parts = parts.into_iter().enumerate();
+    let parts = parts.map(|(index, it)| part(it, &format!("{path}.parts[{index}]")));
+    Ok(parts.collect::<Result<Vec<_>, _>>()?.into())
 }
 
 /// A part of 0.3. One that does not name its kind is of the kind of its content.
@@ -127,6 +129,73 @@ fn take_mark(part: &mut Map<String, Value>) -> bool {
     marked
 }
 
+/// A task of 0.3 as 1.0 has it.
+pub(super) fn task(old: Value) -> Result<Value, Error> {
+    let mut old = object(old);
+    let mut new = old.taken(&[
+        ("id", "id"),
+        ("contextId", "contextId"),
+        ("metadata", "metadata"),
+    ]);
+    if let Some(old) = old.remove("status") {
+        new.insert("status".to_owned(), status(old)?);
+    }
+    if let Some(Value::Array(list)) = old.remove("artifacts") {
+        let list = list.into_iter().map(artifact);
+        let list = list.collect::<Result<Vec<_>, _>>()?;
+        new.insert("artifacts".to_owned(), list.into());
+    }
+    if let Some(Value::Array(list)) = old.remove("history") {
+        let list = list.into_iter().map(|old| message(old, "history"));
+        let list = list.collect::<Result<Vec<_>, _>>()?;
+        new.insert("history".to_owned(), list.into());
+    }
+    Ok(new.into())
+}
+
+/// A status of 0.3 as 1.0 has it.
+pub(super) fn status(old: Value) -> Result<Value, Error> {
+    let mut old = object(old);
+    let mut new = old.taken(&[("timestamp", "timestamp"), ("state", "state")]);
+    if let Some(state) = new.get_mut("state") {
+        raise_state(state);
+    }
+    // protobuf has it under the other name.
+    if let Some(said) = old.remove("message").or_else(|| old.remove("update"))
+        && !said.is_null()
+    {
+        new.insert("message".to_owned(), message(said, "status.message")?);
+    }
+    Ok(new.into())
+}
+
+/// An artifact of 0.3 as 1.0 has it.
+pub(super) fn artifact(old: Value) -> Result<Value, Error> {
+    let mut old = object(old);
+    let mut new = old.taken(ARTIFACT);
+    if let Some(given) = old.remove("parts") {
+        new.insert("parts".to_owned(), parts(given, "artifact")?);
+    }
+    Ok(new.into())
+}
+
+/// What an artifact and its old form have under the same names.
+const ARTIFACT: &[(&str, &str)] = &[
+    ("artifactId", "artifactId"),
+    ("name", "name"),
+    ("description", "description"),
+    ("metadata", "metadata"),
+    ("extensions", "extensions"),
+];
+
+/// The members of an object; of anything else, none.
+pub(super) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
 /// Gives a state the name it has in 1.0. One that is not known is left as it is.
 pub(super) fn raise_state(state: &mut Value) {
     let Some(word) = state.as_str() else {
@@ -143,7 +212,7 @@ pub(super) fn raise_state(state: &mut Value) {
 }
 
 /// A state of 1.0, in the words of 0.3.
-fn state(new: &str, dialect: Dialect) -> String {
+pub(super) fn state(new: &str, dialect: Dialect) -> String {
     match (dialect, new) {
         (Dialect::Proto, "TASK_STATE_CANCELED") => "TASK_STATE_CANCELLED".to_owned(),
         (Dialect::Proto, name) => name.to_owned(),
@@ -271,13 +340,7 @@ pub(super) fn old_artifact(new: Value, dialect: Dialect) -> Value {
     let Value::Object(mut new) = new else {
         return new;
     };
-    let mut old = new.taken(&[
-        ("artifactId", "artifactId"),
-        ("name", "name"),
-        ("description", "description"),
-        ("metadata", "metadata"),
-        ("extensions", "extensions"),
-    ]);
+    let mut old = new.taken(ARTIFACT);
     old.insert("parts".to_owned(), old_parts(&mut new, dialect));
     old.into()
 }

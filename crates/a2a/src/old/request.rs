@@ -76,7 +76,7 @@ fn configuration(given: Value, dialect: Dialect) -> Value {
     new.into()
 }
 
-fn push_config(given: Value) -> Value {
+pub(super) fn push_config(given: Value) -> Value {
     let Value::Object(mut given) = given else {
         return given;
     };
@@ -236,7 +236,7 @@ fn ids(params: &mut Params) -> Params {
 }
 
 /// The id of a task: by itself, or in the resource name `tasks/{id}` and what is below it.
-fn task_id(params: &mut Params) -> Option<Value> {
+pub(super) fn task_id(params: &mut Params) -> Option<Value> {
     if let Some(id) = params.remove("id").or_else(|| params.remove("taskId")) {
         return Some(id);
     }
@@ -246,12 +246,12 @@ fn task_id(params: &mut Params) -> Option<Value> {
 }
 
 /// The id of a webhook: by itself, or in its resource name.
-fn config_id(params: &Params) -> Option<Value> {
+pub(super) fn config_id(params: &Params) -> Option<Value> {
     let given = params.get("pushNotificationConfigId").cloned();
     given.or_else(|| resource_id(params))
 }
 
-fn resource_id(params: &Params) -> Option<Value> {
+pub(super) fn resource_id(params: &Params) -> Option<Value> {
     let name = params.get("name")?.as_str()?;
     let (_, id) = name.rsplit_once("/pushNotificationConfigs/")?;
     Some(id.into())

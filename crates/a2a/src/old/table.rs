@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
-use super::{Dialect, Request, Rule, reply, request, types};
+use super::{Dialect, Request, Rule, ask, hear, reply, request, types};
 use crate::error::Error;
 use crate::operation::{Found, Operation, Replies, Route, Verb, find_among};
 use crate::types::Empty;
@@ -25,6 +25,10 @@ pub struct Row {
     pub(super) request: fn(Map<String, Value>, Dialect) -> Result<Request, Error>,
     /// A reply, or one of many, as 0.3 writes it.
     pub(super) reply: fn(Value, Dialect) -> Result<Value, Error>,
+    /// A request of 1.0 as 0.3 writes it.
+    pub(super) ask: fn(Map<String, Value>, Dialect) -> Map<String, Value>,
+    /// A reply of 0.3 as 1.0 has it.
+    pub(super) hear: fn(Value) -> Result<Value, Error>,
     pub(super) rule: Rule,
     /// Fields of the request that 1.0 calls otherwise: the new name, the old name.
     pub(super) fields: &'static [(&'static str, &'static str)],
@@ -41,6 +45,9 @@ pub struct Rpc {
     pub reply: fn() -> &'static MessageDescription,
     pub(super) read: fn(Bytes) -> Result<Value, Error>,
     pub(super) write: fn(Value) -> Result<Bytes, Error>,
+    /// The same two from the other end.
+    pub(super) write_request: fn(Value) -> Result<Bytes, Error>,
+    pub(super) read_reply: fn(Bytes) -> Result<Value, Error>,
 }
 
 impl Rpc {
@@ -49,17 +56,22 @@ impl Rpc {
             name,
             request: Q::describe,
             reply: R::describe,
-            read: |body| {
-                let request = Q::from_protobuf(body)?;
-                Ok(serde_json::to_value(request).expect("a message is always JSON"))
-            },
-            write: |reply| {
-                let reply = R::deserialize(reply);
-                let failed = |error| Error::Internal(format!("translate a reply: {error}"));
-                Ok(reply.map_err(failed)?.to_protobuf())
-            },
+            read: read::<Q>,
+            write: write::<R>,
+            write_request: write::<Q>,
+            read_reply: read::<R>,
         }
     }
+}
+
+fn read<T: WireMessage>(body: Bytes) -> Result<Value, Error> {
+    let message = T::from_protobuf(body)?;
+    Ok(serde_json::to_value(message).expect("a message is always JSON"))
+}
+
+fn write<T: WireMessage>(json: Value) -> Result<Bytes, Error> {
+    let failed = |error| Error::Internal(format!("translate a message: {error}"));
+    Ok(T::deserialize(json).map_err(failed)?.to_protobuf())
 }
 
 const fn route(verb: Verb, path: &'static str) -> Route {
@@ -79,6 +91,8 @@ pub static TABLE: &[Row] = &[
         replies: Replies::One,
         request: request::send,
         reply: reply::answer,
+        ask: ask::send,
+        hear: hear::event,
         rule: Rule::Same,
         fields: &[],
     },
@@ -92,6 +106,8 @@ pub static TABLE: &[Row] = &[
         replies: Replies::Many,
         request: request::stream,
         reply: reply::event,
+        ask: ask::send,
+        hear: hear::event,
         rule: Rule::Same,
         fields: &[],
     },
@@ -103,6 +119,8 @@ pub static TABLE: &[Row] = &[
         replies: Replies::One,
         request: request::get,
         reply: reply::task,
+        ask: ask::about_task,
+        hear: hear::task,
         rule: Rule::Same,
         fields: &[],
     },
@@ -114,6 +132,8 @@ pub static TABLE: &[Row] = &[
         replies: Replies::One,
         request: request::list,
         reply: reply::tasks,
+        ask: ask::list,
+        hear: hear::tasks,
         rule: Rule::Same,
         fields: &[],
     },
@@ -127,6 +147,8 @@ pub static TABLE: &[Row] = &[
         replies: Replies::One,
         request: request::cancel,
         reply: reply::task,
+        ask: ask::about_task,
+        hear: hear::task,
         rule: Rule::Same,
         fields: &[],
     },
@@ -144,6 +166,8 @@ pub static TABLE: &[Row] = &[
         replies: Replies::Many,
         request: request::resubscribe,
         reply: reply::event,
+        ask: ask::about_task,
+        hear: hear::event,
         rule: Rule::EndedIsTheTask,
         fields: &[],
     },
@@ -158,6 +182,8 @@ pub static TABLE: &[Row] = &[
         replies: Replies::One,
         request: request::set_push,
         reply: reply::push,
+        ask: ask::set_push,
+        hear: hear::push,
         rule: Rule::Same,
         fields: &[
             ("id", "pushNotificationConfig.id"),
@@ -180,6 +206,8 @@ pub static TABLE: &[Row] = &[
         replies: Replies::One,
         request: request::get_push,
         reply: reply::push,
+        ask: ask::about_push,
+        hear: hear::push,
         rule: Rule::Same,
         fields: &[("taskId", "id"), ("id", "pushNotificationConfigId")],
     },
@@ -194,6 +222,8 @@ pub static TABLE: &[Row] = &[
         replies: Replies::One,
         request: request::list_push,
         reply: reply::pushes,
+        ask: ask::list_push,
+        hear: hear::pushes,
         rule: Rule::Same,
         fields: &[("taskId", "id")],
     },
@@ -211,6 +241,8 @@ pub static TABLE: &[Row] = &[
         replies: Replies::One,
         request: request::delete_push,
         reply: reply::nothing,
+        ask: ask::about_push,
+        hear: hear::nothing,
         rule: Rule::Same,
         fields: &[("taskId", "id"), ("id", "pushNotificationConfigId")],
     },
@@ -222,6 +254,8 @@ pub static TABLE: &[Row] = &[
         replies: Replies::One,
         request: request::card,
         reply: reply::card,
+        ask: ask::nothing,
+        hear: hear::card,
         rule: Rule::NotOfferedIsNotConfigured,
         fields: &[],
     },
@@ -233,6 +267,8 @@ pub static TABLE: &[Row] = &[
         replies: Replies::One,
         request: request::card,
         reply: reply::card,
+        ask: ask::nothing,
+        hear: hear::card,
         rule: Rule::ElsePublic,
         fields: &[],
     },
@@ -246,6 +282,8 @@ pub static TABLE: &[Row] = &[
         replies: Replies::One,
         request: request::card,
         reply: reply::proto_card,
+        ask: ask::nothing,
+        hear: hear::card,
         rule: Rule::ElsePublic,
         fields: &[],
     },
@@ -266,6 +304,13 @@ pub fn of(operation: &Operation) -> Option<&'static Row> {
 pub fn rpc(name: &str) -> Option<&'static Row> {
     let named = |row: &&Row| row.rpc.as_ref().is_some_and(|rpc| rpc.name == name);
     TABLE.iter().find(named)
+}
+
+/// What an operation is called in 0.3, by whatever wire `has` it.
+pub(crate) fn asking(operation: &Operation, has: impl Fn(&Row) -> bool) -> Option<&'static Row> {
+    TABLE
+        .iter()
+        .find(|row| row.operation == operation.name && has(row))
 }
 
 /// What the paths of REST begin with.

@@ -398,3 +398,112 @@ fn the_names_of_new_fields_are_made_old() {
         assert_eq!(Value::Object(renamed), old, "{method}");
     }
 }
+
+/// What a client of ours asks for is what a server of ours is asked for.
+#[test]
+fn asking_and_being_asked_are_each_others_inverse() {
+    let message = json!({
+        "messageId": "m", "contextId": "c", "taskId": "t", "role": "ROLE_USER",
+        "parts": [
+            { "text": "hello", "metadata": { "a": 1 } },
+            { "raw": "aGVsbG8=", "mediaType": "text/plain", "filename": "a.txt" },
+            { "url": "https://a.example/a", "mediaType": "text/plain" },
+            { "data": { "b": [1, null] } }, { "data": [1] },
+        ],
+    });
+    let send = json!({
+        "message": message,
+        "configuration": {
+            "acceptedOutputModes": ["text/plain"], "historyLength": 3, "returnImmediately": true,
+            "taskPushNotificationConfig": {
+                "id": "p", "url": "https://a.example/hook", "token": "x",
+                "authentication": { "scheme": "Bearer", "credentials": "y" },
+            },
+        },
+        "metadata": { "c": true },
+    });
+    let push = json!({ "taskId": "t", "id": "p", "url": "https://a.example/hook", "token": "x" });
+    for (operation, request) in [
+        ("SendMessage", send.clone()),
+        ("SendStreamingMessage", send),
+        ("GetTask", json!({ "id": "t", "historyLength": 2 })),
+        ("CancelTask", json!({ "id": "t" })),
+        ("SubscribeToTask", json!({ "id": "t" })),
+        (
+            "ListTasks",
+            json!({ "contextId": "c", "status": "TASK_STATE_CANCELED", "pageSize": 5 }),
+        ),
+        ("CreateTaskPushNotificationConfig", push),
+        (
+            "GetTaskPushNotificationConfig",
+            json!({ "taskId": "t", "id": "p" }),
+        ),
+        ("ListTaskPushNotificationConfigs", json!({ "taskId": "t" })),
+        (
+            "DeleteTaskPushNotificationConfig",
+            json!({ "taskId": "t", "id": "p" }),
+        ),
+        ("GetExtendedAgentCard", json!({})),
+    ] {
+        for row in TABLE.iter().filter(|row| row.operation == operation) {
+            for dialect in [Dialect::Kind, Dialect::Proto] {
+                let old = (row.ask)(request.as_object().cloned().unwrap(), dialect);
+                let asked = (row.request)(old, dialect).unwrap();
+                assert_eq!(asked.operation, operation, "{dialect:?}");
+                assert_eq!(
+                    Value::Object(asked.body),
+                    request,
+                    "{operation} {dialect:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_said_is_what_is_heard() {
+    let status = json!({
+        "state": "TASK_STATE_CANCELED", "timestamp": "2026-01-02T03:04:05Z",
+        "message": { "messageId": "m", "role": "ROLE_AGENT", "parts": [{ "text": "done" }] },
+    });
+    let artifact = json!({
+        "artifactId": "a", "name": "n", "description": "d", "parts": [{ "data": 7 }, { "text": "x" }],
+    });
+    let task = json!({
+        "id": "t", "contextId": "c", "status": status, "artifacts": [artifact],
+        "history": [{ "messageId": "h", "role": "ROLE_USER", "parts": [{ "text": "x" }] }],
+    });
+    let push = json!({
+        "taskId": "t", "id": "p", "url": "https://a.example", "token": "x",
+        "authentication": { "scheme": "Bearer", "credentials": "y" },
+    });
+    let events = [
+        json!({ "task": task }),
+        json!({ "message": { "messageId": "m", "role": "ROLE_AGENT", "parts": [] } }),
+        json!({ "statusUpdate": { "taskId": "t", "contextId": "c", "status": status } }),
+        json!({ "artifactUpdate": {
+            "taskId": "t", "contextId": "c", "artifact": artifact, "append": true, "lastChunk": true,
+        } }),
+    ];
+    let mut said: Vec<(&str, Value)> = events
+        .into_iter()
+        .map(|it| ("message/stream", it))
+        .collect();
+    said.push(("tasks/get", task.clone()));
+    said.push((
+        "tasks/list",
+        json!({ "tasks": [task], "nextPageToken": "n" }),
+    ));
+    said.push(("tasks/pushNotificationConfig/get", push.clone()));
+    said.push((
+        "tasks/pushNotificationConfig/list",
+        json!({ "configs": [push], "nextPageToken": "" }),
+    ));
+    for (method, new) in said {
+        let row = named(method).unwrap();
+        for dialect in [Dialect::Kind, Dialect::Proto] {
+            let old = (row.reply)(new.clone(), dialect).unwrap();
+            assert_eq!((row.hear)(old).unwrap(), new, "{method} {dialect:?}");
+        }
+    }
+}

@@ -141,6 +141,15 @@ messages! { "google.protobuf";
     Empty {}
 }
 
+impl From<Message> for SendMessageRequest {
+    fn from(message: Message) -> Self {
+        Self {
+            message: Some(message),
+            ..Self::default()
+        }
+    }
+}
+
 impl From<Task> for SendMessageResponse {
     fn from(task: Task) -> Self {
         Self {

@@ -272,9 +272,9 @@ async fn what_is_off_is_neither_served_nor_listed() {
         ("urn:monas:a2a:binding:capnweb:1", "capnweb"),
         ("HTTP+JSON", "rest"),
     ] {
-        assert_eq!(binding::named(name).unwrap().key, key);
+        assert_eq!(binding::Binding::named(name).unwrap().key, key);
     }
-    assert!(binding::named("SMTP").is_none());
+    assert!(binding::Binding::named("SMTP").is_none());
 }
 
 #[tokio::test]

@@ -33,7 +33,7 @@ use crate::operation::{Input, Replies, Reply};
 pub(in crate::binding) const PATH: &str = "/ws/a2a";
 
 /// The subprotocol. A caller that names none is spoken to in the same way.
-const SUBPROTOCOL: &str = "a2a.v1";
+pub(super) const SUBPROTOCOL: &str = "a2a.v1";
 
 /// The one address.
 pub fn routes(wire: Wire) -> Router {

@@ -1,0 +1,140 @@
+//! Cap'n Web, called: a session for all calls, whose main object is the agent.
+
+use std::sync::Arc;
+
+use ::capnweb::transport::websocket;
+use ::capnweb::{Any, Capability, Connection, Error as RpcError, Options, ReadableStream, Value};
+use bytes::Bytes;
+use futures_core::future::BoxFuture;
+use futures_util::StreamExt as _;
+use http::Uri;
+use serde_json::Value as Json;
+use tokio::sync::Mutex;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+
+use super::value::{from_json, to_json};
+use crate::binding::asked::Asked;
+use crate::client::channel::{Carried, Channel, Outgoing, Piece};
+use crate::client::dial::Dialer;
+use crate::client::{Error, Refusal, Way};
+use crate::error::Code;
+use crate::event::Format;
+use crate::operation::Replies;
+
+/// The wire to an agent: its address is that of the batches, or of the WebSocket.
+pub(crate) fn channel(way: &Way, dialer: &Arc<Dialer>) -> Result<Arc<dyn Channel>, Error> {
+    let wrong = || Error::Card(format!("{:?} is no address of Cap'n Web", way.url));
+    let url = match way.url.split_once("://") {
+        Some(("http" | "ws", rest)) => format!("ws://{rest}"),
+        Some(("https" | "wss", rest)) => format!("wss://{rest}"),
+        _ => return Err(wrong()),
+    };
+    let url: Uri = url.parse().map_err(|_| wrong())?;
+    url.host().ok_or_else(wrong)?;
+    Ok(Arc::new(Client(Arc::new(Shared {
+        url,
+        dialer: dialer.clone(),
+        open: Mutex::new(None),
+    }))))
+}
+
+struct Client(Arc<Shared>);
+
+struct Shared {
+    url: Uri,
+    dialer: Arc<Dialer>,
+    /// The session in use, if there was need of one.
+    open: Mutex<Option<Connection>>,
+}
+
+impl Channel for Client {
+    fn format(&self) -> Format {
+        Format::Json
+    }
+
+    fn call(&self, call: Outgoing) -> BoxFuture<'static, Result<Carried, Error>> {
+        let shared = self.0.clone();
+        Box::pin(async move {
+            let session = shared.session().await?;
+            let agent: Capability = session.remote::<Any>().into();
+            // Methods have the names of 1.0; the request and its parameters tell the version.
+            let method = match call.asked {
+                Asked::New(operation) => operation.name,
+                Asked::Old(row, _) | Asked::Loose(row) => row.operation,
+            };
+            let request: Json = serde_json::from_slice(&call.body)
+                .map_err(|error| Error::Settings(error.to_string()))?;
+            let parameters = call.parameters.into_iter();
+            let parameters = parameters.map(|(name, value)| (name, Json::from(value)));
+            let parameters = Json::Object(parameters.collect());
+            let promise = agent.call(method, (from_json(request), from_json(parameters)));
+            let failed = move |error: RpcError| failed(&session, error);
+            if call.asked.replies() == Replies::One {
+                let reply = promise.await.map_err(failed)?;
+                return json_of(reply).map(Carried::One);
+            }
+            let stream: ReadableStream = promise.cast().await.map_err(&failed)?;
+            let pieces = stream.map(move |event| {
+                let body = json_of(event.map_err(&failed)?)?;
+                Ok(Piece { cursor: None, body })
+            });
+            Ok(Carried::Many(Box::pin(pieces)))
+        })
+    }
+}
+
+impl Shared {
+    /// The session, opened if there is none that lives.
+    async fn session(&self) -> Result<Connection, Error> {
+        let mut open = self.open.lock().await;
+        if let Some(session) = open
+            .as_ref()
+            .filter(|session| session.close_frame().is_none())
+        {
+            return Ok(session.clone());
+        }
+        let request = self.url.clone().into_client_request();
+        let mut request = request.map_err(|error| Error::unreachable(&self.url, error))?;
+        request.headers_mut().extend(self.dialer.headers().clone());
+        let stream = self.dialer.open(&self.url).await?;
+        let mut options = Options::default();
+        options.limits.max_message_bytes = self.dialer.max_reply();
+        let opened = websocket::over(
+            stream,
+            request,
+            Capability::nothing(),
+            &options,
+            websocket::Settings::default(),
+        );
+        let session = opened
+            .await
+            .map_err(|error| Error::unreachable(&self.url, error))?;
+        *open = Some(session.clone());
+        Ok(session)
+    }
+}
+
+fn json_of(value: Value) -> Result<Bytes, Error> {
+    let json = to_json(value, "").map_err(|error| Error::unclear(error.to_string()))?;
+    Ok(json.to_string().into())
+}
+
+/// What a failed call means: a refusal of the agent's, or the end of the session.
+fn failed(session: &Connection, error: RpcError) -> Error {
+    let code = error.prop("code").and_then(Value::as_f64);
+    match (code, session.close_frame()) {
+        (None, Some(_)) => Error::lost(error),
+        (None, None) => Error::unclear(error.to_string()),
+        (Some(number), _) => {
+            let code = Code::ALL
+                .iter()
+                .find(|code| f64::from(code.json_rpc) == number);
+            let details = error.prop("details").cloned().unwrap_or(Value::Null);
+            let details = match to_json(details, "") {
+                Ok(Json::Array(details)) => details,
+                _ => Vec::new(),
+            };
+            Refusal::new(code.copied(), error.message().to_owned(), details).into()
+        }
+    }
+}

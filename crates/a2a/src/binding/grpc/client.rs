@@ -1,0 +1,166 @@
+//! gRPC, called.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_core::future::BoxFuture;
+use futures_util::{StreamExt as _, stream};
+use http::Uri;
+use http::uri::PathAndQuery;
+use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy::Client as Pool;
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use tonic::body::Body;
+use tonic::client::Grpc;
+use tonic::metadata::MetadataMap;
+use tonic::{Code as Number, Status};
+
+use super::codec::Raw;
+use super::server::{OLD_SERVICE, SERVICE};
+use crate::binding::asked::Asked;
+use crate::client::channel::{Carried, Channel, Outgoing, Piece};
+use crate::client::dial::Dialer;
+use crate::client::{Error, Refusal, Way};
+use crate::error::Code;
+use crate::event::Format;
+use crate::operation::Replies;
+use crate::types::rpc_error::{self, BadRequest, ErrorInfo};
+use crate::types::wire::WireMessage as _;
+
+/// The wire to an agent. Its address is host and port; some write a URL.
+pub(crate) fn channel(way: &Way, dialer: &Arc<Dialer>) -> Result<Arc<dyn Channel>, Error> {
+    let origin = match way.url.split_once("://") {
+        Some(("grpc", rest)) => format!("http://{rest}"),
+        Some(("grpcs", rest)) => format!("https://{rest}"),
+        Some(_) => way.url.clone(),
+        None if way.secure => format!("https://{}", way.url),
+        None => format!("http://{}", way.url),
+    };
+    let origin = crate::binding::http_reply::address(&origin)?;
+    let mut grpc = Grpc::with_origin(dialer.http2(), origin.clone());
+    grpc = grpc.max_decoding_message_size(dialer.max_reply());
+    Ok(Arc::new(Client {
+        grpc: grpc.max_encoding_message_size(usize::MAX),
+        origin,
+        dialer: dialer.clone(),
+    }))
+}
+
+struct Client {
+    grpc: Grpc<Pool<HttpsConnector<HttpConnector>, Body>>,
+    origin: Uri,
+    dialer: Arc<Dialer>,
+}
+
+impl Channel for Client {
+    fn format(&self) -> Format {
+        Format::Protobuf
+    }
+
+    fn call(&self, call: Outgoing) -> BoxFuture<'static, Result<Carried, Error>> {
+        let (mut grpc, origin) = (self.grpc.clone(), self.origin.clone());
+        let mut headers = self.dialer.headers().clone();
+        Box::pin(async move {
+            for (name, value) in &call.parameters {
+                let pair = (name.parse::<http::HeaderName>(), value.parse());
+                if let (Ok(name), Ok(value)) = pair {
+                    headers.insert(name, value);
+                }
+            }
+            let path = path(call.asked)?;
+            let mut request = tonic::Request::new(call.body);
+            *request.metadata_mut() = MetadataMap::from_headers(headers);
+            // One reply is a stream of one.
+            let failed = move |status: Status| failed(&origin, &status);
+            let response = grpc.server_streaming(request, path, Raw).await;
+            let mut replies = response.map_err(&failed)?.into_inner();
+            if call.asked.replies() == Replies::One {
+                let reply = replies.message().await.map_err(&failed)?;
+                let nothing = || Error::unclear("no message where one was expected");
+                return Ok(Carried::One(reply.ok_or_else(nothing)?));
+            }
+            // What fails before it begins is told before it begins.
+            let Some(first) = replies.next().await else {
+                return Ok(Carried::Many(Box::pin(stream::empty())));
+            };
+            let first = first.map_err(&failed)?;
+            let rest = replies.map(move |reply| reply.map_err(&failed));
+            let all = stream::iter([Ok(first)]).chain(rest);
+            Ok(Carried::Many(Box::pin(all.map(|reply| {
+                reply.map(|body| Piece { cursor: None, body })
+            }))))
+        })
+    }
+}
+
+fn path(asked: Asked) -> Result<PathAndQuery, Error> {
+    let path = match asked {
+        Asked::New(operation) => Some(format!("/{SERVICE}/{}", operation.name)),
+        Asked::Old(row, _) | Asked::Loose(row) => {
+            let rpc = row.rpc.as_ref();
+            rpc.map(|rpc| format!("/{OLD_SERVICE}/{}", rpc.name))
+        }
+    };
+    let path = path.and_then(|path| path.parse().ok());
+    path.ok_or_else(|| Error::unclear("gRPC has no such method"))
+}
+
+/// What a status means: a refusal of the agent's, or that nobody was there to refuse.
+fn failed(origin: &Uri, status: &Status) -> Error {
+    let mut why = status.message().to_owned();
+    let mut cause = std::error::Error::source(status);
+    while let Some(error) = cause {
+        let connecting = error.downcast_ref::<hyper_util::client::legacy::Error>();
+        if connecting.is_some_and(hyper_util::client::legacy::Error::is_connect) {
+            return Error::unreachable(origin, error);
+        }
+        why = format!("{why}: {error}");
+        cause = error.source();
+    }
+    if std::error::Error::source(status).is_some() {
+        return Error::lost(why);
+    }
+    match status.code() {
+        Number::Unauthenticated | Number::PermissionDenied => Error::Unauthorized {
+            status: if status.code() == Number::Unauthenticated {
+                401
+            } else {
+                403
+            },
+            message: status.message().to_owned(),
+        },
+        number => {
+            let number = number as i32;
+            let code = Code::ALL.iter().find(|code| code.grpc == number);
+            let details = details(status.details());
+            Refusal::new(code.copied(), status.message().to_owned(), details).into()
+        }
+    }
+}
+
+/// The details of a status, as the JSON bindings have them.
+fn details(bytes: &[u8]) -> Vec<Value> {
+    let status = rpc_error::Status::from_protobuf(Bytes::copy_from_slice(bytes));
+    let details = status.unwrap_or_default().details.into_iter();
+    let read = |any: rpc_error::Any| {
+        let of = |message: Option<Value>| {
+            let mut message = message?;
+            message["@type"] = json!(any.type_url);
+            Some(message)
+        };
+        let name = any.type_url.rsplit('/').next().unwrap_or_default();
+        match name {
+            "google.rpc.ErrorInfo" => {
+                let read = ErrorInfo::from_protobuf(any.value.clone()).ok();
+                of(read.and_then(|it| serde_json::to_value(it).ok()))
+            }
+            "google.rpc.BadRequest" => {
+                let read = BadRequest::from_protobuf(any.value.clone()).ok();
+                of(read.and_then(|it| serde_json::to_value(it).ok()))
+            }
+            _ => None,
+        }
+    };
+    details.filter_map(read).collect()
+}

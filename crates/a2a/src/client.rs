@@ -1,0 +1,250 @@
+//! A client of any agent: it reads the agent's card, chooses a wire and calls operations.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), a2a::client::Error> {
+//! use a2a::client::Client;
+//! use a2a::types::{Message, SendMessageRequest};
+//!
+//! let client = Client::discover("http://127.0.0.1:8080", Default::default()).await?;
+//! let message = Message::user("m-1", "hello");
+//! let answer = client.send_message(SendMessageRequest::from(message)).await?;
+//! # let _ = answer; Ok(()) }
+//! ```
+//!
+//! Every row of the [table](crate::operation::TABLE) is a method of [`Client`], over every binding and in both
+//! versions of the protocol. A wire that cannot be reached is left for the next one that the card lists. What
+//! may be repeated is repeated when a connection was lost, and a stream goes on behind its last event.
+//!
+//! Layout:
+//! - `settings`: who calls, what is preferred, how long to wait
+//! - `card`: the card, found and read in either version
+//! - `way`: the wires that a card lists, best first, and what is spoken over each
+//! - `channel`: what a binding does for a client
+//! - `dial`: connections, plain and encrypted
+//! - `events`: streams that outlive connections
+//! - `error`: what goes wrong
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::{sleep, timeout};
+
+use crate::operation::Operation;
+use crate::types::wire::WireMessage;
+use crate::types::{AgentCard, StreamResponse};
+
+mod card;
+#[cfg(test)]
+#[path = "client/card_tests.rs"]
+mod card_tests;
+pub(crate) mod channel;
+pub(crate) mod dial;
+mod error;
+mod events;
+mod settings;
+mod way;
+#[cfg(test)]
+#[path = "client/way_tests.rs"]
+mod way_tests;
+
+pub use error::{Error, Refusal};
+pub use events::Events;
+pub use settings::{Settings, Tls};
+pub use way::{Version, Way};
+
+use channel::Reply;
+use way::Spoken;
+
+/// An agent somewhere, and the way to it. Clones share connections.
+#[derive(Clone)]
+pub struct Client(Arc<Inner>);
+
+struct Inner {
+    card: AgentCard,
+    raw: Value,
+    settings: Settings,
+    /// Best first; there is at least one.
+    spoken: Vec<Spoken>,
+    /// The one that answered last.
+    current: AtomicUsize,
+}
+
+impl Client {
+    /// Fetches the card of the agent at an address and gets ready to call it. The address is that of the
+    /// agent's host, of a folder, or of the card itself.
+    pub async fn discover(url: &str, settings: Settings) -> Result<Self, Error> {
+        let dialer = dial::Dialer::new(&settings)?;
+        let found = card::fetch(&dialer, url).await?;
+        Self::ready(found, settings, dialer)
+    }
+
+    /// Gets ready to call the agent of a card, as JSON in either version.
+    pub fn of_card(card: Value, settings: Settings) -> Result<Self, Error> {
+        let dialer = dial::Dialer::new(&settings)?;
+        Self::ready(card::read(card, None)?, settings, dialer)
+    }
+
+    fn ready(found: card::Found, settings: Settings, dialer: dial::Dialer) -> Result<Self, Error> {
+        let found = match &settings.trusted {
+            Some(trusted) => found.verified(trusted)?,
+            None => found,
+        };
+        let ways = way::choose(&found.card, &settings, found.secure)?;
+        let dialer = Arc::new(dialer);
+        let spoken = ways.into_iter().map(|way| Spoken::new(way, &dialer));
+        Ok(Self(Arc::new(Inner {
+            card: found.card,
+            raw: found.raw,
+            settings,
+            spoken: spoken.collect::<Result<_, _>>()?,
+            current: AtomicUsize::new(0),
+        })))
+    }
+
+    /// What the agent says about itself.
+    pub fn card(&self) -> &AgentCard {
+        &self.0.card
+    }
+
+    /// The card as it came, with all that only its writer knows.
+    pub fn raw_card(&self) -> &Value {
+        &self.0.raw
+    }
+
+    /// The wire in use: the one that answered last, at first the best.
+    pub fn way(&self) -> &Way {
+        &self.0.spoken[self.0.current.load(Ordering::Relaxed)].way
+    }
+
+    /// Calls an operation that has one reply.
+    pub(crate) async fn one<Q: WireMessage, R: WireMessage>(
+        &self,
+        operation: &'static Operation,
+        request: Q,
+    ) -> Result<R, Error> {
+        match self.call(operation, &request, None).await? {
+            Reply::One(reply) => reply.read(),
+            Reply::Many(_) => Err(Error::unclear("a stream where one answer was expected")),
+        }
+    }
+
+    /// Calls an operation that has a stream of replies.
+    pub(crate) async fn many<Q: WireMessage>(
+        &self,
+        operation: &'static Operation,
+        request: Q,
+    ) -> Result<Events, Error> {
+        Events::open(self.clone(), operation, request).await
+    }
+
+    /// Calls an operation. Nobody to be reached leads to the next wire; what is safe to repeat is repeated.
+    pub(crate) async fn call<Q: WireMessage>(
+        &self,
+        operation: &'static Operation,
+        request: &Q,
+        cursor: Option<u64>,
+    ) -> Result<Reply, Error> {
+        let mut pauses = self.pauses();
+        loop {
+            let error = match self.round(operation, request, cursor).await {
+                Ok(reply) => return Ok(reply),
+                Err(error) => error,
+            };
+            let again = match &error {
+                Error::Unreachable { .. } => true,
+                error => error.is_passing() && self.may_repeat(operation),
+            };
+            match pauses.next() {
+                Some(pause) if again => sleep(pause).await,
+                _ => return Err(error),
+            }
+        }
+    }
+
+    /// Tries the wires, beginning with the one that answered last, for as long as nobody can be reached.
+    async fn round<Q: WireMessage>(
+        &self,
+        operation: &'static Operation,
+        request: &Q,
+        cursor: Option<u64>,
+    ) -> Result<Reply, Error> {
+        let Inner {
+            spoken, current, ..
+        } = &*self.0;
+        let first = current.load(Ordering::Relaxed);
+        let mut nobody = None;
+        for at in (first..spoken.len()).chain(0..first) {
+            let calling = spoken[at].call(operation, request, cursor, &self.0.settings);
+            let called = match timeout(self.0.settings.time, calling).await {
+                Ok(called) => called,
+                Err(_) => Err(Error::Late(self.0.settings.time)),
+            };
+            match called {
+                Err(error @ Error::Unreachable { .. }) => nobody = Some(error),
+                called => {
+                    current.store(at, Ordering::Relaxed);
+                    return called;
+                }
+            }
+        }
+        Err(nobody.unwrap_or_else(|| Error::unclear("the card lists no address")))
+    }
+
+    /// Whether an operation does no harm when it is performed twice.
+    fn may_repeat(&self, operation: &Operation) -> bool {
+        let known = self.0.card.capabilities.iter();
+        let mut known = known.flat_map(|capabilities| &capabilities.extensions);
+        operation.is_safe()
+            || (operation.is_send()
+                && known.any(|extension| extension.uri == crate::server::REPEATABLE))
+    }
+
+    /// How long to wait before each further attempt.
+    pub(crate) fn pauses(&self) -> impl Iterator<Item = Duration> + Send + use<> {
+        let Settings {
+            attempts, pause, ..
+        } = self.0.settings;
+        (1..attempts).map(move |attempt| {
+            let pause = pause
+                .saturating_mul(1 << (attempt - 1).min(16))
+                .min(LONGEST);
+            let random = f64::from(uuid::Uuid::new_v4().as_u128() as u32) / f64::from(u32::MAX);
+            pause.mul_f64(0.5 + 0.5 * random)
+        })
+    }
+}
+
+/// The longest pause between two attempts.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Something that arrived, and how it is written.
+#[derive(Debug)]
+pub(crate) struct Body {
+    pub(crate) format: crate::event::Format,
+    pub(crate) bytes: bytes::Bytes,
+}
+
+impl Body {
+    fn read<T: WireMessage>(self) -> Result<T, Error> {
+        let read = match self.format {
+            crate::event::Format::Json => T::from_json(&self.bytes),
+            crate::event::Format::Protobuf => T::from_protobuf(self.bytes),
+        };
+        read.map_err(|error| Error::unclear(format!("{}: {error}", T::describe().name)))
+    }
+
+    fn event(self) -> Result<StreamResponse, Error> {
+        self.read()
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client")
+            .field("agent", &self.0.card.name)
+            .field("way", self.way())
+            .finish_non_exhaustive()
+    }
+}

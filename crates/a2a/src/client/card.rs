@@ -1,0 +1,112 @@
+//! The card of an agent, found at an address and read in either version.
+
+use bytes::Bytes;
+use http::{Request, StatusCode, Uri};
+use http_body_util::Full;
+use serde_json::Value;
+
+use super::Error;
+use super::dial::Dialer;
+use crate::binding::card::PATHS;
+use crate::old;
+use crate::signature::TrustedKeys;
+use crate::types::AgentCard;
+use crate::types::wire::WireMessage as _;
+
+/// A card.
+pub(super) struct Found {
+    pub(super) card: AgentCard,
+    /// As it came.
+    pub(super) raw: Value,
+    /// Whether it came over an encrypted connection: then so is what does not say otherwise.
+    pub(super) secure: bool,
+}
+
+impl Found {
+    /// The card as a trusted key signed it; what the signature does not cover is not believed.
+    pub(super) fn verified(self, trusted: &TrustedKeys) -> Result<Self, Error> {
+        let verified = trusted.verify_value(self.raw);
+        let verified = verified.map_err(|error| Error::Card(error.to_string()))?;
+        Ok(Self {
+            card: verified.card,
+            raw: verified.json,
+            secure: self.secure,
+        })
+    }
+}
+
+/// Fetches the card: at the address itself, or where cards are kept below it and at its host.
+pub(super) async fn fetch(dialer: &Dialer, url: &str) -> Result<Found, Error> {
+    let mut missing = None;
+    for place in places(url)? {
+        let request = Request::get(place.clone()).header("accept", "application/json");
+        let request = request
+            .body(Full::new(Bytes::new()))
+            .map_err(|error| Error::Settings(format!("{place}: {error}")))?;
+        let response = dialer.send(request).await?;
+        match response.status() {
+            StatusCode::OK => {
+                let body = dialer.read(response.into_body()).await?;
+                let card = serde_json::from_slice(&body).map_err(|error| {
+                    Error::Card(format!("what is at {place} is no JSON: {error}"))
+                })?;
+                return read(card, Some(&place));
+            }
+            status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
+                return Err(Error::Unauthorized {
+                    status: status.as_u16(),
+                    message: format!("the card at {place}"),
+                });
+            }
+            status => {
+                missing.get_or_insert_with(|| format!("{place} answers with {status}"));
+            }
+        }
+    }
+    Err(Error::Card(missing.unwrap_or_default()))
+}
+
+/// Where the card of an agent may be.
+pub(super) fn places(url: &str) -> Result<Vec<Uri>, Error> {
+    let wrong = |why: &str| Error::Settings(format!("{url:?} is no address of an agent: {why}"));
+    let full = if url.contains("://") {
+        url.to_owned()
+    } else {
+        format!("http://{url}")
+    };
+    let uri: Uri = full.parse().map_err(|_| wrong("it is no URL"))?;
+    if !matches!(uri.scheme_str(), Some("http" | "https")) {
+        return Err(wrong("it must begin with http:// or https://"));
+    }
+    if uri.path().ends_with(".json") {
+        return Ok(vec![uri]);
+    }
+    let authority = uri.authority().ok_or_else(|| wrong("it names no host"))?;
+    let host = format!("{}://{authority}", uri.scheme_str().unwrap_or("http"));
+    let folder = format!("{host}{}", uri.path().trim_end_matches('/'));
+    let mut places: Vec<String> = Vec::new();
+    for base in [folder, host] {
+        for path in PATHS {
+            let place = format!("{base}{path}");
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+    }
+    let parse = |place: String| place.parse().map_err(|_| wrong("it is no URL"));
+    places.into_iter().map(parse).collect()
+}
+
+/// Reads a card of either version.
+pub(super) fn read(raw: Value, place: Option<&Uri>) -> Result<Found, Error> {
+    if !raw.is_object() {
+        return Err(Error::Card("it is no object".to_owned()));
+    }
+    let card = old::renewed(raw.clone()).to_string();
+    let card = AgentCard::from_json(card.as_bytes());
+    Ok(Found {
+        card: card.map_err(|error| Error::Card(error.to_string()))?,
+        raw,
+        secure: place.is_some_and(|place| place.scheme_str() == Some("https")),
+    })
+}

@@ -1,0 +1,50 @@
+//! What a binding does for a client: it carries a call there and the replies back.
+
+use bytes::Bytes;
+use futures_core::future::BoxFuture;
+use futures_core::stream::BoxStream;
+
+use super::{Body, Error};
+use crate::binding::asked::Asked;
+use crate::binding::http_call::Parameters;
+use crate::event::Format;
+
+/// A wire to one agent. It connects when it is first needed, and again when a connection was lost.
+pub(crate) trait Channel: Send + Sync {
+    /// How requests and replies are written here.
+    fn format(&self) -> Format;
+
+    /// Carries a call.
+    fn call(&self, call: Outgoing) -> BoxFuture<'static, Result<Carried, Error>>;
+}
+
+/// A call on its way.
+#[derive(Clone, Debug)]
+pub(crate) struct Outgoing {
+    /// What is called, under the name of a version.
+    pub(crate) asked: Asked,
+    /// The request.
+    pub(crate) body: Bytes,
+    /// Service parameters of this call.
+    pub(crate) parameters: Parameters,
+}
+
+/// What came back, as bytes.
+pub(crate) enum Carried {
+    One(Bytes),
+    Many(BoxStream<'static, Result<Piece, Error>>),
+}
+
+/// One of many replies.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    /// Where to go on from after it, if the wire says so.
+    pub(crate) cursor: Option<u64>,
+    pub(crate) body: Bytes,
+}
+
+/// What came back, in 1.0.
+pub(crate) enum Reply {
+    One(Body),
+    Many(BoxStream<'static, Result<(Option<u64>, Body), Error>>),
+}

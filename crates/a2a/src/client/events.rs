@@ -1,0 +1,162 @@
+//! Streams that outlive connections.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use futures_core::stream::BoxStream;
+use futures_util::{StreamExt as _, stream};
+use tokio::time::sleep;
+
+use super::channel::Reply;
+use super::{Body, Client, Error};
+use crate::event::Event;
+use crate::operation::{self, Operation};
+use crate::types::wire::WireMessage;
+use crate::types::{Event as Payload, GetTaskRequest, SubscribeToTaskRequest};
+
+/// What happens to a task, until nothing more comes without another message.
+///
+/// When the connection is lost, the stream goes on behind the last event over another one. An agent that
+/// keeps no events sends the task as it is instead.
+pub struct Events(BoxStream<'static, Result<Event, Error>>);
+
+impl Events {
+    /// Opens a stream. That there is none is told here, and not by its first event.
+    pub(super) async fn open<Q: WireMessage>(
+        client: Client,
+        operation: &'static Operation,
+        request: Q,
+    ) -> Result<Self, Error> {
+        let replies = match client.call(operation, &request, None).await? {
+            Reply::Many(replies) => replies,
+            Reply::One(_) => return Err(Error::unclear("one answer where a stream was expected")),
+        };
+        let following = Following {
+            client,
+            replies,
+            task: None,
+            cursor: None,
+            over: false,
+            failures: 0,
+        };
+        let events = stream::unfold(following, |mut following| async move {
+            let event = following.next().await?;
+            Some((event, following))
+        });
+        Ok(Self(Box::pin(events)))
+    }
+}
+
+impl Stream for Events {
+    type Item = Result<Event, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_next_unpin(cx)
+    }
+}
+
+impl std::fmt::Debug for Events {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Events")
+    }
+}
+
+struct Following {
+    client: Client,
+    replies: BoxStream<'static, Result<(Option<u64>, Body), Error>>,
+    /// What the stream is about, once that is known.
+    task: Option<String>,
+    cursor: Option<u64>,
+    /// Whether nothing more is to come.
+    over: bool,
+    /// How often in a row the stream broke without an event.
+    failures: usize,
+}
+
+impl Following {
+    async fn next(&mut self) -> Option<Result<Event, Error>> {
+        loop {
+            if self.over {
+                return None;
+            }
+            let broken = match self.replies.next().await {
+                Some(Ok((cursor, body))) => return Some(self.take(cursor, body)),
+                Some(Err(error)) if !error.is_passing() => {
+                    self.over = true;
+                    return Some(Err(error));
+                }
+                Some(Err(error)) => error,
+                None => Error::lost("the stream ended before its task"),
+            };
+            if let Some(told) = self.go_on(broken).await {
+                return Some(told);
+            }
+        }
+    }
+
+    fn take(&mut self, cursor: Option<u64>, body: Body) -> Result<Event, Error> {
+        let event = Event::new(body.event().inspect_err(|_| self.over = true)?);
+        self.failures = 0;
+        self.cursor = cursor.or(event.cursor()).or(self.cursor);
+        let task = match &event.response().payload {
+            Payload::Task(task) => Some(&task.id),
+            Payload::StatusUpdate(update) => Some(&update.task_id),
+            Payload::ArtifactUpdate(update) => Some(&update.task_id),
+            // A message is the whole answer.
+            Payload::Message(_) => {
+                self.over = true;
+                None
+            }
+            Payload::Unset => None,
+        };
+        if let Some(task) = task {
+            self.task = Some(task.clone());
+        }
+        let state = event.state();
+        self.over |= state.is_some_and(|state| state.is_terminal() || state.is_interrupted());
+        Ok(event)
+    }
+
+    /// Follows the task again, or tells why that is not possible.
+    async fn go_on(&mut self, broken: Error) -> Option<Result<Event, Error>> {
+        let pause = self.client.pauses().nth(self.failures);
+        self.failures += 1;
+        let (Some(task), Some(pause)) = (self.task.clone(), pause) else {
+            self.over = true;
+            return Some(Err(broken));
+        };
+        sleep(pause).await;
+        let operation = operation::following()?;
+        let request = SubscribeToTaskRequest {
+            id: task.clone(),
+            ..SubscribeToTaskRequest::default()
+        };
+        match self.client.call(operation, &request, self.cursor).await {
+            Ok(Reply::Many(replies)) => {
+                self.replies = replies;
+                None
+            }
+            Ok(Reply::One(_)) => {
+                self.over = true;
+                Some(Err(Error::unclear(
+                    "one answer where a stream was expected",
+                )))
+            }
+            // It has ended meanwhile, and its agent keeps no events.
+            Err(error) if error.is("UNSUPPORTED_OPERATION") => {
+                self.over = true;
+                let request = GetTaskRequest {
+                    id: task,
+                    ..GetTaskRequest::default()
+                };
+                let task = self.client.get_task(request).await;
+                Some(task.map(Event::new))
+            }
+            Err(error) => {
+                self.over = true;
+                Some(Err(error))
+            }
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! The wires that a card lists, best first, and what is spoken over each.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+
+use super::channel::{Carried, Channel, Outgoing, Piece, Reply};
+use super::dial::Dialer;
+use super::{Body, Error, Settings};
+use crate::binding::asked::Asked;
+use crate::binding::http_call::Parameters;
+use crate::binding::{self, BINDINGS, Binding};
+use crate::event::Format;
+use crate::old;
+use crate::operation::Operation;
+use crate::types::wire::WireMessage;
+use crate::types::{AgentCard, AgentInterface};
+
+/// A version of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// 1.0
+    New,
+    /// 0.3
+    Old,
+}
+
+impl Version {
+    /// The version of a text such as `1.0` or `0.3.0`; only major and minor count.
+    pub fn named(text: &str) -> Option<Self> {
+        let mut numbers = text.trim().trim_start_matches('v').split('.');
+        match (numbers.next(), numbers.next()) {
+            (Some("1"), Some("0") | None) => Some(Self::New),
+            (Some("0"), Some("3")) => Some(Self::Old),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::New => binding::VERSION,
+            Self::Old => old::VERSION,
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A wire to an agent.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Way {
+    /// What is spoken.
+    pub binding: &'static Binding,
+    /// Its version.
+    pub version: Version,
+    /// Where.
+    pub url: String,
+    /// Whose requests they are to be.
+    pub tenant: String,
+    /// Whether an address that does not say so is encrypted.
+    pub secure: bool,
+}
+
+impl Way {
+    fn of(interface: &AgentInterface, secure: bool) -> Option<Self> {
+        let binding = Binding::named(&interface.protocol_binding)?;
+        let version = Version::named(&interface.protocol_version)?;
+        if version == Version::Old && binding.old.is_none() {
+            return None;
+        }
+        Some(Self {
+            binding,
+            version,
+            url: interface.url.clone(),
+            tenant: interface.tenant.clone(),
+            secure,
+        })
+    }
+}
+
+/// The wires to try, best first: as the settings prefer, then as the agent does, and the newer version before
+/// the older one.
+pub(super) fn choose(
+    card: &AgentCard,
+    settings: &Settings,
+    secure: bool,
+) -> Result<Vec<Way>, Error> {
+    let mut wanted = Vec::new();
+    for name in &settings.bindings {
+        let known = || {
+            BINDINGS
+                .iter()
+                .map(|it| it.key)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let unknown = || Error::Settings(format!("no binding is called {name:?}: try {}", known()));
+        wanted.push(Binding::named(name).ok_or_else(unknown)?.key);
+    }
+    let rank = |way: &Way| wanted.iter().position(|key| *key == way.binding.key);
+    let listed = card.supported_interfaces.iter();
+    let mut ways: Vec<Way> = listed
+        .filter_map(|interface| Way::of(interface, secure))
+        .filter(|way| {
+            settings
+                .version
+                .is_none_or(|version| version == way.version)
+        })
+        .filter(|way| wanted.is_empty() || rank(way).is_some())
+        .collect();
+    ways.sort_by_key(|way| (way.version == Version::Old, rank(way)));
+    if !ways.is_empty() {
+        return Ok(ways);
+    }
+    let listed = card.supported_interfaces.iter();
+    let listed = listed.map(|it| format!("{} {}", it.protocol_binding, it.protocol_version));
+    let listed = listed.collect::<Vec<_>>().join(", ");
+    let asked = match (wanted.is_empty(), settings.version) {
+        (true, None) => String::new(),
+        (true, Some(version)) => format!(" and {version} is wanted"),
+        (false, None) => format!(" and {} is wanted", wanted.join(" or ")),
+        (false, Some(version)) => format!(" and {} in {version} is wanted", wanted.join(" or ")),
+    };
+    let listed = if listed.is_empty() {
+        "nothing"
+    } else {
+        &listed
+    };
+    Err(Error::Card(format!("it lists {listed}{asked}")))
+}
+
+/// A wire, and what is spoken over it.
+pub(super) struct Spoken {
+    pub(super) way: Way,
+    channel: Arc<dyn Channel>,
+}
+
+impl Spoken {
+    pub(super) fn new(way: Way, dialer: &Arc<Dialer>) -> Result<Self, Error> {
+        let channel = (way.binding.channel)(&way, dialer)?;
+        Ok(Self { way, channel })
+    }
+
+    /// Carries a call in the version of this wire; what comes back is 1.0.
+    pub(super) async fn call<Q: WireMessage>(
+        &self,
+        operation: &'static Operation,
+        request: &Q,
+        cursor: Option<u64>,
+        settings: &Settings,
+    ) -> Result<Reply, Error> {
+        let mut parameters = Parameters::new();
+        parameters.insert("A2A-Version".to_owned(), self.way.version.to_string());
+        if !settings.extensions.is_empty() {
+            let name = match self.way.version {
+                Version::New => "A2A-Extensions",
+                Version::Old => "X-A2A-Extensions",
+            };
+            parameters.insert(name.to_owned(), settings.extensions.join(", "));
+        }
+        if let Some(cursor) = cursor {
+            parameters.insert("Last-Event-ID".to_owned(), cursor.to_string());
+        }
+        let owned;
+        let request = if self.way.tenant.is_empty() {
+            request
+        } else {
+            let mut of_tenant = request.clone();
+            let set = of_tenant.set_text("tenant", &self.way.tenant);
+            set.map_err(|error| Error::Card(format!("tenant: {error}")))?;
+            owned = of_tenant;
+            &owned
+        };
+        tracing::debug!(
+            operation = operation.name,
+            binding = self.way.binding.name,
+            version = %self.way.version,
+            url = self.way.url,
+            "calls"
+        );
+        match self.way.version {
+            Version::Old => self.call_old(operation, request, parameters).await,
+            Version::New => self.call_new(operation, request, parameters).await,
+        }
+    }
+
+    async fn call_new<Q: WireMessage>(
+        &self,
+        operation: &'static Operation,
+        request: &Q,
+        parameters: Parameters,
+    ) -> Result<Reply, Error> {
+        let format = self.channel.format();
+        let body = match format {
+            Format::Json => request.to_json(),
+            Format::Protobuf => request.to_protobuf(),
+        };
+        let call = Outgoing {
+            asked: Asked::New(operation),
+            body,
+            parameters,
+        };
+        Ok(match self.channel.call(call).await? {
+            Carried::One(bytes) => Reply::One(Body { format, bytes }),
+            Carried::Many(pieces) => Reply::Many(Box::pin(pieces.map(move |piece| {
+                let Piece {
+                    cursor,
+                    body: bytes,
+                } = piece?;
+                Ok((cursor, Body { format, bytes }))
+            }))),
+        })
+    }
+
+    async fn call_old<Q: WireMessage>(
+        &self,
+        operation: &'static Operation,
+        request: &Q,
+        parameters: Parameters,
+    ) -> Result<Reply, Error> {
+        let (format, dialect) = (self.channel.format(), self.way.binding.dialect);
+        let found = old::asking(operation, |row| match self.way.binding.key {
+            "rest" => !row.routes.is_empty(),
+            "grpc" => row.rpc.is_some(),
+            _ => row.method.is_some(),
+        });
+        let Some(row) = found else {
+            let why = format!(
+                "version 0.3 has no {} over {}",
+                operation.name, self.way.binding.name
+            );
+            return Err(Error::unclear(why));
+        };
+        let request = serde_json::to_value(request).expect("a message is always JSON");
+        let call = Outgoing {
+            asked: Asked::Old(row, dialect),
+            body: row.ask(request, dialect, format).map_err(translated)?,
+            parameters,
+        };
+        let read = move |bytes: Bytes| -> Result<Body, Error> {
+            let bytes = row.hear(bytes, format).map_err(translated)?;
+            Ok(Body {
+                format: Format::Json,
+                bytes,
+            })
+        };
+        Ok(match self.channel.call(call).await? {
+            Carried::One(bytes) => Reply::One(read(bytes)?),
+            Carried::Many(pieces) => Reply::Many(Box::pin(pieces.map(move |piece| {
+                let Piece { cursor, body } = piece?;
+                Ok((cursor, read(body)?))
+            }))),
+        })
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "errors are mapped by value")]
+fn translated(error: crate::Error) -> Error {
+    Error::unclear(error.to_string())
+}
