@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use clap::builder::{PathBufValueParser, PossibleValuesParser, StyledStr};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use clap_complete::Shell;
 use store::Durability;
 
+use crate::cli;
 use crate::config::settings::{KEYS, Key};
 use crate::config::{CONFIG_VARIABLE, Config, Data, Error, Sources};
 use crate::log::Filter;
@@ -36,6 +38,10 @@ pub enum Command {
     Webhook(operator::Asked),
     /// Make or show a key that signs the card.
     Key(signing::Asked),
+    /// Ask something of an agent.
+    Ask(Box<cli::Request>),
+    /// Write what a shell needs to complete command lines.
+    Completion(Shell),
 }
 
 impl Command {
@@ -54,6 +60,13 @@ impl Command {
                 let asked = operator::Asked::read(matches).ok_or_else(missing)?;
                 Ok(Self::Webhook(asked))
             }
+            Some(("completion", matches)) => {
+                let shell = matches.get_one("shell").copied();
+                Ok(Self::Completion(shell.unwrap_or(Shell::Bash)))
+            }
+            Some((name, matches)) if let Some(asked) = cli::read(name, matches, &environment)? => {
+                Ok(Self::Ask(Box::new(asked)))
+            }
             Some(("card", matches)) => {
                 let asked = matches.subcommand();
                 let asked = asked.and_then(|(name, matches)| signing::Asked::read(name, matches));
@@ -68,7 +81,7 @@ impl Command {
     pub fn config(&self) -> Option<&Config> {
         match self {
             Self::Serve(config) | Self::Sut(config, _) => Some(config),
-            Self::Tap(_) | Self::Webhook(_) | Self::Key(_) => None,
+            _ => None,
         }
     }
 }
@@ -82,6 +95,13 @@ pub enum Refused {
     /// What is set makes no sense.
     #[error(transparent)]
     Config(#[from] Error),
+}
+
+/// What a shell needs to complete command lines.
+pub(crate) fn completion(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut definition(), "monas", &mut script);
+    script
 }
 
 /// The command line as a whole. Without a subcommand it is `serve`.
@@ -109,6 +129,18 @@ fn definition() -> clap::Command {
                 )
                 .args(sut_arguments()),
         )
+        .subcommands(cli::commands())
+        .subcommand(
+            clap::Command::new("completion")
+                .about("Write what a shell needs to complete command lines")
+                .arg(
+                    Arg::new("shell")
+                        .value_name("SHELL")
+                        .required(true)
+                        .value_parser(value_parser!(Shell))
+                        .help("The shell"),
+                ),
+        )
         .subcommand(
             clap::Command::new("capnweb")
                 .about("Look at Cap'n Web sessions")
@@ -130,13 +162,6 @@ fn definition() -> clap::Command {
                 ),
         )
         .subcommand(operator::definition())
-        .subcommand(
-            clap::Command::new("card")
-                .about("Cards of agents")
-                .subcommand_required(true)
-                .arg_required_else_help(true)
-                .subcommands(signing::definitions()),
-        )
 }
 
 /// A subcommand that needs another one behind it stands alone.

@@ -32,6 +32,11 @@ mod tests;
 use settings::{KEYS, Settings};
 use value::{Kind as _, Raw, Size};
 
+/// A time as users write it: `500ms`, `30s`, `5m`.
+pub(crate) fn duration(text: &str) -> Option<Duration> {
+    Duration::from_text(text)
+}
+
 /// Everything a server is made from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {

@@ -9,9 +9,11 @@
 //! - `page`: the page at `/`
 //! - [`operator`]: what an operator asks of a running server, at its addresses and by the command line
 //! - [`signing`]: the key that signs the card
+//! - [`cli`]: the program as a client of any agent
 //! - [`tap`]: the frames of a Cap'n Web session, shown as they pass
 //! - [`demo`], [`sut`]: the agent that is served, and the one that conformance suites drive
 
+pub mod cli;
 pub mod command;
 pub mod compose;
 pub mod config;

@@ -21,6 +21,11 @@ impl Filter {
         Self("info".to_owned())
     }
 
+    /// What a client has to say: little, or everything of its own.
+    pub(crate) fn of_client(debug: bool) -> Self {
+        Self(if debug { "debug" } else { "error" }.to_owned())
+    }
+
     /// What went wrong.
     pub fn warn() -> Self {
         Self("warn".to_owned())

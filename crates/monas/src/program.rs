@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use tokio::sync::{Notify, oneshot};
 
-use crate::command::{Command, Refused};
+use crate::cli;
+use crate::command::{Command, Refused, completion};
 use crate::compose::Server;
 use crate::config;
 use crate::error::Error;
@@ -26,6 +27,14 @@ pub fn main() -> ExitCode {
         }
         Err(Refused::Config(error)) => return complain(&error.into()),
     };
+    match &command {
+        Command::Completion(shell) => {
+            let _ = std::io::stdout().lock().write_all(&completion(*shell));
+            return ExitCode::SUCCESS;
+        }
+        Command::Ask(request) => log::start(&log::Filter::of_client(request.options.debug)),
+        _ => {}
+    }
     if let Some(config) = command.config() {
         log::start(&config.log);
     }
@@ -68,6 +77,8 @@ async fn run(command: &Command) -> Result<ExitCode, Error> {
             say(asked.perform()?.trim_end());
             return Ok(ExitCode::SUCCESS);
         }
+        Command::Ask(request) => return Ok(cli::run(request, signals).await),
+        Command::Completion(_) => return Ok(ExitCode::SUCCESS),
     };
     say(&format!("monas listens on {}", server.url()));
 

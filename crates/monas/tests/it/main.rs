@@ -5,6 +5,8 @@
     reason = "a test that unwraps fails with the line that was wrong"
 )]
 
+mod cli;
+mod client;
 mod interop;
 mod listen;
 mod operator;
