@@ -54,7 +54,7 @@ impl Default for Settings {
             ping_after: Duration::from_secs(30),
             idle_limit: Duration::from_secs(90),
             write_limit: Duration::from_secs(30),
-            park_after: Some(Duration::from_secs(1)),
+            park_after: Some(Duration::from_secs(2)),
             read_buffer: 1536,
         }
     }

@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 /// How many sessions are many.
 pub(super) const CROWD: usize = 10_000;
 
-/// How long the server may tidy up before its memory is read.
-const SETTLE: Duration = Duration::from_millis(1500);
+/// How long the server may tidy up, and park what is idle, before its memory is read.
+const SETTLE: Duration = Duration::from_millis(3500);
 
 /// Calls of a first session, after which the server has allocated what belongs to no session.
 /// More would grow a garbage collector's heap, which would then hide what sessions take.
