@@ -1,4 +1,4 @@
-//! Declarations for TypeScript and references, written from Rust targets by the programs that serve them.
+//! Declarations for TypeScript and references, written from Rust targets and messages by programs that have them.
 
 use std::fs;
 use std::path::Path;
@@ -7,24 +7,29 @@ use std::process::Command;
 use crate::error::{Doing, Error, Result};
 use crate::process;
 
-/// A file, and which program says with which argument what belongs into it.
+/// A file, and which program says with which arguments what belongs into it.
 struct Written {
     path: &'static str,
     program: &'static str,
-    argument: &'static str,
+    arguments: &'static [&'static str],
 }
 
 /// All there are. Declarations that only a crate's tests need are written by those tests.
-const WRITTEN: [Written; 2] = [
+const WRITTEN: [Written; 3] = [
+    Written {
+        path: "clients/typescript/src/a2a/types.ts",
+        program: "a2a-declarations",
+        arguments: &[],
+    },
     Written {
         path: "examples/live_feed/page/feed.d.ts",
         program: "live_feed",
-        argument: "types",
+        arguments: &["types"],
     },
     Written {
         path: "examples/live_feed/REFERENCE.md",
         program: "live_feed",
-        argument: "reference",
+        arguments: &["reference"],
     },
 ];
 
@@ -45,7 +50,7 @@ pub(crate) fn run(root: &Path, files: Files) -> Result<()> {
         let program = programs.iter().find(|built| built.name == written.program);
         let program = program
             .ok_or_else(|| Error::Answer(format!("cargo built no program {}", written.program)))?;
-        let text = process::output(Command::new(&program.path).arg(written.argument))?;
+        let text = process::output(Command::new(&program.path).args(written.arguments))?;
         let path = root.join(written.path);
         let is_fresh = fs::read_to_string(&path).is_ok_and(|old| old == text);
         match files {

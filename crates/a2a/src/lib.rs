@@ -13,6 +13,7 @@
 //! - [`types`]: the protocol's data, one declaration for JSON and protobuf
 //! - [`old`]: version 0.3, translated at the edge
 //! - [`signature`], [`webhook`]: cards and deliveries that prove whose they are
+//! - [`typescript`]: that data and those operations, declared for TypeScript
 //! - [`event`], [`error`], [`limits`]: what happens, what goes wrong, and how much of everything
 
 pub mod binding;
@@ -26,6 +27,7 @@ pub mod server;
 pub mod service;
 pub mod signature;
 pub mod types;
+pub mod typescript;
 pub mod webhook;
 
 pub use client::Client;

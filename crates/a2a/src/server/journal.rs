@@ -87,7 +87,6 @@ impl Scope {
 
 messages! { "monas.journal";
     /// An event as it is stored. Ids that are the same in all events of a stream are left out.
-    #[expect(unreachable_pub, reason = "declared messages are public where their module is")]
     Record {
         /// What happened.
         event: Option<StreamResponse> = 1,

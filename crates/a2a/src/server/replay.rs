@@ -33,7 +33,6 @@ type Fingerprint = [u8; 8];
 
 messages! { "monas.journal";
     /// What is remembered of a send that led to a task.
-    #[expect(unreachable_pub, reason = "declared messages are public where their module is")]
     Sent {
         /// What it asked for.
         fingerprint: Bytes = 1,

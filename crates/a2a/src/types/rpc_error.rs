@@ -140,6 +140,7 @@ impl Known {
 static DESCRIPTION: MessageDescription = MessageDescription {
     name: "Any",
     full_name: "google.protobuf.Any",
+    about: "",
     plain: &[
         FieldDescription::plain("type_url", "typeUrl", 1, Kind::String),
         FieldDescription::plain("value", "value", 2, Kind::Bytes),

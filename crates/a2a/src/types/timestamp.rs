@@ -202,6 +202,7 @@ fn date(days: i64) -> (i64, i64, i64) {
 static DESCRIPTION: MessageDescription = MessageDescription {
     name: "Timestamp",
     full_name: "google.protobuf.Timestamp",
+    about: "",
     plain: &[
         FieldDescription::plain("seconds", "seconds", 1, Kind::Int64),
         FieldDescription::plain("nanos", "nanos", 2, Kind::Int32),

@@ -341,6 +341,7 @@ fn number(double: f64) -> Result<Number, Fault> {
 static STRUCT: MessageDescription = MessageDescription {
     name: "Struct",
     full_name: "google.protobuf.Struct",
+    about: "",
     plain: &[FieldDescription {
         label: Label::Repeated,
         ..FieldDescription::plain("fields", "fields", 1, Kind::Map(&Kind::Message(&VALUE)))
@@ -351,6 +352,7 @@ static STRUCT: MessageDescription = MessageDescription {
 static VALUE: MessageDescription = MessageDescription {
     name: "Value",
     full_name: "google.protobuf.Value",
+    about: "",
     plain: &[],
     oneof: Some(OneofDescription {
         name: "kind",
@@ -368,6 +370,7 @@ static VALUE: MessageDescription = MessageDescription {
 static LIST: MessageDescription = MessageDescription {
     name: "ListValue",
     full_name: "google.protobuf.ListValue",
+    about: "",
     plain: &[FieldDescription {
         label: Label::Repeated,
         ..FieldDescription::plain("values", "values", 1, Kind::Message(&VALUE))
@@ -378,6 +381,7 @@ static LIST: MessageDescription = MessageDescription {
 static NULL: EnumDescription = EnumDescription {
     name: "NullValue",
     full_name: "google.protobuf.NullValue",
+    about: "",
     values: &[("NULL_VALUE", 0)],
 };
 

@@ -9,6 +9,8 @@ pub struct MessageDescription {
     pub name: &'static str,
     /// The name with its package: `lf.a2a.v1.Part`.
     pub full_name: &'static str,
+    /// What it is.
+    pub about: &'static str,
     /// The fields that are in no oneof, as declared.
     pub plain: &'static [FieldDescription],
     /// The choice between fields, where there is one.
@@ -56,6 +58,8 @@ pub struct FieldDescription {
     pub oneof: Option<&'static str>,
     /// Whether the protocol requires it.
     pub required: bool,
+    /// What it means.
+    pub about: &'static str,
 }
 
 impl FieldDescription {
@@ -74,6 +78,7 @@ impl FieldDescription {
             label: Label::Plain,
             oneof: None,
             required: false,
+            about: "",
         }
     }
 }
@@ -143,6 +148,8 @@ pub struct EnumDescription {
     pub name: &'static str,
     /// The name with its package: `lf.a2a.v1.TaskState`.
     pub full_name: &'static str,
+    /// What it is.
+    pub about: &'static str,
     /// Names and numbers.
     pub values: &'static [(&'static str, i32)],
 }

@@ -24,12 +24,12 @@ use super::element::Integer;
 /// Each becomes an enum with these variants, `Unspecified` for zero, and `Other` for numbers without a name.
 macro_rules! enumerations {
     ($package:literal; $(
-        $(#[$about:meta])*
+        $(#[doc = $about:literal])*
         $name:ident $unspecified:literal {
             $( $(#[$variant_about:meta])* $variant:ident = $number:literal $label:literal ),* $(,)?
         }
     )*) => { $(
-        $(#[$about])*
+        $(#[doc = $about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
         pub enum $name {
             /// Not given.
@@ -45,6 +45,7 @@ macro_rules! enumerations {
                 $crate::types::wire::EnumDescription {
                     name: stringify!($name),
                     full_name: concat!($package, ".", stringify!($name)),
+                    about: concat!($($about),*),
                     values: &[($unspecified, 0), $( ($label, $number) ),*],
                 };
 

@@ -204,17 +204,18 @@ pub(crate) fn read_field<'de, F: Field, A: MapAccess<'de>>(map: &mut A) -> Resul
 /// Each message becomes a struct with public fields.
 macro_rules! messages {
     ($package:literal; $(
-        $(#[$about:meta])*
-        $name:ident $([ $(#[$choice_about:meta])* $choice:ident: $oneof:ty ])? {
-            $( $(#[$field_about:meta])* $field:ident $(as $json:literal)?: $type:ty = $tag:literal $($word:ident)? ),*
+        $(#[doc = $about:literal])*
+        $name:ident $([ $(#[doc = $choice_about:literal])* $choice:ident: $oneof:ty ])? {
+            $( $(#[doc = $field_about:literal])* $field:ident $(as $json:literal)?: $type:ty = $tag:literal $($word:ident)? ),*
             $(,)?
         }
     )*) => { $(
-        $(#[$about])*
+        $(#[doc = $about])*
         #[derive(Debug, Clone, PartialEq, Eq, Default)]
+        #[allow(unreachable_pub, reason = "declared messages are public where their module is")]
         pub struct $name {
-            $( $(#[$choice_about])* pub $choice: $oneof, )?
-            $( $(#[$field_about])* pub $field: $type, )*
+            $( $(#[doc = $choice_about])* pub $choice: $oneof, )?
+            $( $(#[doc = $field_about])* pub $field: $type, )*
         }
 
         impl $crate::types::wire::Members for $name {
@@ -222,6 +223,7 @@ macro_rules! messages {
                 $crate::types::wire::MessageDescription {
                     name: stringify!($name),
                     full_name: concat!($package, ".", stringify!($name)),
+                    about: concat!($($about),*),
                     plain: &[ $( $crate::types::wire::FieldDescription {
                         name: $crate::types::wire::snake!($field),
                         json_name: $crate::types::wire::camel!($field $($json)?),
@@ -231,6 +233,7 @@ macro_rules! messages {
                         label: <$type as $crate::types::wire::Field>::LABEL,
                         oneof: None,
                         required: $crate::types::wire::rule!($($word)?).is_required(),
+                        about: concat!($($field_about),*),
                     } ),* ],
                     oneof: {
                         let oneof: Option<$crate::types::wire::OneofDescription> = None;

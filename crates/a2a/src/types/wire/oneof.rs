@@ -102,18 +102,18 @@ pub(crate) fn report_unset(
 /// Each becomes an enum with these variants, and `Unset` for none.
 macro_rules! oneofs {
     ($(
-        $(#[$about:meta])*
+        $(#[doc = $about:literal])*
         $name:ident {
-            $( $(#[$member_about:meta])* $variant:ident $field:ident $(as $json:literal)?: $type:ty = $tag:literal ),* $(,)?
+            $( $(#[doc = $member_about:literal])* $variant:ident $field:ident $(as $json:literal)?: $type:ty = $tag:literal ),* $(,)?
         }
     )*) => { $(
-        $(#[$about])*
+        $(#[doc = $about])*
         #[derive(Debug, Clone, PartialEq, Eq, Default)]
         pub enum $name {
             /// None of them, which no valid message has.
             #[default]
             Unset,
-            $( $(#[$member_about])* $variant($type), )*
+            $( $(#[doc = $member_about])* $variant($type), )*
         }
 
         impl $crate::types::wire::Oneof for $name {
@@ -127,6 +127,7 @@ macro_rules! oneofs {
                     label: $crate::types::wire::Label::Plain,
                     oneof: None,
                     required: false,
+                    about: concat!($($member_about),*),
                 }
             ),* ];
 
