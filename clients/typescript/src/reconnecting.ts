@@ -68,6 +68,28 @@ export class Reconnecting<S> {
   }
 
   /**
+   * Reads a stream of the present session, or of the next when there is none. When the session ends before the stream
+   * does, this fails with a `ConnectionLostError`. To leave early ends the stream.
+   */
+  async *stream<E>(open: (object: S) => PromiseLike<ReadableStream<E>>): AsyncGenerator<E, void, void> {
+    const live = await this.#core.live();
+    let reader: ReadableStreamDefaultReader<E> | undefined;
+    try {
+      reader = (await open(this.#inSession(live))).getReader();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        yield value;
+      }
+    } catch (error) {
+      throw live.ended !== undefined || (await live.lost(error)) ? new ConnectionLostError(error) : error;
+    } finally {
+      // Nobody minds when the session is gone, or the stream at its end.
+      reader?.cancel().catch(() => {});
+    }
+  }
+
+  /**
    * A handle on an object that one can get from this one. It is got when it is first used in a session, and
    * again when getting it has failed.
    */

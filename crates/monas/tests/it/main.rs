@@ -15,4 +15,5 @@ mod server;
 mod support;
 mod sut;
 mod tap;
+mod typescript;
 mod wire;

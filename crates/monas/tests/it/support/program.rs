@@ -42,7 +42,12 @@ pub(crate) async fn run(command: &mut Command) -> Ended {
 impl Monas {
     /// Starts a server on a port of the system's choice, and waits until it listens.
     pub(crate) async fn start(command: &mut Command) -> Self {
-        let command = command.args(["--listen", "127.0.0.1:0"]);
+        Self::start_at("127.0.0.1:0", command).await
+    }
+
+    /// As [`Monas::start`], at this address.
+    pub(crate) async fn start_at(address: &str, command: &mut Command) -> Self {
+        let command = command.args(["--listen", address]);
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();

@@ -1,0 +1,42 @@
+// Where an agent is, by its card.
+
+import { DiscoveryError } from "./errors.js";
+import type { AgentCard } from "./types.js";
+
+/** What a card calls A2A over Cap'n Web. */
+const BINDINGS = ["urn:monas:a2a:binding:capnweb:1", "CAPNWEB"];
+
+/** Where an agent's card is, from the root of its server. */
+const WELL_KNOWN = "/.well-known/agent-card.json";
+
+/**
+ * The card of an agent.
+ *
+ * @param at The address of its server, or of the card itself if it ends with `.json`.
+ */
+export async function discover(at: string, get: typeof fetch = fetch): Promise<AgentCard> {
+  const url = at.endsWith(".json") ? at : new URL(WELL_KNOWN, at).href;
+  let response: Response;
+  try {
+    response = await get(url, { headers: { Accept: "application/json" } });
+  } catch (error) {
+    throw new DiscoveryError(`no card at ${url}`, error);
+  }
+  if (!response.ok) throw new DiscoveryError(`no card at ${url}: status ${response.status}`);
+  try {
+    return (await response.json()) as AgentCard;
+  } catch (error) {
+    throw new DiscoveryError(`what is at ${url} is no card`, error);
+  }
+}
+
+/** Where the card's agent speaks Cap'n Web: an address that begins with `http`. */
+export function addressOf(card: AgentCard): string {
+  const ways = card.supportedInterfaces ?? [];
+  const way = ways.find((way) => BINDINGS.includes(way.protocolBinding));
+  if (way === undefined) {
+    const others = ways.map((way) => way.protocolBinding).join(", ") || "nothing";
+    throw new DiscoveryError(`${card.name} does not speak Cap'n Web, but ${others}`);
+  }
+  return way.url.replace(/^ws/, "http");
+}

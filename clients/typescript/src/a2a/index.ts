@@ -1,0 +1,10 @@
+export { addressOf, discover } from "./card.js";
+export { A2AClient, cursorOf, isTerminal } from "./client.js";
+export type { A2AOptions, SendOptions, SubscribeOptions } from "./client.js";
+export { A2AError, DiscoveryError } from "./errors.js";
+export type { Reason } from "./errors.js";
+export { Following } from "./following.js";
+export type { OnArtifact, OnStatus } from "./following.js";
+export type { OutgoingMessage, OutgoingPart } from "./message.js";
+export type * from "./types.js";
+export { ConnectionLostError, NotConnectedError } from "../errors.js";
