@@ -10,8 +10,8 @@
 //! - `ledger`: the protocol's rules for reference counts, kept as an account beside the session
 //! - `model`: both sides, what can happen next, and what must hold
 //!
-//! `MONAS_MODEL=large cargo test --release -p capnweb --test model` goes through millions of states more
-//! and takes some gigabytes.
+//! `MONAS_MODEL=large cargo test -p capnweb --test model` goes through all orders of some steps more, and takes about
+//! half a minute and half a gigabyte.
 
 mod ledger;
 mod model;
@@ -36,11 +36,7 @@ const SMALL: [Bounds; 4] = [
     Bounds::new(1).clones(1).waits(2).uses(1),
 ];
 
-const LARGE: [Bounds; 3] = [
-    Bounds::new(2).waits(1).uses(1),
-    Bounds::new(2).clones(1).waits(1),
-    Bounds::new(3),
-];
+const LARGE: [Bounds; 1] = [Bounds::new(2).waits(1).uses(1)];
 
 #[test]
 fn two_sessions_keep_their_counts_in_every_order_of_events() {
