@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod binding;
+mod served;
 mod server;
 mod signature;
 mod types;

@@ -35,6 +35,12 @@ impl Id {
         Self(raw)
     }
 
+    /// Whether readers of a reply can read an id. Most are plain, and need no second look.
+    pub(in crate::binding) fn can_be_read(raw: &str) -> bool {
+        let is_plain = raw.starts_with('"') && !raw.contains('\\');
+        is_plain || serde_json::from_str::<serde_json::Value>(raw).is_ok()
+    }
+
     /// As it is to be written.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -94,6 +100,10 @@ impl Envelope {
             }
             Some(id) if id.starts_with(['{', '[', 't', 'f']) => {
                 return Err(invalid(&none, "the id must be a string, a number or null"));
+            }
+            // Half a character, or a number beyond all bounds: to echo it would break the reply.
+            Some(id) if !Id::can_be_read(id) => {
+                return Err(invalid(&none, "the id is no text and no number"));
             }
             Some(id) => Id(body.slice_ref(id.as_bytes())),
         };

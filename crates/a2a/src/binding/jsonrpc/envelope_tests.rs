@@ -57,6 +57,15 @@ fn what_is_not_a_request_is_an_invalid_one() {
     check(r#"{"jsonrpc":"2.0","method":"A"}"#, "null -32600");
     check(r#"{"jsonrpc":"2.0","id":{},"method":"A"}"#, "null -32600");
     check(r#"{"jsonrpc":"2.0","id":true,"method":"A"}"#, "null -32600");
+    // What is echoed must be readable: these broke the reply.
+    check(
+        r#"{"jsonrpc":"2.0","id":"\ud800","method":"A"}"#,
+        "null -32600",
+    );
+    check(
+        r#"{"jsonrpc":"2.0","id":1e400,"method":"A"}"#,
+        "null -32600",
+    );
     check(r#"{"jsonrpc":"1.0","id":1,"method":"A"}"#, "1 -32600");
     check(r#"{"id":1,"method":"A"}"#, "1 -32600");
     check(r#"{"jsonrpc":"2.0","id":1}"#, "1 -32600");

@@ -29,6 +29,8 @@ pub fn routes(wire: Wire) -> Router {
     let handler = any(answer).with_state(wire);
     Router::new()
         .route(BASE, handler.clone())
+        // The last one is for paths with something in them.
+        .route("/a2a/rest/", handler.clone())
         .route("/a2a/rest/{*path}", handler)
 }
 

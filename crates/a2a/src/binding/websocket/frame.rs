@@ -47,7 +47,7 @@ impl Incoming {
             };
         };
         match extra.id {
-            Some(id) if extra.cancel_stream => {
+            Some(id) if extra.cancel_stream && Id::can_be_read(id.get()) => {
                 let id = frame.slice_ref(id.get().as_bytes());
                 Ok(Self::CancelStream(Id::from_raw(id)))
             }

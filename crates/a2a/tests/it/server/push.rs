@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use a2a::error::Error;
-use a2a::server::Targets;
+use a2a::server::{Config, Targets};
 use a2a::service::{Call, Service as _};
 use a2a::types::wire::WireMessage as _;
 use a2a::types::*;
@@ -318,8 +318,15 @@ async fn each_webhook_is_told_in_the_words_it_was_registered_in() {
     bench.server.stop().await;
     drop(bench);
     let _after = Bench::with(config(), on_disk(folder.path()), Script::new()).await;
-    assert_eq!(new.next().await, "4 Failed");
-    assert_eq!(old.next_old().await, "failed a");
+    // So does how far each is, unless the process ended between the delivery and its commit.
+    let mut told = (new.next().await, old.next_old().await);
+    if told.0 == "3 artifact" {
+        told.0 = new.next().await;
+    }
+    if told.1 == "working a" {
+        told.1 = old.next_old().await;
+    }
+    assert_eq!(told, ("4 Failed".to_owned(), "failed a".to_owned()));
 }
 
 #[tokio::test]
@@ -362,11 +369,9 @@ async fn a_secret_that_can_be_guessed_is_refused() {
 
 /// A server that gives a webhook up after two attempts, and one that it has given up after the task's first
 /// event.
-async fn given_up(store: store::Store) -> (Bench, Hook) {
-    let mut config = config();
+async fn given_up(mut config: Config, store: store::Store) -> (Bench, Hook) {
     config.limits.push_pause = Duration::from_millis(1);
     config.limits.push_attempts = 2;
-    config.limits.retention.compact_after = Duration::ZERO;
     let bench = Bench::with(config, store, Script::new()).await;
     let mut webhook = Hook::open().await;
     let answers = [StatusCode::OK, StatusCode::GONE, StatusCode::BAD_GATEWAY];
@@ -387,7 +392,7 @@ async fn given_up(store: store::Store) -> (Bench, Hook) {
 #[tokio::test]
 async fn a_webhook_that_takes_nothing_is_given_up_and_goes_on_when_told_to() {
     let folder = tempfile::tempdir().unwrap();
-    let (bench, mut webhook) = given_up(on_disk(folder.path())).await;
+    let (bench, mut webhook) = given_up(config(), on_disk(folder.path())).await;
     let dead = bench.server.dead_webhooks("", 10).await.unwrap();
     let [dead] = &dead[..] else {
         panic!("{dead:?}")
@@ -417,7 +422,9 @@ async fn a_webhook_that_takes_nothing_is_given_up_and_goes_on_when_told_to() {
 
 #[tokio::test]
 async fn a_webhook_that_goes_on_after_the_events_are_gone_is_told_the_end() {
-    let (bench, mut webhook) = given_up(in_memory()).await;
+    let mut config = config();
+    config.limits.retention.compact_after = Duration::ZERO;
+    let (bench, mut webhook) = given_up(config, in_memory()).await;
     let dead = bench.server.dead_webhooks("", 1).await.unwrap();
     let is_compacted = async || {
         bench.server.tidy().await.unwrap();

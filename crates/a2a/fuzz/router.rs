@@ -1,0 +1,7 @@
+//! Fuzzes a whole server, over each of its wires.
+
+mod served;
+
+fn main() {
+    bolero::check!().for_each(served::check);
+}
