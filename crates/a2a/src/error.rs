@@ -146,10 +146,12 @@ macro_rules! codes {
 }
 
 codes! {
+    InvalidParams { .. }                  => -32602, 3 INVALID_ARGUMENT, 400, INVALID_PARAMS;
+    Internal(_)                           => -32603, 13 INTERNAL, 500, INTERNAL_ERROR;
     TaskNotFound(_)                       => -32001, 5 NOT_FOUND, 404, TASK_NOT_FOUND;
+    UnsupportedOperation(_)               => -32004, 9 FAILED_PRECONDITION, 400, UNSUPPORTED_OPERATION;
     TaskNotCancelable { .. }              => -32002, 9 FAILED_PRECONDITION, 400, TASK_NOT_CANCELABLE;
     PushNotificationNotSupported          => -32003, 9 FAILED_PRECONDITION, 400, PUSH_NOTIFICATION_NOT_SUPPORTED;
-    UnsupportedOperation(_)               => -32004, 9 FAILED_PRECONDITION, 400, UNSUPPORTED_OPERATION;
     ContentTypeNotSupported(_)            => -32005, 3 INVALID_ARGUMENT, 400, CONTENT_TYPE_NOT_SUPPORTED;
     MediaTypeNotSupported(_)              => -32005, 3 INVALID_ARGUMENT, 415, CONTENT_TYPE_NOT_SUPPORTED;
     InvalidAgentResponse(_)               => -32006, 13 INTERNAL, 500, INVALID_AGENT_RESPONSE;
@@ -161,11 +163,9 @@ codes! {
     InvalidRequest(_)                     => -32600, 3 INVALID_ARGUMENT, 400, INVALID_REQUEST;
     MethodNotFound(_)                     => -32601, 12 UNIMPLEMENTED, 404, METHOD_NOT_FOUND;
     VerbNotAllowed { .. }                 => -32601, 12 UNIMPLEMENTED, 405, METHOD_NOT_FOUND;
-    InvalidParams { .. }                  => -32602, 3 INVALID_ARGUMENT, 400, INVALID_PARAMS;
     TooLarge { .. }                       => -32600, 8 RESOURCE_EXHAUSTED, 413, INVALID_REQUEST;
     TooSlow                               => -32600, 4 DEADLINE_EXCEEDED, 408, INVALID_REQUEST;
     Unavailable(_)                        => -32603, 14 UNAVAILABLE, 503, UNAVAILABLE;
-    Internal(_)                           => -32603, 13 INTERNAL, 500, INTERNAL_ERROR;
 }
 
 impl Error {

@@ -4,6 +4,8 @@
 //! a2a-interop BASE-URL [--binding JSONRPC] [--only NAME] [--held PREFIX]
 //! ```
 //!
+//! `a2a-interop serve` is the other end: an agent on the official server, for our client to call.
+//!
 //! Prints one JSON line for each scenario and binding: `{"name", "binding", "ok", "detail"}`. What
 //! each scenario checks stands in `../README.md`. The exit code says whether the run itself worked,
 //! not whether the server passed.
@@ -18,6 +20,7 @@ use crate::scenarios::SCENARIOS;
 
 mod probe;
 mod scenarios;
+mod server;
 mod webhook;
 
 /// A scenario that waits longer than this waits for something that will not come.
@@ -25,6 +28,15 @@ const DEADLINE: Duration = Duration::from_secs(30);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some("serve") {
+        return match server::serve().await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("a2a-interop: {error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     match run().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -47,7 +47,7 @@ impl AgentExecutor for Agent {
             return stream::iter([Ok(of(answer))]).boxed();
         }
         let mut events = Vec::new();
-        if called.stored_task.is_none() {
+        if message.task_id.is_none() {
             events.push(Ok(of(json!({ "task": {
                 "id": task, "contextId": context, "status": { "state": "TASK_STATE_SUBMITTED" },
                 "history": [message],

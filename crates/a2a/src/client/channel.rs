@@ -1,8 +1,12 @@
 //! What a binding does for a client: it carries a call there and the replies back.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
+use futures_util::{StreamExt as _, stream};
+use tokio::time::timeout;
 
 use super::{Body, Error};
 use crate::binding::asked::Asked;
@@ -32,7 +36,30 @@ pub(crate) struct Outgoing {
 /// What came back, as bytes.
 pub(crate) enum Carried {
     One(Bytes),
-    Many(BoxStream<'static, Result<Piece, Error>>),
+    Many(Pieces),
+}
+
+/// Replies as they come.
+pub(crate) type Pieces = BoxStream<'static, Result<Piece, Error>>;
+
+/// How long a stream may take to open before whoever opens it goes on.
+const SOON: Duration = Duration::from_secs(1);
+
+/// Opens a stream. What fails soon is told at once. Some servers say nothing at all until something happens;
+/// then the stream is open, and what fails is its first event.
+pub(crate) async fn open(
+    mut opening: BoxFuture<'static, Result<Pieces, Error>>,
+) -> Result<Pieces, Error> {
+    match timeout(SOON, &mut opening).await {
+        Ok(opened) => opened,
+        Err(_) => {
+            let pieces = |opened: Result<Pieces, Error>| match opened {
+                Ok(pieces) => pieces,
+                Err(error) => Box::pin(stream::iter([Err(error)])),
+            };
+            Ok(Box::pin(stream::once(opening).flat_map(pieces)))
+        }
+    }
 }
 
 /// One of many replies.

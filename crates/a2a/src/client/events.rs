@@ -13,7 +13,7 @@ use super::{Body, Client, Error};
 use crate::event::Event;
 use crate::operation::{self, Operation};
 use crate::types::wire::WireMessage;
-use crate::types::{Event as Payload, GetTaskRequest, SubscribeToTaskRequest};
+use crate::types::{Event as Payload, GetTaskRequest, SubscribeToTaskRequest, TaskState};
 
 /// What happens to a task, until nothing more comes without another message.
 ///
@@ -28,6 +28,14 @@ impl Events {
         operation: &'static Operation,
         request: Q,
     ) -> Result<Self, Error> {
+        // Whoever follows a task has named it.
+        let task = (operation.positional == ["id"])
+            .then(|| {
+                serde_json::to_value(&request).ok()?["id"]
+                    .as_str()
+                    .map(str::to_owned)
+            })
+            .flatten();
         let replies = match client.call(operation, &request, None).await? {
             Reply::Many(replies) => replies,
             Reply::One(_) => return Err(Error::unclear("one answer where a stream was expected")),
@@ -35,7 +43,7 @@ impl Events {
         let following = Following {
             client,
             replies,
-            task: None,
+            task,
             cursor: None,
             over: false,
             failures: 0,
@@ -84,7 +92,11 @@ impl Following {
                 Some(Ok((cursor, body))) => return Some(self.take(cursor, body)),
                 Some(Err(error)) if !error.is_passing() => {
                     self.over = true;
-                    return Some(Err(error));
+                    // 0.3 refuses in the stream.
+                    return Some(match self.task.clone().filter(|_| self.failures > 0) {
+                        Some(task) => self.ended(task, error).await,
+                        None => Err(error),
+                    });
                 }
                 Some(Err(error)) => error,
                 None => Error::lost("the stream ended before its task"),
@@ -122,9 +134,13 @@ impl Following {
     async fn go_on(&mut self, broken: Error) -> Option<Result<Event, Error>> {
         let pause = self.client.pauses().nth(self.failures);
         self.failures += 1;
-        let (Some(task), Some(pause)) = (self.task.clone(), pause) else {
+        let Some(task) = self.task.clone() else {
             self.over = true;
             return Some(Err(broken));
+        };
+        let Some(pause) = pause else {
+            self.over = true;
+            return Some(self.ended(task, broken).await);
         };
         sleep(pause).await;
         let operation = operation::following()?;
@@ -143,20 +159,29 @@ impl Following {
                     "one answer where a stream was expected",
                 )))
             }
-            // It has ended meanwhile, and its agent keeps no events.
-            Err(error) if error.is("UNSUPPORTED_OPERATION") => {
-                self.over = true;
-                let request = GetTaskRequest {
-                    id: task,
-                    ..GetTaskRequest::default()
-                };
-                let task = self.client.get_task(request).await;
-                Some(task.map(Event::new))
-            }
             Err(error) => {
                 self.over = true;
-                Some(Err(error))
+                Some(self.ended(task, error).await)
             }
+        }
+    }
+
+    /// What became of a task that cannot be followed any more: perhaps it has ended, and its agent keeps no
+    /// events.
+    async fn ended(&mut self, id: String, broken: Error) -> Result<Event, Error> {
+        let request = GetTaskRequest {
+            id,
+            ..GetTaskRequest::default()
+        };
+        let Ok(task) = self.client.get_task(request).await else {
+            return Err(broken);
+        };
+        let event = Event::new(task);
+        let over = |state: TaskState| state.is_terminal() || state.is_interrupted();
+        if event.state().is_some_and(over) {
+            Ok(event)
+        } else {
+            Err(broken)
         }
     }
 }

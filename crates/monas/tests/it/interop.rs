@@ -98,12 +98,12 @@ fn expected(client: &str) -> BTreeSet<String> {
     reasons.into_keys().collect()
 }
 
-fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/a2a")
 }
 
 /// The program that an environment variable names, or where it is otherwise.
-fn program(variable: &str, otherwise: impl Into<PathBuf>) -> PathBuf {
+pub(crate) fn program(variable: &str, otherwise: impl Into<PathBuf>) -> PathBuf {
     std::env::var_os(variable).map_or_else(|| otherwise.into(), PathBuf::from)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
-use futures_util::{StreamExt as _, stream};
+use futures_util::StreamExt as _;
 use http::Uri;
 use http::uri::PathAndQuery;
 use hyper_rustls::HttpsConnector;
@@ -19,7 +19,7 @@ use tonic::{Code as Number, Status};
 use super::codec::Raw;
 use super::server::{OLD_SERVICE, SERVICE};
 use crate::binding::asked::Asked;
-use crate::client::channel::{Carried, Channel, Outgoing, Piece};
+use crate::client::channel::{self, Carried, Channel, Outgoing, Piece, Pieces};
 use crate::client::dial::Dialer;
 use crate::client::{Error, Refusal, Way};
 use crate::error::Code;
@@ -71,25 +71,24 @@ impl Channel for Client {
             let path = path(call.asked)?;
             let mut request = tonic::Request::new(call.body);
             *request.metadata_mut() = MetadataMap::from_headers(headers);
-            // One reply is a stream of one.
             let failed = move |status: Status| failed(&origin, &status);
+            if call.asked.replies() == Replies::Many {
+                let opening = Box::pin(async move {
+                    let response = grpc.server_streaming(request, path, Raw).await;
+                    let replies = response.map_err(&failed)?.into_inner();
+                    let pieces = replies.map(move |reply| match reply {
+                        Ok(body) => Ok(Piece { cursor: None, body }),
+                        Err(status) => Err(failed(status)),
+                    });
+                    Ok(Box::pin(pieces) as Pieces)
+                });
+                return channel::open(opening).await.map(Carried::Many);
+            }
             let response = grpc.server_streaming(request, path, Raw).await;
             let mut replies = response.map_err(&failed)?.into_inner();
-            if call.asked.replies() == Replies::One {
-                let reply = replies.message().await.map_err(&failed)?;
-                let nothing = || Error::unclear("no message where one was expected");
-                return Ok(Carried::One(reply.ok_or_else(nothing)?));
-            }
-            // What fails before it begins is told before it begins.
-            let Some(first) = replies.next().await else {
-                return Ok(Carried::Many(Box::pin(stream::empty())));
-            };
-            let first = first.map_err(&failed)?;
-            let rest = replies.map(move |reply| reply.map_err(&failed));
-            let all = stream::iter([Ok(first)]).chain(rest);
-            Ok(Carried::Many(Box::pin(all.map(|reply| {
-                reply.map(|body| Piece { cursor: None, body })
-            }))))
+            let reply = replies.message().await.map_err(&failed)?;
+            let nothing = || Error::unclear("no message where one was expected");
+            Ok(Carried::One(reply.ok_or_else(nothing)?))
         })
     }
 }

@@ -23,7 +23,7 @@ use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
 
 use super::server::SUBPROTOCOL;
 use crate::binding::jsonrpc::client::{result, write};
-use crate::client::channel::{Carried, Channel, Outgoing, Piece};
+use crate::client::channel::{self, Carried, Channel, Outgoing, Piece, Pieces};
 use crate::client::dial::{Dialer, Socket};
 use crate::client::{Error, Way};
 use crate::event::Format;
@@ -79,24 +79,20 @@ impl Channel for Client {
             let gone = || Error::lost("the connection was closed");
             let sent = orders.send(Order { call, replies }).await;
             sent.map_err(|_| gone())?;
-            // What fails before it begins is told before it begins.
-            let first = read.recv().await;
             if asked.replies() == Replies::One {
-                return first.ok_or_else(gone)?.map(Carried::One);
+                return read.recv().await.ok_or_else(gone)?.map(Carried::One);
             }
-            let first = match first {
-                Some(first) => Some(Ok(first?)),
-                None => None,
-            };
-            let rest = stream::unfold(read, |mut read| async move {
-                let reply = read.recv().await?;
-                Some((reply, read))
+            let opening = Box::pin(async move {
+                let first = read.recv().await.transpose()?;
+                let rest = stream::unfold(read, |mut read| async move {
+                    let reply = read.recv().await?;
+                    Some((reply, read))
+                });
+                let all = stream::iter(first.map(Ok)).chain(rest);
+                let piece = |body| Piece { cursor: None, body };
+                Ok(Box::pin(all.map(move |reply| reply.map(piece))) as Pieces)
             });
-            let piece =
-                |reply: Result<Bytes, Error>| reply.map(|body| Piece { cursor: None, body });
-            Ok(Carried::Many(Box::pin(
-                stream::iter(first).chain(rest).map(piece),
-            )))
+            channel::open(opening).await.map(Carried::Many)
         })
     }
 }

@@ -12,7 +12,7 @@ use futures_util::StreamExt as _;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-use super::{all, pieces, ready, say, state, task_of, webhooks};
+use super::{all, no_more_webhooks, pieces, ready, say, state, task_of, webhooks};
 use crate::interop::{folder, program};
 
 /// A server of somebody else's; killed when dropped.
@@ -44,6 +44,8 @@ struct Lacks {
     list: bool,
     /// To subscribe gives what comes, and not the task first.
     snapshot: bool,
+    /// Over these bindings webhooks cannot be listed and ended.
+    webhooks: &'static [&'static str],
 }
 
 /// Calls every operation over every interface; tells how many there were.
@@ -142,6 +144,9 @@ async fn calls(client: &Client, wire: &str, lacks: Lacks) {
         "{wire}"
     );
     webhooks(client, &asking.id, wire).await;
+    if !lacks.webhooks.contains(&client.way().binding.name) {
+        no_more_webhooks(client, &asking.id, wire).await;
+    }
 }
 
 fn python(variable: &str, venv: &str, script: &str) -> Command {
@@ -156,6 +161,7 @@ async fn the_official_python_server_is_called_in_both_versions() {
     assert_eq!(check(&server, Version::New, Lacks::default()).await, 3);
     let old = Lacks {
         list: true,
+        webhooks: &["HTTP+JSON"],
         ..Lacks::default()
     };
     assert_eq!(check(&server, Version::Old, old).await, 3);
@@ -168,6 +174,7 @@ async fn the_official_python_server_of_0_3_is_called() {
     let lacks = Lacks {
         list: true,
         snapshot: true,
+        webhooks: &["HTTP+JSON", "GRPC"],
     };
     assert_eq!(check(&server, Version::Old, lacks).await, 3);
 }
