@@ -46,6 +46,8 @@ pub enum Offer {
     /// It is served.
     #[default]
     On,
+    /// It is served, and listed first.
+    Preferred,
     /// It is served, listed last and marked, so that clients move on.
     Deprecated,
     /// It is not served, and not listed.
@@ -243,7 +245,8 @@ pub fn declare(card: &mut AgentCard, offers: &Offers, address: &Address) {
         protocol_version: version.to_owned(),
         ..AgentInterface::default()
     };
-    let offered = || offers.with(Offer::On).chain(offers.with(Offer::Deprecated));
+    let order = [Offer::Preferred, Offer::On, Offer::Deprecated];
+    let offered = || order.into_iter().flat_map(|offer| offers.with(offer));
     let new = offered().map(|binding| interface(binding, VERSION, binding.name));
     let old = offered().filter_map(|binding| Some(interface(binding, old::VERSION, binding.old?)));
     card.supported_interfaces = new.chain(old).collect();
@@ -270,7 +273,7 @@ pub fn routes(wire: &Wire, offers: &Offers) -> Router {
     let mut router = Router::new();
     for binding in BINDINGS {
         router = match offers.get(binding) {
-            Offer::On => router.merge((binding.routes)(wire.clone())),
+            Offer::On | Offer::Preferred => router.merge((binding.routes)(wire.clone())),
             Offer::Deprecated => {
                 router.merge((binding.routes)(wire.clone()).layer(map_response(mark)))
             }

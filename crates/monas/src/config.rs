@@ -136,8 +136,9 @@ impl Bindings {
     }
 }
 
-value::words!(Offer: "on, off or deprecated" {
+value::words!(Offer: "on, preferred, off or deprecated" {
     "on" => Offer::On,
+    "preferred" => Offer::Preferred,
     "off" => Offer::Off,
     "deprecated" => Offer::Deprecated,
 });

@@ -111,9 +111,15 @@ pub(crate) async fn serve() -> std::io::Result<()> {
     let app = axum::Router::new()
         .nest("/rpc", a2a_server::jsonrpc::jsonrpc_router(handler.clone()))
         .nest("/rest", a2a_server::rest::rest_router(handler.clone()))
-        .merge(a2a_server::agent_card::agent_card_router(Arc::new(StaticAgentCard::new(card))));
+        .merge(a2a_server::agent_card::agent_card_router(Arc::new(
+            StaticAgentCard::new(card),
+        )));
     let service = A2aServiceServer::new(GrpcHandler::new(handler));
-    tokio::spawn(tonic::transport::Server::builder().add_service(service).serve(rpc));
+    tokio::spawn(
+        tonic::transport::Server::builder()
+            .add_service(service)
+            .serve(rpc),
+    );
     println!("{base}");
     axum::serve(listener, app).await
 }

@@ -215,10 +215,11 @@ fn the_table_is_the_protocols() {
 }
 
 #[tokio::test]
-async fn what_is_off_is_neither_served_nor_listed() {
+async fn what_is_off_is_neither_served_nor_listed_and_what_is_preferred_comes_first() {
     let mut offers = Offers::default();
     offers.set("jsonrpc", Offer::Deprecated).unwrap();
     offers.set("rest", Offer::Off).unwrap();
+    offers.set("capnweb", Offer::Preferred).unwrap();
     assert_eq!(offers.set("telegraph", Offer::On), None);
     let router = router(&offers).await;
     let route = &TABLE[3].routes[0];
@@ -244,20 +245,20 @@ async fn what_is_off_is_neither_served_nor_listed() {
     assert_eq!(
         listed,
         [
-            ("1.0", "GRPC", "example.com:8443"),
             (
                 "1.0",
                 "urn:monas:a2a:binding:capnweb:1",
                 "https://example.com:8443/a2a/capnweb"
             ),
+            ("1.0", "GRPC", "example.com:8443"),
             (
                 "1.0",
                 "urn:monas:a2a:binding:websocket:1",
                 "wss://example.com:8443/ws/a2a"
             ),
             ("1.0", "JSONRPC", "https://example.com:8443/a2a/jsonrpc"),
-            ("0.3", "GRPC", "example.com:8443"),
             ("0.3", "CAPNWEB", "https://example.com:8443/a2a/capnweb"),
+            ("0.3", "GRPC", "example.com:8443"),
             ("0.3", "WEBSOCKET", "wss://example.com:8443/ws/a2a"),
             ("0.3", "JSONRPC", "https://example.com:8443/a2a/jsonrpc"),
         ]

@@ -73,7 +73,7 @@ fn says_what_it_expected_and_where() {
         ),
         (
             "[bindings]\n# a comment\ngrpc = \"sometimes\"\n",
-            "use monas.toml:3: bindings.grpc: expected on, off or deprecated",
+            "use monas.toml:3: bindings.grpc: expected on, preferred, off or deprecated",
         ),
         (
             "[limits]\nmax_connections = \"many\"\n",

@@ -120,15 +120,16 @@ settings! {
     /// The most the data may take on disk. Beyond it new work is refused.
     max_data: Size = "store.max_data", -, "no limit";
 
-    /// JSON-RPC: `on`, `off`, or `deprecated`, which serves it and says so.
+    /// JSON-RPC: `on`, `preferred`, which lists it first, `off`, or `deprecated`, which serves it
+    /// and says so.
     jsonrpc: Offer = "bindings.jsonrpc", -, "on";
-    /// HTTP+JSON (REST): `on`, `off` or `deprecated`.
+    /// HTTP+JSON (REST): `on`, `preferred`, `off` or `deprecated`.
     rest: Offer = "bindings.rest", -, "on";
-    /// gRPC: `on`, `off` or `deprecated`.
+    /// gRPC: `on`, `preferred`, `off` or `deprecated`.
     grpc: Offer = "bindings.grpc", -, "on";
-    /// Cap'n Web: `on`, `off` or `deprecated`.
+    /// Cap'n Web: `on`, `preferred`, `off` or `deprecated`.
     capnweb: Offer = "bindings.capnweb", -, "on";
-    /// JSON-RPC over WebSockets: `on`, `off` or `deprecated`.
+    /// JSON-RPC over WebSockets: `on`, `preferred`, `off` or `deprecated`.
     websocket: Offer = "bindings.websocket", -, "on";
 
     /// The agent's name, as its card has it.

@@ -2,11 +2,12 @@
 
 use std::process::Stdio;
 
+use rcgen::CertifiedKey;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 
-use crate::support::program::{Ended, command, run};
+use crate::support::program::{Ended, Monas, command, run};
 use crate::wire::sut::Sut;
 
 /// Asks something of the agent; words are separated by spaces, `_` stands for one.
@@ -253,6 +254,46 @@ async fn a_shell_completes_command_lines() {
         assert!(script.stdout.contains("push-config"), "{shell}");
     }
     assert_eq!(asked("completion smoke", &[]).await.status.code(), Some(2));
+}
+
+#[tokio::test]
+async fn an_encrypted_agent_is_reached_over_every_binding_by_who_trusts_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let CertifiedKey { cert, signing_key } =
+        rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let (certificate, key) = (
+        folder.path().join("cert.pem"),
+        folder.path().join("key.pem"),
+    );
+    std::fs::write(&certificate, cert.pem()).unwrap();
+    std::fs::write(&key, signing_key.serialize_pem()).unwrap();
+    let mut serve = command(folder.path());
+    serve.arg("--data").arg(folder.path().join("data"));
+    serve
+        .arg("--tls-cert")
+        .arg(&certificate)
+        .arg("--tls-key")
+        .arg(&key);
+    let server = Monas::start(&mut serve).await;
+    let url = &server.url;
+    assert!(url.starts_with("https://"), "{url}");
+    for version in ["1.0", "0.3"] {
+        for binding in TRANSPORTS {
+            let send =
+                format!("send task_hello -a {url} --transport {binding} --a2a-version {version}");
+            let trusting = format!("{send} --ca-cert {}", certificate.display());
+            for line in [trusting, format!("{send} --insecure")] {
+                let ended = asked(&line, &[]).await;
+                assert!(
+                    ended.stdout.starts_with("completed task"),
+                    "{line}: {ended:?}"
+                );
+            }
+        }
+    }
+    let stranger = asked(&format!("send task_hello -a {url}"), &[]).await;
+    assert_eq!(stranger.status.code(), Some(3), "{stranger:?}");
+    assert!(stranger.stderr.contains("certificate"), "{stranger:?}");
 }
 
 #[tokio::test]
