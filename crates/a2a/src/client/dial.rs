@@ -127,10 +127,6 @@ impl Dialer {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Http {
     One,
-    #[cfg_attr(
-        not(feature = "grpc"),
-        expect(dead_code, reason = "only gRPC insists on it")
-    )]
     Two,
 }
 

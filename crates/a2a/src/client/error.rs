@@ -94,12 +94,9 @@ impl Error {
         self.refusal().is_some_and(|it| it.reason == reason)
     }
 
-    /// Whether it may go better the next time.
+    /// Whether it may go better the next time. Whoever has waited long enough is not made to wait again.
     pub(crate) fn is_passing(&self) -> bool {
-        matches!(
-            self,
-            Self::Unreachable { .. } | Self::Lost(_) | Self::Late(_)
-        ) || self.is("UNAVAILABLE")
+        matches!(self, Self::Unreachable { .. } | Self::Lost(_)) || self.is("UNAVAILABLE")
     }
 }
 

@@ -6,7 +6,7 @@ use a2a::client::Client;
 
 use super::failure::Failure;
 use super::flags::Options;
-use super::print::{Printer, printable};
+use super::print::Printer;
 
 pub(super) async fn get(options: &Options, printer: &Printer) -> Result<(), Failure> {
     let client = options.connect().await?;
@@ -68,5 +68,5 @@ pub(super) fn text(client: &Client) -> String {
     if signatures > 0 {
         let _ = writeln!(text, "\nsignatures: {signatures}");
     }
-    printable(&text)
+    text
 }

@@ -123,20 +123,20 @@ impl Printer {
     }
 }
 
-/// A line on standard output. Where nobody reads, nothing is lost.
+/// A line on standard output, without what would command a terminal. Where nobody reads, nothing is lost.
 pub(super) fn say(line: &str) {
-    let _ = writeln!(io::stdout().lock(), "{line}");
+    let _ = writeln!(io::stdout().lock(), "{}", printable(line));
 }
 
 /// A line on standard error, for who watches.
 pub(super) fn note(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(io::stderr().lock(), "{}", printable(line));
 }
 
 /// What was made, as far as it is text, without an end of line.
 pub(super) fn pour(parts: &[Part]) {
     let mut out = io::stdout().lock();
-    let _ = out.write_all(parts_text(parts).as_bytes());
+    let _ = out.write_all(printable(&parts_text(parts)).as_bytes());
     let _ = out.flush();
 }
 
@@ -205,11 +205,11 @@ fn parts_text(parts: &[Part]) -> String {
             Content::Unset => Ok(()),
         };
     }
-    printable(&text)
+    text
 }
 
-/// Text without what would command a terminal.
-pub(super) fn printable(text: &str) -> String {
+/// Text without what would command a terminal: peers write names, ids and errors, too.
+fn printable(text: &str) -> String {
     let harmless = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
     text.chars().filter(harmless).collect()
 }

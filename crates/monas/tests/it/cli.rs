@@ -83,6 +83,11 @@ async fn a_message_is_answered_streamed_and_waited_for() {
     let sut = Sut::in_memory().await;
     let answer = ask(&sut, "send echo_hello").await;
     assert!(answer.stdout.contains("hello"), "{answer:?}");
+    // What an agent says does not command the terminal.
+    for stream in ["", " --stream"] {
+        let loud = ask(&sut, &format!("send echo_\u{1b}[31mred\u{7}{stream}")).await;
+        assert_eq!(loud.stdout, "echo [31mred\n", "{loud:?}");
+    }
     let done = ask(&sut, "send task_hello --wait --poll-interval 10ms").await;
     assert!(done.stdout.starts_with("completed task "), "{done:?}");
     let slow = ask(
