@@ -229,8 +229,11 @@ pub(crate) struct Body {
 impl Body {
     fn read<T: WireMessage>(self) -> Result<T, Error> {
         let read = match self.format {
-            // Nothing is written in several ways.
-            crate::event::Format::Json if matches!(self.bytes.trim_ascii(), b"" | b"null") => {
+            // Where nothing is expected, it is written in several ways.
+            crate::event::Format::Json
+                if matches!(self.bytes.trim_ascii(), b"" | b"null")
+                    && T::describe().fields().next().is_none() =>
+            {
                 Ok(T::default())
             }
             crate::event::Format::Json => T::from_json(&self.bytes),

@@ -39,7 +39,8 @@ pub(crate) async fn run(request: &Request, mut signals: Signals) -> ExitCode {
     let printer = Printer::new(request.options.output);
     let doing = perform(request, &printer, &mut signals);
     match doing.await {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) if print::all_written() => ExitCode::SUCCESS,
+        Ok(()) => ExitCode::FAILURE,
         Err(failure) => {
             printer.failure(&failure);
             ExitCode::from(failure.exit_code())

@@ -58,9 +58,11 @@ pub(super) async fn fetch(dialer: &Dialer, url: &str) -> Result<Found, Error> {
                     message: format!("the card at {place}"),
                 });
             }
-            status => {
-                missing.get_or_insert_with(|| format!("{place} answers with {status}"));
+            StatusCode::NOT_FOUND => {
+                missing.get_or_insert_with(|| format!("there is none at {place}"));
             }
+            // Nobody is asked instead of an agent that is there.
+            status => return Err(Error::Card(format!("{place} answers with {status}"))),
         }
     }
     Err(Error::Card(missing.unwrap_or_default()))

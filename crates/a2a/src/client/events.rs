@@ -47,6 +47,7 @@ impl Events {
             cursor: None,
             over: false,
             failures: 0,
+            heard: 0,
         };
         let events = stream::unfold(following, |mut following| async move {
             let event = following.next().await?;
@@ -78,8 +79,10 @@ struct Following {
     cursor: Option<u64>,
     /// Whether nothing more is to come.
     over: bool,
-    /// How often in a row the stream broke without an event.
+    /// How often in a row the stream broke without news.
     failures: usize,
+    /// How many events came since it was opened.
+    heard: usize,
 }
 
 impl Following {
@@ -109,8 +112,13 @@ impl Following {
 
     fn take(&mut self, cursor: Option<u64>, body: Body) -> Result<Event, Error> {
         let event = Event::new(body.event().inspect_err(|_| self.over = true)?);
-        self.failures = 0;
-        self.cursor = cursor.or(event.cursor()).or(self.cursor);
+        let cursor = cursor.or(event.cursor());
+        // Who is told again how the task stands, and no more, has made no progress.
+        self.heard += 1;
+        if self.heard > 1 || cursor > self.cursor {
+            self.failures = 0;
+        }
+        self.cursor = cursor.or(self.cursor);
         let task = match &event.response().payload {
             Payload::Task(task) => Some(&task.id),
             Payload::StatusUpdate(update) => Some(&update.task_id),
@@ -151,6 +159,7 @@ impl Following {
         match self.client.call(operation, &request, self.cursor).await {
             Ok(Reply::Many(replies)) => {
                 self.replies = replies;
+                self.heard = 0;
                 None
             }
             Ok(Reply::One(_)) => {
@@ -159,9 +168,13 @@ impl Following {
                     "one answer where a stream was expected",
                 )))
             }
-            Err(error) => {
+            Err(error) if error.refusal().is_some() => {
                 self.over = true;
                 Some(self.ended(task, error).await)
+            }
+            Err(error) => {
+                self.over = true;
+                Some(Err(error))
             }
         }
     }

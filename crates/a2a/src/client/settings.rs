@@ -61,12 +61,27 @@ impl Default for Settings {
             trusted: None,
             connect_time: Duration::from_secs(10),
             time: Duration::from_secs(300),
-            attempts: 4,
+            attempts: 8,
             pause: Duration::from_millis(200),
             max_reply: 64 << 20,
         }
     }
 }
+
+/// Headers that decide what a request is, and where it goes.
+const FRAMING: &[&str] = &[
+    "connection",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
 
 impl Settings {
     /// Says who calls, by a token.
@@ -80,6 +95,10 @@ impl Settings {
         let (Ok(header), Ok(mut value)) = pair else {
             return Err(Error::Settings(format!("{name:?} cannot be a header")));
         };
+        // Cards name headers, too; what frames a request is not theirs to choose.
+        if FRAMING.contains(&header.as_str()) {
+            return Err(Error::Settings(format!("{name:?} is no header to set")));
+        }
         value.set_sensitive(true);
         self.headers.insert(header, value);
         Ok(self)

@@ -236,7 +236,7 @@ impl Spoken {
                 "version 0.3 has no {} over {}",
                 operation.name, self.way.binding.name
             );
-            return Err(Error::unclear(why));
+            return Err(Error::Settings(why));
         };
         let request = serde_json::to_value(request).expect("a message is always JSON");
         let call = Outgoing {

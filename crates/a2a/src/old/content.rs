@@ -136,6 +136,7 @@ pub(super) fn task(old: Value) -> Result<Value, Error> {
         ("id", "id"),
         ("contextId", "contextId"),
         ("metadata", "metadata"),
+        ("generation", "generation"),
     ]);
     if let Some(old) = old.remove("status") {
         new.insert("status".to_owned(), status(old)?);
@@ -315,6 +316,8 @@ pub(super) fn old_task(new: Value, dialect: Dialect) -> Value {
     list("artifacts", old_artifact);
     list("history", old_message);
     if dialect == Dialect::Kind {
+        // Not of 0.3, whose readers pass over it: where to go on from.
+        old.append(&mut new.taken(&[("generation", "generation")]));
         old.insert("kind".to_owned(), "task".into());
     }
     old.into()

@@ -63,6 +63,7 @@ const UPDATE: &[(&str, &str)] = &[
     ("metadata", "metadata"),
     ("append", "append"),
     ("lastChunk", "lastChunk"),
+    ("generation", "generation"),
 ];
 
 fn unknown(what: &str) -> Error {

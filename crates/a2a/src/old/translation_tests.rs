@@ -177,7 +177,7 @@ fn a_task_says_what_it_is() {
         "history": [{ "messageId": "m", "role": "ROLE_USER", "parts": [{ "text": "y" }] }],
     }});
     let kind = json!({
-        "kind": "task", "id": "t", "contextId": "c", "metadata": { "a": 1 },
+        "kind": "task", "id": "t", "contextId": "c", "metadata": { "a": 1 }, "generation": "7",
         "status": {
             "state": "canceled", "timestamp": "2026-01-01T00:00:00.000Z",
             "message": {
@@ -219,7 +219,7 @@ fn updates_say_whether_they_are_the_last() {
         }});
         let old = json!({
             "kind": "status-update", "taskId": "t", "contextId": "c", "final": last,
-            "status": { "state": word },
+            "status": { "state": word }, "generation": "2",
         });
         assert_eq!(down("message/stream", new, Dialect::Kind), old);
 

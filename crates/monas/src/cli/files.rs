@@ -21,6 +21,7 @@ pub(super) fn part(name: &str) -> Result<Part, Failure> {
         });
     }
     let path = Path::new(name);
+    plain(path)?;
     let file = std::fs::File::open(path).map_err(|error| Failure::file(path, &error))?;
     let mut bytes = Vec::new();
     let read = file.take(MAX_FILE + 1).read_to_end(&mut bytes);
@@ -38,11 +39,22 @@ pub(super) fn part(name: &str) -> Result<Part, Failure> {
     })
 }
 
+/// Refuses what is no file: a pipe could keep us waiting for ever.
+fn plain(path: &Path) -> Result<(), Failure> {
+    let about = std::fs::metadata(path).map_err(|error| Failure::file(path, &error))?;
+    if about.is_file() {
+        Ok(())
+    } else {
+        Err(Failure::file(path, &"is not a file"))
+    }
+}
+
 /// A part of JSON: itself, or `@` and a file.
 pub(super) fn data(text: &str) -> Result<Part, Failure> {
     let read = match text.strip_prefix('@') {
         Some(name) => {
             let path = Path::new(name);
+            plain(path)?;
             std::fs::read_to_string(path).map_err(|error| Failure::file(path, &error))?
         }
         None => text.to_owned(),
@@ -82,7 +94,8 @@ pub(super) struct File {
 
 /// The files in an artifact: whatever it holds itself. What is elsewhere stays there.
 pub(super) fn of(artifact: &Artifact) -> Vec<File> {
-    let numbered = artifact.parts.iter().enumerate();
+    let parts = joined(&artifact.parts);
+    let numbered = parts.iter().enumerate();
     let file = |(number, part): (usize, &Part)| {
         let (bytes, ending) = match &part.content {
             Content::Text(text) => (text.clone().into_bytes(), "txt"),
@@ -112,6 +125,21 @@ pub(super) fn of(artifact: &Artifact) -> Vec<File> {
         Some(File { name, bytes })
     };
     numbered.filter_map(file).collect()
+}
+
+/// The parts, with texts that follow each other as one: a stream brings a text in pieces.
+fn joined(parts: &[Part]) -> Vec<Part> {
+    let mut joined: Vec<Part> = Vec::new();
+    for part in parts {
+        let last = joined
+            .last_mut()
+            .filter(|last| last.filename == part.filename);
+        match (last.map(|last| &mut last.content), &part.content) {
+            (Some(Content::Text(text)), Content::Text(more)) => text.push_str(more),
+            _ => joined.push(part.clone()),
+        }
+    }
+    joined
 }
 
 /// Writes a file into a folder; one that is there is only replaced on demand.

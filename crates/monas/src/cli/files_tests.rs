@@ -33,6 +33,7 @@ fn parts_become_files_with_names_of_their_own() {
         name: "report".to_owned(),
         parts: vec![
             Part::text("x"),
+            Part::text("y"),
             named,
             picture,
             Part::url("https://a.example/x"),

@@ -151,6 +151,7 @@ impl Options {
             let text = one(name).unwrap_or_default();
             let bare = text.parse().ok().map(Duration::from_secs);
             bare.or_else(|| duration(&text))
+                .filter(|time| !time.is_zero())
                 .ok_or_else(|| wrong(name, &text, "a time, such as 500ms, 30s or 5m"))
         };
         let output = match one("output").as_deref() {

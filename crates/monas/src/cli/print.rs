@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use a2a::client::Client;
 use a2a::event::Event;
@@ -30,7 +31,7 @@ impl Printer {
     pub(super) fn reply<T: WireMessage>(self, reply: &T, text: impl FnOnce(&T) -> String) {
         match self.output {
             Output::Text => say(text(reply).trim_end()),
-            Output::Json => say(&String::from_utf8_lossy(&reply.to_json())),
+            Output::Json => say_json(&String::from_utf8_lossy(&reply.to_json())),
         }
     }
 
@@ -38,7 +39,7 @@ impl Printer {
     pub(super) fn value(self, value: &Value, text: &str) {
         match self.output {
             Output::Text => say(text.trim_end()),
-            Output::Json => say(&value.to_string()),
+            Output::Json => say_json(&value.to_string()),
         }
     }
 
@@ -54,7 +55,7 @@ impl Printer {
     /// happens to standard error.
     pub(super) fn event(self, event: &Event) {
         if self.output == Output::Json {
-            return say(&String::from_utf8_lossy(&event.response().to_json()));
+            return say_json(&String::from_utf8_lossy(&event.response().to_json()));
         }
         match &event.response().payload {
             Payload::Task(begun) => {
@@ -85,7 +86,7 @@ impl Printer {
 
     pub(super) fn card(self, client: &Client) {
         match self.output {
-            Output::Json => say(&client.raw_card().to_string()),
+            Output::Json => say_json(&client.raw_card().to_string()),
             Output::Text => say(super::card::text(client).trim_end()),
         }
     }
@@ -123,9 +124,43 @@ impl Printer {
     }
 }
 
-/// A line on standard output, without what would command a terminal. Where nobody reads, nothing is lost.
+/// Whether something could not be written that somebody would have read.
+static UNWRITTEN: AtomicBool = AtomicBool::new(false);
+
+/// Writes to standard output. Where nobody reads any more, nothing is lost.
+fn write_out(text: &str) {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+        && !UNWRITTEN.swap(true, Ordering::Relaxed)
+    {
+        note(&format!("error: standard output: {error}"));
+    }
+}
+
+/// Whether everything that was said could be written.
+pub(super) fn all_written() -> bool {
+    !UNWRITTEN.load(Ordering::Relaxed)
+}
+
+/// A line on standard output, without what would command a terminal.
 pub(super) fn say(line: &str) {
-    let _ = writeln!(io::stdout().lock(), "{}", printable(line));
+    write_out(&format!("{}\n", printable(line)));
+}
+
+/// A line of JSON, in which what would command a terminal is written by its number.
+fn say_json(line: &str) {
+    let mut text = String::with_capacity(line.len() + 1);
+    for c in line.chars() {
+        if commands(c) {
+            let _ = write!(text, "\\u{:04x}", u32::from(c));
+        } else {
+            text.push(c);
+        }
+    }
+    text.push('\n');
+    write_out(&text);
 }
 
 /// A line on standard error, for who watches.
@@ -135,9 +170,7 @@ pub(super) fn note(line: &str) {
 
 /// What was made, as far as it is text, without an end of line.
 pub(super) fn pour(parts: &[Part]) {
-    let mut out = io::stdout().lock();
-    let _ = out.write_all(printable(&parts_text(parts)).as_bytes());
-    let _ = out.flush();
+    write_out(&printable(&parts_text(parts)));
 }
 
 /// How a task stands, in a line.
@@ -210,8 +243,15 @@ fn parts_text(parts: &[Part]) -> String {
 
 /// Text without what would command a terminal: peers write names, ids and errors, too.
 fn printable(text: &str) -> String {
-    let harmless = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+    let harmless = |c: &char| !commands(*c) || matches!(c, '\n' | '\t');
     text.chars().filter(harmless).collect()
+}
+
+/// Whether a character commands a terminal rather than being shown: control characters, and those that turn
+/// the direction of text.
+fn commands(c: char) -> bool {
+    let turns = |c| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || turns(c)
 }
 
 /// A state in a word.

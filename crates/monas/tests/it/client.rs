@@ -377,7 +377,7 @@ async fn what_cannot_be_called_is_said_clearly() {
     let nothing = Client::discover(&format!("{url}/nothing.json"), Settings::default()).await;
     let error = nothing.unwrap_err();
     assert!(
-        matches!(&error, Error::Card(why) if why.contains("404")),
+        matches!(&error, Error::Card(why) if why.contains("there is none")),
         "{error}"
     );
     let mut hasty = Settings::default();
