@@ -7,6 +7,11 @@
 //! It reads no clock (time is an argument), spawns nothing, and runs nothing of the application's:
 //! what must happen outside is an [`Effect`]. Messages to the peer collect in the outbox, in the order
 //! in which the tables changed.
+//!
+//! Layout:
+//! - `evaluate`, `tables`: what the peer writes, and what it sees of the tables
+//! - `serialize`: what we write
+//! - `answer`, `ending`: what becomes of what was asked for, and of the whole
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -18,25 +23,28 @@ use smallvec::SmallVec;
 use crate::connection::Link;
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hook::deferred::{Resolver, deferred};
+use crate::hook::deferred::Resolver;
 use crate::hook::import::{Import, ImportId, ImportKind};
-use crate::hook::{Action, Hook, Operation, Path, Waiter};
+use crate::hook::{Hook, Operation, Waiter};
 use crate::limits::Bucket;
-use crate::map::MapBudget;
 use crate::message::Message;
 use crate::stream::pipe::pipe;
 use crate::stream::{ReadableStream, WritableStream};
 use crate::value::Value;
 
+mod answer;
+mod ending;
 pub(crate) mod evaluate;
 mod serialize;
+mod tables;
 
 #[cfg(test)]
 #[path = "session_tests.rs"]
 mod tests;
 
-use evaluate::{Tables, evaluate};
+use evaluate::evaluate;
 use serialize::Serializer;
+use tables::SessionTables;
 
 /// An id in our export table: positive for what the peer pushed, negative for what we sent, 0 our
 /// main object.
@@ -546,152 +554,6 @@ impl Session {
         }
     }
 
-    /// Answers at once when the value is here, as it is after a call that did not have to wait.
-    fn answer_or_wait(
-        &mut self,
-        link: &Arc<Link>,
-        id: ExportId,
-        hook: Hook,
-        effects: &mut Effects,
-    ) {
-        match hook {
-            Hook::Value(settled) if !settled.holds_promise() => {
-                self.answer_with(link, id, Ok(settled.value()), effects)
-            }
-            Hook::Broken(error) => self.answer_with(link, id, Err(error), effects),
-            hook => effects.push(Effect::Answer { export: id, hook }),
-        }
-    }
-
-    /// Sends the value of an export that was pulled, unless the peer has released it meanwhile.
-    pub(crate) fn answer(
-        &mut self,
-        link: &Arc<Link>,
-        id: ExportId,
-        result: Result<&Value>,
-    ) -> Effects {
-        let mut effects = Effects::new();
-        self.answer_with(link, id, result, &mut effects);
-        effects
-    }
-
-    fn answer_with(
-        &mut self,
-        link: &Arc<Link>,
-        id: ExportId,
-        result: Result<&Value>,
-        effects: &mut Effects,
-    ) {
-        match self.exports.get_mut(&id) {
-            Some(export) if export.answer == Answer::Owed => export.answer = Answer::Given,
-            _ => return,
-        }
-        self.unanswered -= 1;
-        let text = match result.and_then(|value| self.resolve_message(link, id, value, effects)) {
-            Ok(text) => text,
-            Err(error) => self.reject_message(link, id, &error, effects),
-        };
-        self.send(text);
-        if self
-            .exports
-            .get(&id)
-            .is_some_and(|export| export.releases_itself)
-        {
-            self.exports.remove(&id);
-        }
-        self.check_outbox(effects);
-    }
-
-    /// Gives a peer up that lets too much wait for it.
-    fn check_outbox(&mut self, effects: &mut Effects) {
-        if self.outbox_bytes > self.context.limits().max_queued_bytes {
-            effects.extend(self.abort(Error::range_error("the peer reads too slowly")));
-        }
-    }
-
-    fn resolve_message(
-        &mut self,
-        link: &Arc<Link>,
-        id: ExportId,
-        value: &Value,
-        effects: &mut Effects,
-    ) -> Result<String> {
-        let mut message = Serializer::new(self, link);
-        message.open("resolve");
-        message.id(id.0);
-        message.root(value)?;
-        Ok(message.finish(effects))
-    }
-
-    fn reject_message(
-        &mut self,
-        link: &Arc<Link>,
-        id: ExportId,
-        error: &Error,
-        effects: &mut Effects,
-    ) -> String {
-        let mut message = Serializer::new(self, link);
-        message.open("reject");
-        message.id(id.0);
-        message.error_root(error);
-        message.finish(effects)
-    }
-
-    /// Gives up on every answer that is still owed.
-    #[cfg(feature = "server")]
-    pub(crate) fn reject_pending(&mut self, link: &Arc<Link>, error: &Error) -> Effects {
-        let owed: Vec<_> = self
-            .exports
-            .iter()
-            .filter(|(_, export)| export.answer == Answer::Owed)
-            .map(|(id, _)| *id)
-            .collect();
-        owed.into_iter()
-            .flat_map(|id| self.answer(link, id, Err(error.clone())))
-            .collect()
-    }
-
-    // How it ends.
-
-    /// Tells the peer why, then ends.
-    pub(crate) fn abort(&mut self, error: Error) -> Effects {
-        if self.ended.is_some() {
-            return Effects::new();
-        }
-        let text = serialize::abort_message(self.redacted(&error).as_ref().unwrap_or(&error));
-        self.send(text);
-        self.end(error)
-    }
-
-    /// Fails everything that is pending and drops everything that was held, exactly once.
-    pub(crate) fn end(&mut self, error: Error) -> Effects {
-        if self.ended.is_some() {
-            return Effects::new();
-        }
-        self.ended = Some(error.clone());
-        self.unanswered = 0;
-        let broken = Hook::Broken(error);
-        let mut effects = Effects::new();
-        for (_, entry) in self.imports.drain() {
-            if let Some(hold) = entry.hold.upgrade() {
-                hold.resolve(broken.clone());
-            }
-            if !entry.waiters.is_empty() {
-                effects.push(Effect::Tell {
-                    waiters: entry.waiters,
-                    hook: broken.clone(),
-                });
-            }
-        }
-        for export in self.exports.values() {
-            if let hook @ Hook::Promise(_) = export.hook.shortened() {
-                effects.push(Effect::GiveUp { hook });
-            }
-        }
-        self.exports.clear();
-        effects
-    }
-
     // Helpers.
 
     fn send(&mut self, text: String) {
@@ -761,122 +623,4 @@ impl Export {
 
 fn no_such_export(id: ExportId) -> Error {
     Error::new(format!("no such export ID: {}", id.0))
-}
-
-/// The session's tables as an expression from the peer sees them.
-struct SessionTables<'a> {
-    session: &'a mut Session,
-    link: &'a Arc<Link>,
-    effects: &'a mut Effects,
-    now: Duration,
-}
-
-impl SessionTables<'_> {
-    fn evaluate_hook(&mut self, expression: crate::expression::Expression) -> Result<Hook> {
-        let value = evaluate(expression, self)?;
-        Ok(Hook::from_value(value, &self.session.context))
-    }
-
-    /// The peer chose this id for something of its own, so it is negative and the table has room.
-    fn check_introduced(&self, id: i64) -> Result<ImportId> {
-        if id >= 0 {
-            return Err(Error::type_error(format!("export ID {id} is not negative")));
-        }
-        if self.session.imports.len() >= self.session.context.limits().max_imports {
-            return Err(Error::range_error(
-                "the session holds too many capabilities",
-            ));
-        }
-        Ok(ImportId(id))
-    }
-}
-
-impl Tables for SessionTables<'_> {
-    fn context(&self) -> &Context {
-        &self.session.context
-    }
-
-    fn export(&mut self, id: i64) -> Result<Hook> {
-        match self.session.exports.get(&ExportId(id)) {
-            Some(export) => Ok(export.hook.clone()),
-            None => Err(Error::new(format!("no such entry on exports table: {id}"))),
-        }
-    }
-
-    fn apply(&mut self, hook: &Hook, path: Path, action: Action) -> Result<Hook> {
-        self.session.count_call(self.now)?;
-        let context = self.session.context.clone();
-        let permit = context.permit();
-        if permit.is_none() {
-            return Err(Error::range_error(
-                "the session has too many calls in flight",
-            ));
-        }
-        let (promise, resolver) = deferred();
-        let operation = Operation {
-            path,
-            action,
-            context,
-            permit,
-        };
-        self.effects.push(Effect::Apply {
-            hook: hook.clone(),
-            operation,
-            resolver,
-        });
-        Ok(Hook::Promise(promise))
-    }
-
-    fn pipelined(&mut self, hook: Hook) -> Value {
-        Value::Promise(hook.into())
-    }
-
-    fn map_budget(&mut self) -> Result<MapBudget> {
-        Ok(MapBudget::new(&self.session.context))
-    }
-
-    fn import_stub(&mut self, id: i64) -> Result<Hook> {
-        let id = self.check_introduced(id)?;
-        match self.session.imports.get_mut(&id) {
-            Some(entry) => entry.count += 1,
-            None => self.session.insert_import(id, 1, ImportKind::Stub),
-        }
-        Ok(self.session.hold(self.link, id))
-    }
-
-    fn import_promise(&mut self, id: i64) -> Result<Hook> {
-        let id = self.check_introduced(id)?;
-        if self.session.imports.contains_key(&id) {
-            return Err(Error::new(
-                "the peer sent a promise reusing an existing export ID",
-            ));
-        }
-        self.session.insert_import(id, 1, ImportKind::Promise);
-        if let Some(entry) = self.session.imports.get_mut(&id) {
-            // The peer resolves it unasked.
-            entry.pulled = true;
-        }
-        Ok(self.session.hold(self.link, id))
-    }
-
-    fn readable(&mut self, id: i64) -> Result<ReadableStream> {
-        let export = self.session.exports.get_mut(&ExportId(id));
-        export
-            .and_then(|export| export.readable.take())
-            .ok_or_else(|| {
-                Error::new(format!(
-                    "Export {id} is not a pipe or its readable end was already consumed."
-                ))
-            })
-    }
-
-    fn blob(&mut self, mime: String, content: ReadableStream) -> Result<Hook> {
-        let (promise, resolver) = deferred();
-        self.effects.push(Effect::Collect {
-            mime,
-            content,
-            resolver,
-        });
-        Ok(Hook::Promise(promise))
-    }
 }

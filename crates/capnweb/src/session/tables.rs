@@ -1,0 +1,137 @@
+//! The tables, as what the peer writes sees and changes them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::evaluate::{Tables, evaluate};
+use super::{Effect, Effects, ExportId, Session};
+use crate::connection::Link;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::hook::deferred::deferred;
+use crate::hook::import::{ImportId, ImportKind};
+use crate::hook::{Action, Hook, Operation, Path};
+use crate::map::MapBudget;
+use crate::stream::ReadableStream;
+use crate::value::Value;
+
+/// The session's tables as an expression from the peer sees them.
+pub(super) struct SessionTables<'a> {
+    pub(super) session: &'a mut Session,
+    pub(super) link: &'a Arc<Link>,
+    pub(super) effects: &'a mut Effects,
+    pub(super) now: Duration,
+}
+
+impl SessionTables<'_> {
+    pub(super) fn evaluate_hook(
+        &mut self,
+        expression: crate::expression::Expression,
+    ) -> Result<Hook> {
+        let value = evaluate(expression, self)?;
+        Ok(Hook::from_value(value, &self.session.context))
+    }
+
+    /// The peer chose this id for something of its own, so it is negative and the table has room.
+    fn check_introduced(&self, id: i64) -> Result<ImportId> {
+        if id >= 0 {
+            return Err(Error::type_error(format!("export ID {id} is not negative")));
+        }
+        if self.session.imports.len() >= self.session.context.limits().max_imports {
+            return Err(Error::range_error(
+                "the session holds too many capabilities",
+            ));
+        }
+        Ok(ImportId(id))
+    }
+}
+
+impl Tables for SessionTables<'_> {
+    fn context(&self) -> &Context {
+        &self.session.context
+    }
+
+    fn export(&mut self, id: i64) -> Result<Hook> {
+        match self.session.exports.get(&ExportId(id)) {
+            Some(export) => Ok(export.hook.clone()),
+            None => Err(Error::new(format!("no such entry on exports table: {id}"))),
+        }
+    }
+
+    fn apply(&mut self, hook: &Hook, path: Path, action: Action) -> Result<Hook> {
+        self.session.count_call(self.now)?;
+        let context = self.session.context.clone();
+        let permit = context.permit();
+        if permit.is_none() {
+            return Err(Error::range_error(
+                "the session has too many calls in flight",
+            ));
+        }
+        let (promise, resolver) = deferred();
+        let operation = Operation {
+            path,
+            action,
+            context,
+            permit,
+        };
+        self.effects.push(Effect::Apply {
+            hook: hook.clone(),
+            operation,
+            resolver,
+        });
+        Ok(Hook::Promise(promise))
+    }
+
+    fn pipelined(&mut self, hook: Hook) -> Value {
+        Value::Promise(hook.into())
+    }
+
+    fn map_budget(&mut self) -> Result<MapBudget> {
+        Ok(MapBudget::new(&self.session.context))
+    }
+
+    fn import_stub(&mut self, id: i64) -> Result<Hook> {
+        let id = self.check_introduced(id)?;
+        match self.session.imports.get_mut(&id) {
+            Some(entry) => entry.count += 1,
+            None => self.session.insert_import(id, 1, ImportKind::Stub),
+        }
+        Ok(self.session.hold(self.link, id))
+    }
+
+    fn import_promise(&mut self, id: i64) -> Result<Hook> {
+        let id = self.check_introduced(id)?;
+        if self.session.imports.contains_key(&id) {
+            return Err(Error::new(
+                "the peer sent a promise reusing an existing export ID",
+            ));
+        }
+        self.session.insert_import(id, 1, ImportKind::Promise);
+        if let Some(entry) = self.session.imports.get_mut(&id) {
+            // The peer resolves it unasked.
+            entry.pulled = true;
+        }
+        Ok(self.session.hold(self.link, id))
+    }
+
+    fn readable(&mut self, id: i64) -> Result<ReadableStream> {
+        let export = self.session.exports.get_mut(&ExportId(id));
+        export
+            .and_then(|export| export.readable.take())
+            .ok_or_else(|| {
+                Error::new(format!(
+                    "Export {id} is not a pipe or its readable end was already consumed."
+                ))
+            })
+    }
+
+    fn blob(&mut self, mime: String, content: ReadableStream) -> Result<Hook> {
+        let (promise, resolver) = deferred();
+        self.effects.push(Effect::Collect {
+            mime,
+            content,
+            resolver,
+        });
+        Ok(Hook::Promise(promise))
+    }
+}
