@@ -19,6 +19,7 @@ mod boundary;
 mod drive;
 mod frames;
 pub(crate) mod lot;
+mod witnessed;
 
 #[cfg(feature = "client")]
 pub mod client;

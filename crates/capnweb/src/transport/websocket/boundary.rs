@@ -1,5 +1,7 @@
 //! Where messages begin and end in the bytes of a WebSocket.
 
+use super::witnessed::Witness;
+
 #[cfg(test)]
 #[path = "boundary_tests.rs"]
 mod tests;
@@ -20,9 +22,8 @@ pub(super) struct Boundary {
     continues: bool,
 }
 
-impl Boundary {
-    /// Takes the next bytes.
-    pub(super) fn pass(&mut self, mut bytes: &[u8]) {
+impl Witness for Boundary {
+    fn pass(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             if self.left > 0 {
                 let here =
@@ -44,7 +45,9 @@ impl Boundary {
             }
         }
     }
+}
 
+impl Boundary {
     /// Whether all that was begun is whole.
     pub(super) fn is_clear(&self) -> bool {
         self.known == 0 && self.left == 0 && !self.continues

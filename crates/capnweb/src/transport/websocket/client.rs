@@ -1,14 +1,11 @@
 //! The client's end of a WebSocket.
 
-use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
+use super::witnessed::Witnessed;
 use super::{Served, Settings};
 use crate::connection::{Connection, Options};
 use crate::error::{Error, Result};
@@ -50,60 +47,24 @@ where
         .into_client_request()
         .map_err(|error| Error::type_error(format!("open a WebSocket: {error}")))?;
     let url = request.uri().to_string();
-    let mut recorded = Recorded {
-        stream,
-        read: Vec::new(),
-    };
-    let opening = tokio_tungstenite::client_async(request, &mut recorded);
+    let mut witnessed = Witnessed::new(stream, Vec::new());
+    let opening = tokio_tungstenite::client_async(request, &mut witnessed);
     // Boxed, as it is large and soon over. Its buffers are not kept: ours are made and given up as needed.
     let opened = Box::pin(opening).await.map(drop);
     opened.map_err(|error| Error::new(format!("open a WebSocket to {url}: {error}")))?;
-    let read = recorded.read.split_off(head_length(&recorded.read));
+    let Witnessed {
+        stream,
+        mut witness,
+    } = witnessed;
+    let read = witness.split_off(head_length(&witness));
     let connection = Connection::new(main, options);
     let settings = Settings {
         read_buffer: settings.read_buffer.max(8 << 10),
         ..settings
     };
-    let (stream, session) = (Box::new(recorded.stream), connection.shared());
+    let (stream, session) = (Box::new(stream), connection.shared());
     Served::new(stream, read, session, None, settings.into(), Role::Client).spawn();
     Ok(connection)
-}
-
-/// A stream that remembers what was read from it.
-struct Recorded<S> {
-    stream: S,
-    read: Vec<u8>,
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for Recorded<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.read.extend_from_slice(&buffer.filled()[before..]);
-        read
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Recorded<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
 }
 
 /// How long the head of an answer is, up to and with the empty line. What follows are the first frames.

@@ -1,12 +1,7 @@
 //! The frames of one WebSocket, read and written.
 
-use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
 use bytes::Bytes;
 use futures_util::{FutureExt, SinkExt, StreamExt};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::CapacityError;
 use tokio_tungstenite::tungstenite::protocol::frame::CloseFrame;
@@ -14,6 +9,7 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes};
 
 use super::boundary::Boundary;
+use super::witnessed::{Witness as _, Witnessed};
 use super::{Duplex, Settings};
 use crate::connection::Close;
 use crate::error::Error;
@@ -47,7 +43,7 @@ pub(super) enum Outgoing {
 pub(super) struct Gone;
 
 /// A WebSocket with its buffers.
-pub(super) struct Frames(WebSocketStream<Watched>);
+pub(super) struct Frames(WebSocketStream<Witnessed<Box<dyn Duplex>, Boundary>>);
 
 impl Frames {
     /// Goes on after the handshake, or after [`Frames::leave`]. `read` is what came from the stream meanwhile.
@@ -67,7 +63,7 @@ impl Frames {
             .max_write_buffer_size(limits.max_message_bytes + 4 * WRITE_BUFFER);
         let mut boundary = Boundary::default();
         boundary.pass(&read);
-        let watched = Watched { stream, boundary };
+        let watched = Witnessed::new(stream, boundary);
         Self(WebSocketStream::from_partially_read(watched, read, role, Some(config)).await)
     }
 
@@ -107,7 +103,7 @@ impl Frames {
     /// Whether the stream can be left: all that was read is taken, given that [`Frames::next`] has just found
     /// nothing, and all that was fed is written.
     pub(super) fn is_clear(&mut self) -> bool {
-        self.0.get_ref().boundary.is_clear() && matches!(self.flush().now_or_never(), Some(Ok(())))
+        self.0.get_ref().witness.is_clear() && matches!(self.flush().now_or_never(), Some(Ok(())))
     }
 
     /// The stream without its buffers.
@@ -128,42 +124,5 @@ fn failed(error: &tungstenite::Error) -> Option<Incoming> {
             "a text frame is not UTF-8",
         ))),
         _ => None,
-    }
-}
-
-/// A stream that knows whether what was read from it ends with a message.
-struct Watched {
-    stream: Box<dyn Duplex>,
-    boundary: Boundary,
-}
-
-impl AsyncRead for Watched {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.boundary.pass(&buffer.filled()[before..]);
-        read
-    }
-}
-
-impl AsyncWrite for Watched {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

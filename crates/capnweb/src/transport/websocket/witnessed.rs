@@ -1,0 +1,63 @@
+//! A stream, and somebody who sees what is read from it.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Sees the bytes of a stream as they are read.
+pub(super) trait Witness {
+    /// These bytes were read, behind those before.
+    fn pass(&mut self, bytes: &[u8]);
+}
+
+/// Remembers all of it.
+impl Witness for Vec<u8> {
+    fn pass(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
+/// A stream with a witness.
+pub(super) struct Witnessed<S, W> {
+    pub(super) stream: S,
+    pub(super) witness: W,
+}
+
+impl<S, W> Witnessed<S, W> {
+    pub(super) fn new(stream: S, witness: W) -> Self {
+        Self { stream, witness }
+    }
+}
+
+impl<S: AsyncRead + Unpin, W: Witness + Unpin> AsyncRead for Witnessed<S, W> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        self.witness.pass(&buffer.filled()[before..]);
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin, W: Unpin> AsyncWrite for Witnessed<S, W> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
