@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use http::header::{ALLOW, UPGRADE};
+use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 
 use super::origin::OriginPolicy;
@@ -29,7 +30,7 @@ pub struct Server {
 }
 
 /// Makes the object for a new session.
-type MakeMain = dyn Fn(&HeaderMap, &Peer) -> Capability + Send + Sync;
+type MakeMain = dyn Fn(&Parts, &Peer) -> Capability + Send + Sync;
 
 impl Server {
     /// Serves what `main` makes, afresh for each session; it may look at the request's headers.
@@ -44,8 +45,16 @@ impl Server {
     pub fn for_peers<M: Into<Capability>>(
         main: impl Fn(&HeaderMap, &Peer) -> M + Send + Sync + 'static,
     ) -> Self {
+        Self::for_requests(move |request, peer| main(&request.headers, peer))
+    }
+
+    /// As [`Server::for_peers`], with all of the request's head: its address, and what those who stand before
+    /// this server have put among its extensions.
+    pub fn for_requests<M: Into<Capability>>(
+        main: impl Fn(&Parts, &Peer) -> M + Send + Sync + 'static,
+    ) -> Self {
         Self {
-            main: Arc::new(move |headers, peer| main(headers, peer).into()),
+            main: Arc::new(move |request, peer| main(request, peer).into()),
             options: Options::default(),
             origins: OriginPolicy::default(),
             websocket: Arc::default(),
@@ -82,41 +91,43 @@ impl Server {
         let server = Arc::new(self);
         let for_post = server.clone();
         get(
-            move |headers: HeaderMap,
+            move |request: Parts,
                   upgrade: Result<websocket::Upgrade, websocket::Refused>| async move {
-                server.upgrade(&headers, upgrade)
+                server.upgrade(&request, upgrade)
             },
         )
-        .post(move |headers: HeaderMap, body: Body| async move {
-            for_post.answer(&headers, body).await
+        .post(move |request: Parts, body: Body| async move {
+            for_post.answer(&request, body).await
         })
     }
 
     fn upgrade(
         &self,
-        headers: &HeaderMap,
+        request: &Parts,
         upgrade: Result<websocket::Upgrade, websocket::Refused>,
     ) -> Response {
         let upgrade = match upgrade {
             Ok(upgrade) => upgrade,
-            Err(refused) if headers.contains_key(UPGRADE) => return refused.into_response(),
+            Err(refused) if request.headers.contains_key(UPGRADE) => {
+                return refused.into_response();
+            }
             Err(_) => {
                 let hint = "send a POST, or open a WebSocket";
                 return (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "POST")], hint).into_response();
             }
         };
-        if !self.origins.allows(headers) {
+        if !self.origins.allows(&request.headers) {
             return forbidden();
         }
-        let connection = Connection::for_peer(|peer| (self.main)(headers, peer), &self.options);
+        let connection = Connection::for_peer(|peer| (self.main)(request, peer), &self.options);
         upgrade.serve(connection, self.websocket.clone())
     }
 
-    async fn answer(&self, headers: &HeaderMap, body: Body) -> Response {
-        if !self.origins.allows(headers) {
+    async fn answer(&self, request: &Parts, body: Body) -> Response {
+        if !self.origins.allows(&request.headers) {
             return forbidden();
         }
-        let main = |peer: &Peer| (self.main)(headers, peer);
+        let main = |peer: &Peer| (self.main)(request, peer);
         batch::server::answer_peer(body, main, &self.options, &self.batch).await
     }
 }

@@ -51,7 +51,16 @@ where
     let opening = tokio_tungstenite::client_async(request, &mut witnessed);
     // Boxed, as it is large and soon over. Its buffers are not kept: ours are made and given up as needed.
     let opened = Box::pin(opening).await.map(drop);
-    opened.map_err(|error| Error::new(format!("open a WebSocket to {url}: {error}")))?;
+    opened.map_err(|error| {
+        let failed = Error::new(format!("open a WebSocket to {url}: {error}"));
+        match error {
+            // Who is refused may know better than to try again.
+            tokio_tungstenite::tungstenite::Error::Http(answer) => {
+                failed.with_prop("status", f64::from(answer.status().as_u16()))
+            }
+            _ => failed,
+        }
+    })?;
     let Witnessed {
         stream,
         mut witness,
