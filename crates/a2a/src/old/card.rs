@@ -130,6 +130,10 @@ pub(crate) fn renewed(card: Value) -> Value {
     }
     if let Some(Value::Array(security)) = old.remove("security") {
         let requirement = |old: Value| -> Value {
+            // The dialect of protobuf has it as 1.0 does.
+            if old["schemes"].is_object() {
+                return old;
+            }
             let scopes = content::object(old).into_iter();
             let schemes: Map<_, _> = scopes
                 .map(|(name, scopes)| (name, json!({ "list": scopes })))
@@ -144,7 +148,11 @@ pub(crate) fn renewed(card: Value) -> Value {
 
 fn new_scheme(old: Value) -> Option<Value> {
     let mut old = content::object(old);
-    let kind = old.remove("type")?;
+    let Some(kind) = old.remove("type") else {
+        // The dialect of protobuf has it as 1.0 does.
+        let known = SCHEMES.iter().any(|(new, ..)| old.contains_key(*new));
+        return known.then(|| old.into());
+    };
     let (which, _, names) = SCHEMES.iter().find(|(_, old, _)| kind == **old)?;
     let names: Vec<_> = names.iter().map(|(new, old)| (*old, *new)).collect();
     let mut new = old.taken(&[("description", "description")]);

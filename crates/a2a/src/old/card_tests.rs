@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::card::{old, proto, union};
+use super::card::{old, proto, renewed, union};
 
 fn card() -> Value {
     json!({
@@ -92,4 +92,20 @@ fn protobuf_keeps_security_as_it_is() {
     assert_eq!(old["security"], new["securityRequirements"]);
     let skill = &new["skills"][0]["securityRequirements"];
     assert_eq!(&old["skills"][0]["security"], skill);
+}
+
+#[test]
+fn security_is_read_in_both_dialects() {
+    let new = json!({
+        "supportedInterfaces": [
+            { "url": "http://a", "protocolBinding": "GRPC", "protocolVersion": "0.3" },
+        ],
+        "securitySchemes": { "tokens": { "httpAuthSecurityScheme": { "scheme": "Bearer" } } },
+        "securityRequirements": [{ "schemes": { "tokens": { "list": ["a2a"] } } }],
+    });
+    for old in [old(new.clone()), proto(new.clone())] {
+        let read = renewed(old);
+        assert_eq!(read["securitySchemes"], new["securitySchemes"]);
+        assert_eq!(read["securityRequirements"], new["securityRequirements"]);
+    }
 }
