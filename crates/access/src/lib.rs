@@ -1,38 +1,77 @@
 //! Who is calling.
 //!
-//! Today there is one caller, the anonymous one. Tasks are kept by owner all the same, so that
-//! schemes and permissions can move in without a change to what is stored.
+//! A [`Door`] knows the [schemes](Scheme) by which callers prove who they are. It is asked about each request,
+//! and answers with a [`Principal`] or with a [`Refusal`] that says what to show instead. It is pure: what a
+//! request bears and the time are arguments, and nothing is fetched from anywhere.
+//!
+//! ```
+//! use access::{Callers, Door, Hash, Scheme, Shown};
+//! use http::{HeaderMap, HeaderValue};
+//! use std::time::SystemTime;
+//!
+//! # fn main() -> Result<(), access::Error> {
+//! let mut callers = Callers::default();
+//! callers.add("ada", Hash::of("a-long-random-token"), &[])?;
+//! let door = Door::new(vec![("tokens".to_owned(), Scheme::Bearer(callers))])?;
+//!
+//! let mut headers = HeaderMap::new();
+//! let refusal = door.admit(&Shown::headers(&headers), SystemTime::now()).unwrap_err();
+//! assert_eq!(refusal.challenges(), [r#"Bearer realm="monas""#]);
+//!
+//! headers.insert("authorization", HeaderValue::from_static("Bearer a-long-random-token"));
+//! let ada = door.admit(&Shown::headers(&headers), SystemTime::now()).unwrap();
+//! assert_eq!((ada.name(), ada.scheme()), ("ada", "tokens"));
+//! # Ok(()) }
+//! ```
+//!
+//! Layout:
+//! - `principal`: who is calling
+//! - `door`: who is let in, and what those are told who are not
+//! - `shown`: what a request, or a caller in so many words, shows
+//! - `scheme`: the ways to prove who one is; callers known by hashes of their secrets
+//! - `token`, `key`: signed tokens (JWT) and the keys that verify them
 
-use std::fmt;
-use std::sync::Arc;
+mod door;
+#[cfg(test)]
+#[path = "door_tests.rs"]
+mod door_tests;
+mod key;
+mod principal;
+mod scheme;
+mod shown;
+mod token;
+#[cfg(test)]
+#[path = "token_tests.rs"]
+mod token_tests;
 
-/// Who is calling: a name that is stable across connections and restarts.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Principal(Arc<str>);
+pub use door::{Door, Refusal, Strangers};
+pub use key::Keys;
+pub use principal::Principal;
+pub use scheme::{Callers, Hash, Place, Scheme};
+pub use shown::{Certified, Credentials, Shown};
+pub use token::Issuer;
 
-impl Principal {
-    /// The caller that showed no credentials.
-    pub fn anonymous() -> Self {
-        Self("".into())
-    }
-
-    /// The caller of this name. An empty name is the anonymous caller.
-    pub fn named(name: &str) -> Self {
-        Self(name.into())
-    }
-
-    /// The name, empty for the anonymous caller: what tasks are kept under.
-    pub fn name(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Principal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_empty() {
-            "anonymous"
-        } else {
-            &self.0
-        })
-    }
+/// Why a door cannot be made of what it was given. Each completes "could not ...".
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A name that cannot be one.
+    #[error(
+        "use the name {0:?}: it is empty, too long, or has a colon or something invisible in it"
+    )]
+    Name(String),
+    /// A name for a scheme that a card cannot have, or that is taken.
+    #[error(
+        "use the scheme {0:?}: its name is taken, or has more in it than letters, digits, - and _"
+    )]
+    SchemeName(String),
+    /// What should be a hash is none.
+    #[error("use a hash: it is not sha256: and 64 hexadecimal digits")]
+    Hash,
+    /// What should be keys are none.
+    #[error("read keys: {0}")]
+    Keys(&'static str),
+    /// What callers are to be asked for cannot be a header, a parameter or a cookie.
+    #[error("use {0:?}: it cannot be the name of a header, a parameter or a cookie")]
+    Place(String),
 }
