@@ -5,18 +5,21 @@
 //! `card` publishes the card that lists them.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use ::capnweb::Tasks;
 use ::capnweb::observe::Metrics;
-use access::Principal;
+use access::{Door, Principal, Shown};
 use axum::Router;
 use axum::middleware::map_response;
+use http::request::Parts;
 use http::{HeaderName, HeaderValue, Response};
 use serde_json::json;
 
 use crate::client::channel::Channel;
 use crate::client::dial::Dialer;
 use crate::client::{self, Way};
+use crate::error::Error;
 use crate::limits::Limits;
 use crate::old::{self, Dialect};
 use crate::service::Service;
@@ -33,6 +36,8 @@ pub mod jsonrpc;
 pub mod rest;
 mod sse;
 pub mod websocket;
+
+pub use http_call::refused;
 
 /// The version of the protocol that these bindings speak, with [`old::VERSION`] beside it.
 pub const VERSION: &str = "1.0";
@@ -159,8 +164,8 @@ pub struct Wire {
     pub service: Arc<dyn Service>,
     /// The numbers.
     pub limits: Limits,
-    /// Who calls. One for all, until there is access control.
-    pub caller: Principal,
+    /// Who is let in.
+    pub door: Arc<Door>,
     /// Sockets that stay open, and what runs on them. Drain it when the server stops.
     pub tasks: Tasks,
     /// Where sessions of objects are counted.
@@ -168,22 +173,27 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Anonymous calls to a service.
+    /// Calls to a service by everybody, who are all the anonymous caller.
     pub fn new(service: Arc<dyn Service>, limits: Limits) -> Self {
         Self {
             service,
             limits,
-            caller: Principal::anonymous(),
+            door: Arc::new(Door::open()),
             tasks: Tasks::new(),
             metrics: Metrics::new(),
         }
+    }
+
+    /// Who a request is from. A call can only be made in the name of somebody.
+    pub(crate) fn admit(&self, head: &Parts) -> Result<Principal, Error> {
+        Ok(self.door.admit(&Shown::by(head), SystemTime::now())?)
     }
 }
 
 impl std::fmt::Debug for Wire {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Wire")
-            .field("caller", &self.caller)
+            .field("door", &self.door)
             .finish_non_exhaustive()
     }
 }

@@ -51,7 +51,7 @@ mod way_tests;
 
 pub use error::{Error, Refusal};
 pub use events::Events;
-pub use settings::{Settings, Tls};
+pub use settings::{Identity, Settings, Tls};
 pub use way::{Version, Way};
 
 use channel::Reply;

@@ -3,6 +3,7 @@
 //! This is the only place that knows codes. A binding asks for [`Error::code`] and
 //! [`Error::details`] and prints them in its own form.
 
+use access::Refusal;
 use serde_json::{Map, Value, json};
 
 use crate::types::TaskState;
@@ -60,6 +61,12 @@ pub enum Error {
         /// Where the task is.
         found: i64,
     },
+    /// It is not known who calls.
+    #[error("not authenticated: {0}")]
+    Unauthenticated(Refusal),
+    /// It is known who calls, and they may not.
+    #[error("not authorized: {0}")]
+    Unauthorized(Refusal),
     /// Not JSON.
     #[error("parse error: {0}")]
     Parse(String),
@@ -159,6 +166,8 @@ codes! {
     ExtensionSupportRequired(_)           => -32008, 9 FAILED_PRECONDITION, 400, EXTENSION_SUPPORT_REQUIRED;
     VersionNotSupported(_)                => -32009, 9 FAILED_PRECONDITION, 400, VERSION_NOT_SUPPORTED;
     TaskGenerationMismatch { .. }         => -32010, 10 ABORTED, 409, TASK_GENERATION_MISMATCH;
+    Unauthenticated(_)                    => -31401, 16 UNAUTHENTICATED, 401, UNAUTHENTICATED;
+    Unauthorized(_)                       => -31403, 7 PERMISSION_DENIED, 403, UNAUTHORIZED;
     Parse(_)                              => -32700, 3 INVALID_ARGUMENT, 400, PARSE_ERROR;
     InvalidRequest(_)                     => -32600, 3 INVALID_ARGUMENT, 400, INVALID_REQUEST;
     MethodNotFound(_)                     => -32601, 12 UNIMPLEMENTED, 404, METHOD_NOT_FOUND;
@@ -215,6 +224,14 @@ impl Error {
         }
     }
 
+    /// What a caller could show to be let in: the values of `WWW-Authenticate`.
+    pub fn challenges(&self) -> &[String] {
+        match self {
+            Self::Unauthenticated(refusal) | Self::Unauthorized(refusal) => refusal.challenges(),
+            _ => &[],
+        }
+    }
+
     /// Field by field, where fields are to blame.
     pub fn violations(&self) -> &[Violation] {
         match self {
@@ -257,6 +274,16 @@ impl From<DecodeError> for Error {
             Self::invalid(error.reason)
         } else {
             Self::invalid_field(&error.path, error.reason)
+        }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        if refusal.is_forbidden() {
+            Self::Unauthorized(refusal)
+        } else {
+            Self::Unauthenticated(refusal)
         }
     }
 }

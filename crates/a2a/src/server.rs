@@ -12,6 +12,7 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use access::{Principal, Refusal};
 use store::Store;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -216,7 +217,11 @@ impl Inner {
         capabilities.and_then(|it| it.push_notifications) == Some(true)
     }
 
-    async fn extended(self: Arc<Self>) -> Result<AgentCard, Error> {
+    /// The card for callers who are known, where they can be.
+    async fn extended(self: Arc<Self>, caller: Principal) -> Result<AgentCard, Error> {
+        if caller.is_anonymous() && !self.card.security_schemes.is_empty() {
+            return Err(Refusal::anonymous().into());
+        }
         self.extended_card
             .clone()
             .ok_or(Error::ExtendedAgentCardNotConfigured)
@@ -248,7 +253,7 @@ impl Service for Server {
     fn get_push_config(&self, call: Call, request: GetTaskPushNotificationConfigRequest) -> Answering<TaskPushNotificationConfig> { Box::pin(self.inner.clone().get_push(call, request)) }
     fn list_push_configs(&self, call: Call, request: ListTaskPushNotificationConfigsRequest) -> Answering<ListTaskPushNotificationConfigsResponse> { Box::pin(self.inner.clone().list_push(call, request)) }
     fn delete_push_config(&self, call: Call, request: DeleteTaskPushNotificationConfigRequest) -> Answering<Empty> { Box::pin(self.inner.clone().delete_push(call, request)) }
-    fn get_extended_card(&self, _: Call, _: GetExtendedAgentCardRequest) -> Answering<AgentCard> { Box::pin(self.inner.clone().extended()) }
+    fn get_extended_card(&self, call: Call, _: GetExtendedAgentCardRequest) -> Answering<AgentCard> { Box::pin(self.inner.clone().extended(call.caller)) }
 }
 
 impl std::fmt::Debug for Server {

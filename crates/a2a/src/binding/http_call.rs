@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::task::Poll;
+use std::time::SystemTime;
 
+use access::{Principal, Refusal};
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::poll;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::{VERSION, Wire};
+use super::VERSION;
 use crate::error::Error;
 use crate::limits::{DISCARD_TIME, Limits};
 use crate::old;
@@ -73,14 +76,55 @@ pub(super) fn with_parameters(handshake: &HeaderMap, own: Parameters) -> Result<
     Ok(headers)
 }
 
-/// The call that the head of a request describes.
-pub(super) fn call(wire: &Wire, head: &Parts, versioned: Versioned) -> Result<Call, Error> {
+/// The call that the head of a request describes, by a caller who is known still.
+pub(super) fn call(caller: &Principal, head: &Parts, versioned: Versioned) -> Result<Call, Error> {
+    // Sockets may outlive the credentials that they were opened with.
+    if caller.until().is_some() && caller.is_over(SystemTime::now()) {
+        return Err(Refusal::over().into());
+    }
     check_version(head, versioned)?;
     Ok(Call {
         extensions: extensions(&head.headers),
         cursor: cursor(&head.headers)?,
-        ..Call::by(wire.caller.clone())
+        ..Call::by(caller.clone())
     })
+}
+
+/// An error as HTTP has it: a status, what would be taken instead of what was shown, and a body that says why.
+pub fn refused(error: &Error) -> Response<Body> {
+    let mut response = Response::new(Body::from(described(error).to_string()));
+    *response.status_mut() = status(error);
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    challenge(error, response.headers_mut());
+    response
+}
+
+/// The body of an error.
+pub(super) fn described(error: &Error) -> Value {
+    let code = error.code();
+    json!({
+        "error": {
+            "code": code.http,
+            "status": code.status,
+            "message": error.to_string(),
+            "details": error.details(),
+        }
+    })
+}
+
+/// The status of an error.
+pub(super) fn status(error: &Error) -> StatusCode {
+    StatusCode::from_u16(error.code().http).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+/// Says what a caller could show to be let in.
+pub(super) fn challenge(error: &Error, headers: &mut HeaderMap) {
+    for challenge in error.challenges() {
+        if let Ok(challenge) = HeaderValue::from_str(challenge) {
+            headers.append(WWW_AUTHENTICATE, challenge);
+        }
+    }
 }
 
 /// A2A 3.6: only major and minor count.

@@ -37,7 +37,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Socket for T {}
 
 impl Dialer {
     pub(crate) fn new(settings: &Settings) -> Result<Self, Error> {
-        let tls = tls::config(&settings.tls)?;
+        let tls = tls::config(&settings.tls, settings.identity.as_ref())?;
         let dialer = Self {
             http: pool(&tls, settings, Http::One),
             tls: Arc::new(tls),
@@ -61,6 +61,23 @@ impl Dialer {
         &self.settings.headers
     }
 
+    /// An address with the parameters that every one has.
+    pub(crate) fn address(&self, url: &Uri) -> Result<Uri, Error> {
+        if self.settings.query.is_empty() {
+            return Ok(url.clone());
+        }
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(&self.settings.query);
+        let mut parts = url.clone().into_parts();
+        let path = match url.query() {
+            Some(own) => format!("{}?{own}&{}", url.path(), query.finish()),
+            None => format!("{}?{}", url.path(), query.finish()),
+        };
+        let wrong = || Error::Settings("a parameter cannot be part of an address".to_owned());
+        parts.path_and_query = Some(path.parse().map_err(|_| wrong())?);
+        Uri::from_parts(parts).map_err(|_| wrong())
+    }
+
     /// The largest reply, or event of a stream.
     pub(crate) fn max_reply(&self) -> usize {
         self.settings.max_reply
@@ -72,6 +89,7 @@ impl Dialer {
         mut request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, Error> {
         let address = request.uri().to_string();
+        *request.uri_mut() = self.address(request.uri())?;
         let headers = request.headers_mut();
         for (name, value) in &self.settings.headers {
             headers.insert(name, value.clone());

@@ -150,7 +150,17 @@ impl Refusal {
 }
 
 impl From<Refusal> for Error {
+    /// What every wire says in its own way is one error: who calls is not known, or may not.
     fn from(refusal: Refusal) -> Self {
+        let status = match &*refusal.reason {
+            "UNAUTHENTICATED" => Some(401),
+            "UNAUTHORIZED" => Some(403),
+            _ => None,
+        };
+        if let Some(status) = status {
+            let message = refusal.message;
+            return Self::Unauthorized { status, message };
+        }
         Self::Refused(Box::new(refusal))
     }
 }

@@ -1,12 +1,18 @@
 //! Who calls, what is preferred, how long to wait.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::{Error, Version};
 use crate::signature::TrustedKeys;
+use crate::types::APIKeySecurityScheme;
 
 /// How a client goes about its calls.
 #[derive(Clone, Debug)]
@@ -19,6 +25,10 @@ pub struct Settings {
     pub version: Option<Version>,
     /// Headers of every request and every handshake: credentials, and what else the agent wants.
     pub headers: HeaderMap,
+    /// Parameters of every address: keys that an agent wants there.
+    pub query: Vec<(String, String)>,
+    /// The certificate that says who calls, where an agent asks for one.
+    pub identity: Option<Identity>,
     /// Extensions that this client understands, by URI.
     pub extensions: Vec<String>,
     /// Whom to believe that it is who it says.
@@ -50,12 +60,41 @@ pub enum Tls {
     Anyone,
 }
 
+/// A certificate of the caller's, and its key.
+#[derive(Clone)]
+pub struct Identity(Arc<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)>);
+
+impl Identity {
+    /// Reads a chain of certificates, the caller's own first, and its private key, both PEM.
+    pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, Error> {
+        let wrong = |what: &str| Error::Settings(format!("{what} is not there in PEM form"));
+        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(chain).collect();
+        let chain = chain.ok().filter(|chain| !chain.is_empty());
+        let chain = chain.ok_or_else(|| wrong("the caller's certificate"))?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| wrong("the caller's key"))?;
+        Ok(Self(Arc::new((chain, key))))
+    }
+
+    pub(super) fn parts(&self) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
+        (self.0.0.clone(), self.0.1.clone_key())
+    }
+}
+
+impl fmt::Debug for Identity {
+    /// Nothing secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity").finish_non_exhaustive()
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
             bindings: Vec::new(),
             version: None,
             headers: HeaderMap::new(),
+            query: Vec::new(),
+            identity: None,
             extensions: Vec::new(),
             tls: Tls::Public,
             trusted: None,
@@ -87,6 +126,24 @@ impl Settings {
     /// Says who calls, by a token.
     pub fn bearer(self, token: &str) -> Result<Self, Error> {
         self.header("authorization", &format!("Bearer {token}"))
+    }
+
+    /// Says who calls, by a name and a password.
+    pub fn basic(self, user: &str, password: &str) -> Result<Self, Error> {
+        let pair = STANDARD.encode(format!("{user}:{password}"));
+        self.header("authorization", &format!("Basic {pair}"))
+    }
+
+    /// Says who calls, by a key in the place that a card names for it.
+    pub fn key(mut self, scheme: &APIKeySecurityScheme, key: &str) -> Result<Self, Error> {
+        match &*scheme.location {
+            "query" => {
+                self.query.push((scheme.name.clone(), key.to_owned()));
+                Ok(self)
+            }
+            "cookie" => self.header("cookie", &format!("{}={key}", scheme.name)),
+            _ => self.header(&scheme.name, key),
+        }
     }
 
     /// Adds a header that is never shown.

@@ -93,7 +93,7 @@ impl Shared {
         {
             return Ok(session.clone());
         }
-        let request = self.url.clone().into_client_request();
+        let request = self.dialer.address(&self.url)?.into_client_request();
         let mut request = request.map_err(|error| Error::unreachable(&self.url, error))?;
         request.headers_mut().extend(self.dialer.headers().clone());
         let stream = self.dialer.open(&self.url).await?;
@@ -106,9 +106,16 @@ impl Shared {
             &options,
             websocket::Settings::default(),
         );
-        let session = opened
-            .await
-            .map_err(|error| Error::unreachable(&self.url, error))?;
+        let session = opened.await.map_err(|error| {
+            let status = error.prop("status").and_then(Value::as_f64);
+            match status {
+                Some(status @ (401.0 | 403.0)) => Error::Unauthorized {
+                    status: if status == 401.0 { 401 } else { 403 },
+                    message: format!("the handshake with {}", self.url),
+                },
+                _ => Error::unreachable(&self.url, error),
+            }
+        })?;
         *open = Some(session.clone());
         Ok(session)
     }

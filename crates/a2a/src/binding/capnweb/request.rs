@@ -1,6 +1,7 @@
 //! From the arguments of a method to the request of an operation.
 
 use ::capnweb::{Capability, Object, Value};
+use access::Credentials;
 use serde_json::{Map, Value as Json};
 
 use super::value::to_json;
@@ -102,6 +103,45 @@ fn parameters_of(value: Value) -> Result<Parameters, Error> {
         parameters.insert(name, text);
     }
     Ok(parameters)
+}
+
+/// What a caller shows to be known: a token as a text, or an object with `token`, with `username` and
+/// `password`, or with `key`. Its `type` says which, where it has one.
+pub(super) fn credentials(value: Value) -> Result<Credentials, Error> {
+    let given = match value {
+        Value::String(token) => return Ok(Credentials::Bearer(token)),
+        Value::Object(members) => members,
+        _ => return Err(unreadable()),
+    };
+    let text = |names: &[&str]| {
+        let found = names.iter().find_map(|name| given.get(name));
+        match found {
+            Some(Value::String(text)) => Some(text.clone()),
+            _ => None,
+        }
+    };
+    let kind = text(&["type", "scheme"]).unwrap_or_default();
+    let bearer = || text(&["token", "accessToken"]).map(Credentials::Bearer);
+    let key = || text(&["key", "apiKey"]).map(Credentials::ApiKey);
+    let basic = || {
+        Some(Credentials::Basic {
+            user: text(&["username", "user"])?,
+            password: text(&["password"])?,
+        })
+    };
+    let found = match &*kind.to_ascii_lowercase() {
+        "bearer" | "oauth2" | "openidconnect" => bearer(),
+        "basic" => basic(),
+        "apikey" => key(),
+        "" => bearer().or_else(basic).or_else(key),
+        _ => None,
+    };
+    found.ok_or_else(unreadable)
+}
+
+fn unreadable() -> Error {
+    let expected = "is no token, and has neither token, username and password, nor key";
+    Error::invalid_field("credentials", expected)
 }
 
 impl Callback {

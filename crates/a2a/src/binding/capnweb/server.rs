@@ -1,19 +1,24 @@
 //! Cap'n Web, served.
 
 use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
 
 use ::capnweb::observe::Tracing;
 use ::capnweb::{
     Arguments, Capability, Description, Member, Options, OriginPolicy, ReadableStream,
     Reply as Answer, Server, Target, Type, Value,
 };
+use access::Principal;
 use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request as HttpRequest, State};
+use axum::middleware::{Next, from_fn_with_state};
 use futures_util::{StreamExt as _, stream};
-use http::HeaderMap;
 use http::request::Parts;
+use http::{HeaderMap, Response};
 use serde_json::{Map, Value as Json};
 
-use super::request::Request;
+use super::request::{Request, credentials};
 use super::task::TaskObject;
 use super::value::{failure, from_json, of_reply};
 use crate::binding::Wire;
@@ -32,23 +37,41 @@ pub fn routes(wire: Wire) -> Router {
         .tasks(wire.tasks.clone())
         .metrics(&wire.metrics)
         .layer(Tracing::new());
-    let server = Server::new(move |headers: &HeaderMap| {
+    let door = wire.clone();
+    let server = Server::for_requests(move |request: &Parts, _| {
         Capability::new(AgentObject {
             wire: wire.clone(),
-            handshake: headers.clone(),
+            caller: request.extensions.get().cloned(),
+            handshake: request.headers.clone(),
             written: Arc::default(),
         })
     })
     .options(options)
     // Whoever listens has looked where the request comes from.
     .origins(OriginPolicy::Any);
-    Router::new().route(PATH, server.route())
+    Router::new()
+        .route(PATH, server.route())
+        .layer(from_fn_with_state(door, admit))
+}
+
+/// Finds out who opens a session. Who shows nothing gets an agent that can be asked for its card and told who it
+/// is; who shows something wrong gets none.
+async fn admit(State(wire): State<Wire>, request: HttpRequest, next: Next) -> Response<Body> {
+    let (mut head, body) = request.into_parts();
+    match wire.admit(&head) {
+        Ok(caller) => _ = head.extensions.insert(caller),
+        Err(Error::Unauthenticated(refusal)) if refusal.is_of_stranger() => {}
+        Err(error) => return http_call::refused(&error),
+    }
+    next.run(HttpRequest::from_parts(head, body)).await
 }
 
 /// The agent, as a session's first object.
 #[derive(Clone)]
 pub(super) struct AgentObject {
     pub(super) wire: Wire,
+    /// Who calls; nobody before they have said so.
+    caller: Option<Principal>,
     handshake: HeaderMap,
     /// How the session writes, once a request of it has shown so.
     written: Arc<OnceLock<Written>>,
@@ -109,10 +132,10 @@ impl Target for AgentObject {
                 // For whichever version its reader knows.
                 Answer::ready(from_json(old::union(card)))
             }
-            // Until there is access control, everybody is the same caller.
-            Some(Method::Authenticate) => {
-                Answer::ready(Value::Stub(Capability::new((*self).clone())))
-            }
+            Some(Method::Authenticate) => match self.authenticate(arguments) {
+                Ok(agent) => Answer::ready(Value::Stub(Capability::new(agent))),
+                Err(error) => Answer::future(async move { Err::<Value, _>(failure(&error)) }),
+            },
             None => Answer::no_such_method(method),
         }
     }
@@ -137,6 +160,17 @@ impl Target for AgentObject {
 }
 
 impl AgentObject {
+    /// The same agent, for whoever these credentials belong to.
+    fn authenticate(&self, arguments: Vec<Value>) -> Result<Self, Error> {
+        let mut agent = self.clone();
+        if self.wire.door.asks() {
+            let shown = arguments.into_iter().next().unwrap_or(Value::Null);
+            let credentials = credentials(shown)?;
+            agent.caller = Some(self.wire.door.recognise(&credentials, SystemTime::now())?);
+        }
+        Ok(agent)
+    }
+
     /// Performs an operation. Many replies are a stream.
     pub(super) async fn perform(
         &self,
@@ -167,9 +201,14 @@ impl AgentObject {
         let head = self.head(std::mem::take(&mut request.parameters))?;
         let written = self.written(&head, &request.fields);
         let asked = Asked::written(operation, written);
-        let call = http_call::call(&self.wire, &head, asked.versioned_at_address())?;
+        let call = http_call::call(self.caller()?, &head, asked.versioned_at_address())?;
         let input = asked.input(request.fields);
         asked.perform(&*self.wire.service, call, input).await
+    }
+
+    fn caller(&self) -> Result<&Principal, Error> {
+        let caller = self.caller.as_ref();
+        caller.ok_or_else(|| self.wire.door.stranger().into())
     }
 
     /// What the handshake and the call's own parameters say.

@@ -60,6 +60,7 @@ impl Channel for Client {
 
     fn call(&self, call: Outgoing) -> BoxFuture<'static, Result<Carried, Error>> {
         let (mut grpc, origin) = (self.grpc.clone(), self.origin.clone());
+        let dialer = self.dialer.clone();
         let mut headers = self.dialer.headers().clone();
         Box::pin(async move {
             for (name, value) in &call.parameters {
@@ -68,7 +69,10 @@ impl Channel for Client {
                     headers.insert(name, value);
                 }
             }
-            let path = path(call.asked)?;
+            // Where there is no room for a parameter, an address of the method alone has some.
+            let path = dialer.address(&path(call.asked)?)?;
+            let path = PathAndQuery::try_from(path.to_string())
+                .map_err(|error| Error::Settings(error.to_string()))?;
             let mut request = tonic::Request::new(call.body);
             *request.metadata_mut() = MetadataMap::from_headers(headers);
             let failed = move |status: Status| failed(&origin, &status);
@@ -93,7 +97,7 @@ impl Channel for Client {
     }
 }
 
-fn path(asked: Asked) -> Result<PathAndQuery, Error> {
+fn path(asked: Asked) -> Result<Uri, Error> {
     let path = match asked {
         Asked::New(operation) => Some(format!("/{SERVICE}/{}", operation.name)),
         Asked::Old(row, _) | Asked::Loose(row) => {

@@ -1,5 +1,6 @@
 //! gRPC, served: every row of the table is an rpc, one reply or many; those of 0.3 are a service of their own.
 
+use access::Principal;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -107,10 +108,15 @@ async fn answer(
         .max_encoding_message_size(usize::MAX);
     let limit = wire.limits.max_body;
     let (mut head, body) = request.into_parts();
+    let caller = match wire.admit(&head) {
+        Ok(caller) => caller,
+        Err(error) => return refused(&error),
+    };
     let seen = head.clone();
     head.extensions.clear();
     let row = Row {
         asked,
+        caller,
         wire,
         head: seen,
     };
@@ -126,6 +132,13 @@ async fn answer(
     }
 }
 
+/// Says why a caller is not let in, and what would be taken.
+fn refused(error: &Error) -> Response<Body> {
+    let mut response = status(error).into_http();
+    http_call::challenge(error, response.headers_mut());
+    response
+}
+
 fn speaks_grpc(headers: &HeaderMap) -> bool {
     let media_type = headers
         .get(CONTENT_TYPE)
@@ -139,6 +152,7 @@ fn speaks_grpc(headers: &HeaderMap) -> bool {
 /// A call of one operation. One reply is a stream of one.
 struct Row {
     asked: Asked,
+    caller: Principal,
     wire: Wire,
     head: Parts,
 }
@@ -151,9 +165,10 @@ impl ServerStreamingService<Bytes> for Row {
     type Future = BoxFuture<'static, Result<tonic::Response<Replies>, Status>>;
 
     fn call(&mut self, request: tonic::Request<Bytes>) -> Self::Future {
-        let (asked, wire, head) = (self.asked, self.wire.clone(), self.head.clone());
+        let (asked, caller) = (self.asked, self.caller.clone());
+        let (wire, head) = (self.wire.clone(), self.head.clone());
         Box::pin(async move {
-            let answered = perform(asked, &wire, &head, request.into_inner()).await;
+            let answered = perform(asked, &caller, &wire, &head, request.into_inner()).await;
             answered.map_err(|error| status(&error))
         })
     }
@@ -161,6 +176,7 @@ impl ServerStreamingService<Bytes> for Row {
 
 async fn perform(
     asked: Asked,
+    caller: &Principal,
     wire: &Wire,
     head: &Parts,
     body: Bytes,
@@ -170,7 +186,7 @@ async fn perform(
         Asked::New(_) => Versioned::Package,
         Asked::Old(..) | Asked::Loose(_) => Versioned::OldName,
     };
-    let call = http_call::call(wire, head, versioned)?;
+    let call = http_call::call(caller, head, versioned)?;
     let extensions = http_call::activated(&call, wire.service.card());
     let input = Input {
         format: Format::Protobuf,

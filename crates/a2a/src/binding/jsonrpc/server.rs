@@ -7,7 +7,7 @@ use axum::routing::post;
 use bytes::Bytes;
 use futures_util::stream;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, Request, Response};
 use serde_json::json;
 
 use super::envelope::{Envelope, Id};
@@ -26,6 +26,11 @@ pub fn routes(wire: Wire) -> Router {
 
 async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
+    // Who is not let in need not be read.
+    let caller = match wire.admit(&head) {
+        Ok(caller) => caller,
+        Err(error) => return refuse(&Id::null(), &error),
+    };
     let envelope = match read(&wire, &head, body).await {
         Ok(envelope) => envelope,
         Err((id, error)) => return refuse(&id, &error),
@@ -34,7 +39,7 @@ async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Bo
     let Some(asked) = Asked::named(&method) else {
         return refuse(&id, &Error::MethodNotFound(method));
     };
-    let call = match http_call::call(&wire, &head, asked.versioned()) {
+    let call = match http_call::call(&caller, &head, asked.versioned()) {
         Ok(call) => call,
         Err(error) => return refuse(&id, &error),
     };
@@ -133,9 +138,11 @@ fn refuse(id: &Id, error: &Error) -> Response<Body> {
             | Error::VerbNotAllowed { .. }
             | Error::TooLarge { .. }
             | Error::TooSlow
+            | Error::Unauthenticated(_)
+            | Error::Unauthorized(_)
     ) {
-        *response.status_mut() =
-            StatusCode::from_u16(error.code().http).unwrap_or(StatusCode::BAD_REQUEST);
+        *response.status_mut() = http_call::status(error);
+        http_call::challenge(error, response.headers_mut());
     }
     response
 }

@@ -7,7 +7,7 @@ use axum::routing::any;
 use bytes::Bytes;
 use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderValue};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderName, Method, Request, Response};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
@@ -54,8 +54,9 @@ async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Bo
 type Performed = (Reply, Option<(HeaderName, HeaderValue)>);
 
 async fn perform(wire: &Wire, head: &Parts, body: Body, form: Form) -> Result<Performed, Error> {
+    let caller = wire.admit(head)?;
     let (mut asked, mut fields) = find(head, form)?;
-    let call = http_call::call(wire, head, asked.versioned())?;
+    let call = http_call::call(&caller, head, asked.versioned())?;
     let extensions = http_call::activated(&call, wire.service.card());
     let mut input = Input {
         format: Format::Json,
@@ -66,9 +67,10 @@ async fn perform(wire: &Wire, head: &Parts, body: Body, form: Form) -> Result<Pe
         input.body = read(wire, head, body).await?;
     } else {
         let query = head.uri.query().unwrap_or_default();
-        input
-            .fields
-            .extend(form_urlencoded::parse(query.as_bytes()).into_owned());
+        let fields = form_urlencoded::parse(query.as_bytes()).into_owned();
+        // A key that is shown here is not part of the request.
+        let fields = fields.filter(|(name, _)| !wire.door.takes_parameter(name));
+        input.fields.extend(fields);
     }
     // The path says what the call is about: it has the last word.
     input.fields.append(&mut fields);
@@ -182,18 +184,13 @@ impl Form {
     }
 
     fn describe(self, error: &Error) -> Value {
-        let code = error.code();
-        let (message, details) = (error.to_string(), error.details());
         match self {
-            Self::New(_) => json!({
-                "error": {
-                    "code": code.http,
-                    "status": code.status,
-                    "message": message,
-                    "details": details,
-                }
+            Self::New(_) => http_call::described(error),
+            Self::Old => json!({
+                "code": error.code().json_rpc,
+                "message": error.to_string(),
+                "data": error.details(),
             }),
-            Self::Old => json!({ "code": code.json_rpc, "message": message, "data": details }),
         }
     }
 }
@@ -212,8 +209,8 @@ fn written(body: impl Into<Body>, form: Form) -> Response<Body> {
 
 fn refuse(error: &Error, form: Form) -> Response<Body> {
     let mut response = written(form.describe(error).to_string(), form);
-    *response.status_mut() =
-        StatusCode::from_u16(error.code().http).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *response.status_mut() = http_call::status(error);
+    http_call::challenge(error, response.headers_mut());
     if let Error::VerbNotAllowed { allowed, .. } = error
         && let Ok(allowed) = HeaderValue::from_str(allowed)
     {

@@ -113,7 +113,7 @@ impl Shared {
 
     async fn connect(&self) -> Result<WebSocketStream<Box<dyn Socket>>, Error> {
         let unreachable = |why: &dyn std::fmt::Display| Error::unreachable(&self.url, why);
-        let request = self.url.clone().into_client_request();
+        let request = self.dialer.address(&self.url)?.into_client_request();
         let mut request = request.map_err(|error| unreachable(&error))?;
         request.headers_mut().extend(self.dialer.headers().clone());
         request.headers_mut().insert(

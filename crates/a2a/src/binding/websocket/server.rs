@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use access::Principal;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
@@ -46,6 +47,10 @@ async fn upgrade(State(wire): State<Wire>, request: Request<Body>) -> Response<B
         Ok(upgrade) => upgrade,
         Err(rejection) => return rejection.into_response(),
     };
+    let caller = match wire.admit(&head) {
+        Ok(caller) => caller,
+        Err(error) => return http_call::refused(&error),
+    };
     head.extensions.clear();
     let limit = wire.limits.max_body;
     upgrade
@@ -54,13 +59,15 @@ async fn upgrade(State(wire): State<Wire>, request: Request<Body>) -> Response<B
         .max_frame_size(limit)
         .on_upgrade(move |socket| {
             let tasks = wire.tasks.clone();
-            tasks.track(Session::new(wire, head).serve(socket))
+            tasks.track(Session::new(wire, caller, head).serve(socket))
         })
 }
 
 /// One connection.
 struct Session {
     wire: Wire,
+    /// Who opened it, and makes all its calls.
+    caller: Principal,
     handshake: Parts,
     /// The calls under way. They are polled here, so they end with the connection.
     calls: FuturesUnordered<BoxFuture<'static, Id>>,
@@ -71,10 +78,11 @@ struct Session {
 }
 
 impl Session {
-    fn new(wire: Wire, handshake: Parts) -> Self {
+    fn new(wire: Wire, caller: Principal, handshake: Parts) -> Self {
         let (frames, written) = mpsc::channel(FRAMES_AT_ONCE);
         Self {
             wire,
+            caller,
             handshake,
             calls: FuturesUnordered::new(),
             open: HashMap::new(),
@@ -180,6 +188,7 @@ impl Session {
         self.open.insert(key, stop.clone());
         let answer = Answer {
             wire: self.wire.clone(),
+            caller: self.caller.clone(),
             asked,
             id,
             frames: self.frames.clone(),
@@ -192,6 +201,7 @@ impl Session {
 /// The answer to one call, under way.
 struct Answer {
     wire: Wire,
+    caller: Principal,
     asked: Asked,
     id: Id,
     frames: mpsc::Sender<Vec<u8>>,
@@ -232,7 +242,7 @@ impl Answer {
     }
 
     async fn perform(&self, head: &Parts, body: Bytes) -> Result<Reply, Error> {
-        let call = http_call::call(&self.wire, head, self.asked.versioned_at_address())?;
+        let call = http_call::call(&self.caller, head, self.asked.versioned_at_address())?;
         let input = Input {
             format: Format::Json,
             body,

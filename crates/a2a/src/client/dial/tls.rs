@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use rustls::client::WantsClientCert;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{ClientConfig, ConfigBuilder, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
-use crate::client::{Error, Tls};
+use crate::client::{Error, Identity, Tls};
 
 /// The configuration of encrypted connections.
-pub(super) fn config(tls: &Tls) -> Result<ClientConfig, Error> {
+pub(super) fn config(tls: &Tls, identity: Option<&Identity>) -> Result<ClientConfig, Error> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
@@ -29,10 +30,23 @@ pub(super) fn config(tls: &Tls) -> Result<ClientConfig, Error> {
         Tls::Anyone => {
             let anyone = Arc::new(Anyone(provider));
             let builder = builder.dangerous().with_custom_certificate_verifier(anyone);
-            return Ok(builder.with_no_client_auth());
+            return identified(builder, identity);
         }
     }
-    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+    identified(builder.with_root_certificates(roots), identity)
+}
+
+/// With the caller's own certificate, for servers that ask for it.
+fn identified(
+    builder: ConfigBuilder<ClientConfig, WantsClientCert>,
+    identity: Option<&Identity>,
+) -> Result<ClientConfig, Error> {
+    let Some(identity) = identity else {
+        return Ok(builder.with_no_client_auth());
+    };
+    let (chain, key) = identity.parts();
+    let wrong = |error| Error::Settings(format!("the caller's certificate: {error}"));
+    builder.with_client_auth_cert(chain, key).map_err(wrong)
 }
 
 /// Believes whatever a certificate says. Signatures are still checked.
