@@ -57,7 +57,7 @@ impl Command {
             }
             Some(("capnweb", matches)) => Ok(Self::Tap(tap(matches)?)),
             Some(("webhook", matches)) => {
-                let asked = operator::Asked::read(matches).ok_or_else(missing)?;
+                let asked = operator::Asked::read(matches, &environment).ok_or_else(missing)?;
                 Ok(Self::Webhook(asked))
             }
             Some(("completion", matches)) => {

@@ -8,18 +8,19 @@ use a2a::binding::{self, Address, BINDINGS, Offer, Offers, Wire};
 use a2a::server::{Agent, TABLES, Targets};
 use a2a::signature::SigningKey;
 use a2a::types::AgentCard;
+use access::Door;
 use axum::Router;
 use capnweb::Tasks;
 use store::Store;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Bindings, Config, Data};
+use crate::config::{Access, Bindings, Config, Data};
 use crate::demo::{self, Demo};
 use crate::error::Error;
 use crate::listen::{self, Guard, Listener, Tls};
 use crate::page::{self, Page};
 use crate::sut::{self, Sut};
-use crate::{metrics, operator, signing};
+use crate::{door, metrics, operator, signing};
 
 /// A server that has its address and its data, and waits to be run.
 #[derive(Debug)]
@@ -91,10 +92,13 @@ struct Base {
     address: Address,
     url: String,
     signer: Option<SigningKey>,
+    door: Arc<Door>,
+    access: Access,
 }
 
 impl Base {
     async fn lay(config: &Config) -> Result<Self, Error> {
+        let door = Arc::new(door::build(&config.access)?);
         let key = config.signing_key.as_deref();
         let signer = key.map(signing::read).transpose()?;
         let listener = Listener::bind(config.listen, listen_options(config)?).await?;
@@ -114,12 +118,15 @@ impl Base {
             },
             url,
             signer,
+            door,
+            access: config.access.clone(),
         })
     }
 
-    /// Writes into a card where its agent is reached.
+    /// Writes into a card where its agent is reached, and what its callers prove themselves with.
     fn declare(&self, card: &mut AgentCard) {
         binding::declare(card, &self.offers, &self.address);
+        door::declare(&self.access, card);
     }
 
     async fn build(
@@ -146,15 +153,17 @@ impl Base {
             .filter(|it| self.offers.get(it) == Offer::Deprecated);
         let deprecated: Vec<_> = deprecated.map(|binding| binding.name).collect();
         let page = Page::of(&card, self.address.encrypted, &deprecated);
-        let wire = Wire::new(Arc::new(tasks.clone()), limits);
+        let mut wire = Wire::new(Arc::new(tasks.clone()), limits);
+        wire.door = self.door.clone();
         let sockets = wire.tasks.clone();
         let metrics = metrics::routes(wire.metrics.clone());
+        // The page, the sign of life and the card are for everybody. Bindings ask in their own words who calls.
+        let operator = operator::routes(tasks.clone());
         let router = page::routes(&page)
             .merge(binding::card::routes(&card))
             .merge(binding::routes(&wire, &self.offers))
-            .merge(metrics)
-            .merge(operator::routes(tasks.clone()))
-            .merge(more);
+            .merge(door::behind(&self.door, None, metrics.merge(more)))
+            .merge(door::behind(&self.door, Some(door::OPERATOR), operator));
 
         let bindings: Vec<_> = card
             .supported_interfaces
@@ -179,8 +188,15 @@ impl Base {
 }
 
 fn listen_options(config: &Config) -> Result<listen::Options, Error> {
+    let authorities = door::authorities(&config.access, config.tls.is_some())?;
     let tls = match &config.tls {
-        Some(files) => Some(Tls::from_files(&files.certificate, &files.key)?),
+        Some(files) => {
+            let (certificate, key) = (&files.certificate, &files.key);
+            Some(match authorities {
+                None => Tls::from_files(certificate, key)?,
+                Some(authorities) => Tls::with_clients(certificate, key, authorities)?,
+            })
+        }
         None => None,
     };
     let public = config.public_url.iter();

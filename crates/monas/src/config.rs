@@ -7,6 +7,7 @@
 //!
 //! Layout:
 //! - `settings`: the list of settings
+//! - `access`: the schemes by which callers prove who they are, which are a table of the file
 //! - `value`: the kinds of values they have
 //! - `file`, `nearest`: `monas.toml`, and what to say about unknown names
 
@@ -14,12 +15,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ::access::Strangers;
 use a2a::binding::Offer;
 use store::Durability;
 
 use crate::listen::Origin;
 use crate::log::Filter;
 
+pub mod access;
 mod file;
 mod nearest;
 pub(crate) mod settings;
@@ -29,6 +32,8 @@ mod value;
 #[path = "config_tests.rs"]
 mod tests;
 
+pub use access::Access;
+use access::Scheme;
 use settings::{KEYS, Settings};
 use value::{Kind as _, Raw, Size};
 
@@ -52,6 +57,8 @@ pub struct Config {
     pub log: Filter,
     /// The files for TLS.
     pub tls: Option<TlsFiles>,
+    /// Who is let in.
+    pub access: Access,
     /// What is kept, and how.
     pub store: Store,
     /// Which bindings are offered.
@@ -175,6 +182,7 @@ impl Config {
             allow_origins: Vec::new(),
             log: Filter::info(),
             tls: None,
+            access: Access::default(),
             store: Store {
                 durability: Durability::Full,
                 keep_for: Duration::from_secs(30 * 24 * 60 * 60),
@@ -208,9 +216,9 @@ impl Config {
 
     /// The configuration that these sources make together.
     pub fn read(sources: &dyn Sources) -> Result<Self, Error> {
-        let file = match sources.file() {
+        let (file, schemes) = match sources.file() {
             Some(path) => file::read(&path)?,
-            None => Settings::default(),
+            None => Default::default(),
         };
         let flags = texts(|key| {
             let (flag, _) = key.flag?;
@@ -221,11 +229,16 @@ impl Config {
             let value = sources.variable(&variable)?;
             Some((variable, value))
         })?;
-        Self::decide(flags.over(variables).over(file), sources.data_folder())
+        let settings = flags.over(variables).over(file);
+        Self::decide(settings, schemes, sources.data_folder())
     }
 
     /// The second stage: what makes sense together.
-    fn decide(settings: Settings, data_folder: Option<PathBuf>) -> Result<Self, Error> {
+    fn decide(
+        settings: Settings,
+        schemes: Vec<Scheme>,
+        data_folder: Option<PathBuf>,
+    ) -> Result<Self, Error> {
         let data = settings.data.or(data_folder).ok_or(Error::NoDataFolder)?;
         let standard = Self::new(Data::Folder(data));
         let tls = match (settings.tls_cert, settings.tls_key) {
@@ -239,9 +252,12 @@ impl Config {
         {
             return Err(Error::PublicUrl(url.to_string()));
         }
-        if settings.open == Some(false) {
-            return Err(Error::Closed);
-        }
+        // Who has said how callers prove who they are wants it proven.
+        let strangers = match settings.open.unwrap_or(schemes.is_empty()) {
+            true => Strangers::Anonymous,
+            false if schemes.is_empty() => return Err(Error::Closed),
+            false => Strangers::Refused,
+        };
         let bindings = Bindings {
             jsonrpc: settings.jsonrpc.unwrap_or(standard.bindings.jsonrpc),
             rest: settings.rest.unwrap_or(standard.bindings.rest),
@@ -261,6 +277,7 @@ impl Config {
             allow_origins: settings.allow_origin.unwrap_or_default(),
             log: settings.log.unwrap_or(standard.log),
             tls,
+            access: Access { schemes, strangers },
             store: Store {
                 durability: settings.durability.unwrap_or(standard.store.durability),
                 keep_for: settings.keep_for.unwrap_or(standard.store.keep_for),
@@ -392,7 +409,7 @@ pub enum Error {
     #[error("serve: every binding is off")]
     NoBinding,
     /// Only callers with credentials would be let in, and there are none.
-    #[error("serve with open = false: there is no access control yet")]
+    #[error("serve with open = false: no scheme in [access] says how callers prove who they are")]
     Closed,
     /// It is not known where to keep data.
     #[error("find a place for data: set --data, or HOME")]

@@ -69,7 +69,7 @@ fn the_defaults_that_are_documented_are_those_that_hold() {
             documented.set(key.name, Raw::Text(key.default)).unwrap();
         }
     }
-    let documented = Config::decide(documented, Some("data".into())).unwrap();
+    let documented = Config::decide(documented, Vec::new(), Some("data".into())).unwrap();
     assert_eq!(documented, Config::new(Data::Folder("data".into())));
 }
 
@@ -159,7 +159,7 @@ fn refuses_what_makes_no_sense_together() {
     );
     assert_eq!(
         complaint(&flags(&[("open", "false")])),
-        "serve with open = false: there is no access control yet"
+        "serve with open = false: no scheme in [access] says how callers prove who they are"
     );
     let homeless = Given {
         homeless: true,

@@ -1,6 +1,7 @@
 //! The agent that is served until there is another: small enough to try every way of being answered.
 //!
 //! - `echo …` is answered with a message;
+//! - `whoami` is answered with who calls, and how that was proven;
 //! - `task …` becomes a task with one artifact;
 //! - `burst N` becomes a task whose artifact streams in N pieces, with a pause between them if one is
 //!   given (`burst 20 100ms`). It goes on after a restart where it was.
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 use a2a::server::{AfterRestart, Agent, Chunk, Failure, Over, Turn};
 use a2a::types::{AgentCapabilities, AgentCard, AgentSkill, Artifact, Part, Task, TaskState};
+use access::Principal;
 use futures_core::future::BoxFuture;
 
 use crate::config;
@@ -92,6 +94,8 @@ pub fn card(agent: &config::Agent) -> AgentCard {
 pub(crate) enum Wish {
     /// Say the text.
     Echo(String),
+    /// Say who calls.
+    WhoAmI,
     /// Make an artifact of the text.
     Task(String),
     /// Make an artifact piece by piece.
@@ -104,6 +108,7 @@ impl Wish {
         let mut words = text.split_whitespace();
         match words.next()? {
             "echo" => Some(Self::Echo(text.to_owned())),
+            "whoami" => Some(Self::WhoAmI),
             "task" => Some(Self::Task(text.to_owned())),
             "burst" => {
                 let pieces = words.next()?.parse().ok()?;
@@ -120,6 +125,7 @@ impl Wish {
     pub(crate) async fn fulfil(self, turn: &Turn) -> Result<(), Over> {
         match self {
             Self::Echo(text) => turn.reply(turn.say(text)).await,
+            Self::WhoAmI => turn.reply(turn.say(described(turn.caller()))).await,
             Self::Task(text) => {
                 turn.working().await?;
                 turn.artifact(artifact("task", Part::text(text))).await?;
@@ -128,6 +134,18 @@ impl Wish {
             Self::Burst { pieces, pause } => burst(turn, pieces, pause).await,
         }
     }
+}
+
+/// Who somebody is, how that was proven, and what for.
+fn described(caller: &Principal) -> String {
+    let mut text = caller.to_string();
+    if !caller.scheme().is_empty() {
+        text += &format!(" by {}", caller.scheme());
+    }
+    if !caller.scopes().is_empty() {
+        text += &format!(" for {}", caller.scopes().join(", "));
+    }
+    text
 }
 
 async fn burst(turn: &Turn, pieces: u32, pause: Duration) -> Result<(), Over> {

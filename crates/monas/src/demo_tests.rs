@@ -8,12 +8,13 @@ use a2a::types::{Message, Part, Task};
 use super::{Demo, Wish, artifact, made};
 
 #[test]
-fn understands_three_words() {
+fn understands_a_few_words() {
     assert_eq!(
         Wish::of("echo a b"),
         Some(Wish::Echo("echo a b".to_owned()))
     );
     assert_eq!(Wish::of("task"), Some(Wish::Task("task".to_owned())));
+    assert_eq!(Wish::of("whoami"), Some(Wish::WhoAmI));
     let burst = |pieces, pause| Some(Wish::Burst { pieces, pause });
     assert_eq!(Wish::of("burst 3"), burst(3, Duration::ZERO));
     assert_eq!(

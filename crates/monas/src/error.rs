@@ -1,6 +1,6 @@
 //! Why a server did not start.
 
-use crate::{config, listen, operator, signing};
+use crate::{config, door, listen, operator, signing};
 
 /// Why a server did not start. Each completes "could not ...".
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +18,9 @@ pub enum Error {
     /// There is no key to sign the card with.
     #[error(transparent)]
     Signing(#[from] signing::Error),
+    /// It cannot be known who calls.
+    #[error(transparent)]
+    Door(#[from] door::Error),
     /// A running server did not do what was asked of it.
     #[error(transparent)]
     Operator(#[from] operator::Failure),
@@ -40,7 +43,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Config(_) | Self::Listen(listen::Error::NotLoopback(_)) | Self::Tls(_) => 2,
-            Self::Signing(_) => 2,
+            Self::Signing(_) | Self::Door(_) => 2,
             Self::Operator(operator::Failure::Unreachable { .. }) => 3,
             _ => 1,
         }

@@ -8,6 +8,7 @@
 //! - [`listen`]: one port: both versions of HTTP, TLS, Host and Origin, limits, graceful stop
 //! - `page`: the page at `/`
 //! - [`operator`]: what an operator asks of a running server, at its addresses and by the command line
+//! - [`door`]: who is let in
 //! - [`signing`]: the key that signs the card
 //! - [`cli`]: the program as a client of any agent
 //! - [`tap`]: the frames of a Cap'n Web session, shown as they pass
@@ -18,6 +19,7 @@ pub mod command;
 pub mod compose;
 pub mod config;
 pub mod demo;
+pub mod door;
 mod error;
 pub mod listen;
 pub mod log;

@@ -1,7 +1,7 @@
 //! What an operator asks of a running server: which webhooks were given up, and that they go on.
 //!
-//! The addresses are below `/operator`. Until there is access control they are guarded as all others are: only
-//! from the machine itself, and by no web page.
+//! The addresses are below `/operator`, and for callers with the scope of that name. Where nobody is asked who they
+//! are, they are guarded as all others are: only from the machine itself, and by no web page.
 
 use axum::Router;
 use axum::body::{Body, Bytes};

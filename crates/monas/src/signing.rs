@@ -8,6 +8,8 @@ use a2a::signature::{self, Algorithm, SigningKey};
 use clap::builder::{PathBufValueParser, PossibleValuesParser};
 use clap::{Arg, ArgMatches};
 
+use crate::door::everybody_reads;
+
 /// Why there is no key. Each completes "could not ...".
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -46,13 +48,9 @@ pub(crate) fn read(path: &Path) -> Result<SigningKey, Error> {
         source,
     };
     let text = fs::read_to_string(path).map_err(failed)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        if fs::metadata(path).map_err(failed)?.mode() & 0o004 != 0 {
-            let path = path.to_owned();
-            return Err(Error::Open { path });
-        }
+    if everybody_reads(path).map_err(failed)? {
+        let path = path.to_owned();
+        return Err(Error::Open { path });
     }
     SigningKey::from_pem(&text).map_err(|source| Error::Content {
         path: path.to_owned(),

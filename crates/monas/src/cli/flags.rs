@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use a2a::client::{Client, Settings, Tls, Version};
+use a2a::client::{Client, Identity, Settings, Tls, Version};
 use a2a::signature::TrustedKeys;
-use a2a::types::Scheme;
+use a2a::types::{APIKeySecurityScheme, Scheme};
 use clap::ArgMatches;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -34,12 +34,12 @@ pub enum Output {
 pub struct Secret(String);
 
 impl Secret {
-    pub(super) fn new(text: String) -> Self {
+    pub(crate) fn new(text: String) -> Self {
         Self(text)
     }
 
     /// What it is, for who must know.
-    pub(super) fn reveal(&self) -> &str {
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 }
@@ -67,11 +67,13 @@ pub(crate) struct Options {
     transports: Vec<String>,
     version: Option<String>,
     bearer: Option<Secret>,
+    basic: Option<(String, Secret)>,
     api_key: Option<Secret>,
     parameters: Vec<(String, Secret)>,
     extensions: Vec<String>,
     trusted: Vec<PathBuf>,
     authorities: Option<PathBuf>,
+    identity: Option<(PathBuf, PathBuf)>,
     insecure: bool,
     pub(super) timeout: Duration,
     pub(super) poll: Duration,
@@ -172,12 +174,26 @@ impl Options {
             };
             parameters.push((name.to_owned(), Secret(value.to_owned())));
         }
+        let basic = match one("basic") {
+            None => None,
+            Some(text) => match text.split_once(':') {
+                Some((user, password)) => Some((user.to_owned(), Secret(password.to_owned()))),
+                None => return Err(wrong("basic", "a text without :", "USER:PASSWORD")),
+            },
+        };
+        let identity = match (one("client-cert"), one("client-key")) {
+            (Some(certificate), Some(key)) => Some((certificate.into(), key.into())),
+            (None, None) => None,
+            (Some(file), None) => return Err(wrong("client-cert", &file, "with --client-key")),
+            (None, Some(file)) => return Err(wrong("client-key", &file, "with --client-cert")),
+        };
         Ok(Self {
             agent: one("agent-card").unwrap_or_default(),
             output,
             transports: find("transport").values,
             version,
             bearer: one("bearer").map(Secret),
+            basic,
             api_key: one("api-key").map(Secret),
             parameters,
             extensions: find("extension").values,
@@ -187,6 +203,7 @@ impl Options {
                 .map(Into::into)
                 .collect(),
             authorities: one("ca-cert").map(Into::into),
+            identity,
             insecure: switch("insecure")?,
             timeout: time("timeout")?,
             poll: time("poll-interval")?,
@@ -206,7 +223,7 @@ impl Options {
         let found = tokio::time::timeout(self.timeout, finding).await;
         let mut client = found.map_err(|_| a2a::client::Error::Late(self.timeout))??;
         if let Some(Secret(key)) = &self.api_key {
-            let settings = settings.header(key_header(&client), key)?;
+            let settings = settings.key(&key_scheme(&client), key)?;
             client = Client::of_card(client.raw_card().clone(), settings)?;
         }
         if self.verbose {
@@ -230,6 +247,13 @@ impl Options {
         settings.time = self.timeout;
         if let Some(Secret(token)) = &self.bearer {
             settings = settings.bearer(token)?;
+        }
+        if let Some((user, Secret(password))) = &self.basic {
+            settings = settings.basic(user, password)?;
+        }
+        if let Some((certificate, key)) = &self.identity {
+            let identity = Identity::from_pem(&read(certificate)?, &read(key)?)?;
+            settings.identity = Some(identity);
         }
         for (name, Secret(value)) in &self.parameters {
             settings = settings.header(name, value)?;
@@ -260,12 +284,18 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(|error| Failure::file(path, &error))
 }
 
-/// The header in which the agent wants a key.
-fn key_header(client: &Client) -> &str {
+/// Where the agent wants a key: in a header, if it is given the choice.
+fn key_scheme(client: &Client) -> APIKeySecurityScheme {
     let schemes = client.card().security_schemes.values();
-    let mut named = schemes.filter_map(|scheme| match &scheme.scheme {
-        Scheme::ApiKey(key) if key.location == "header" => Some(&*key.name),
+    let named = schemes.filter_map(|scheme| match &scheme.scheme {
+        Scheme::ApiKey(key) => Some(key),
         _ => None,
     });
-    named.next().unwrap_or("X-API-Key")
+    let usual = || APIKeySecurityScheme {
+        location: "header".to_owned(),
+        name: "X-API-Key".to_owned(),
+        ..APIKeySecurityScheme::default()
+    };
+    let best = named.min_by_key(|key| key.location != "header");
+    best.cloned().unwrap_or_else(usual)
 }

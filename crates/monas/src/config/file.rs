@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
+use super::access::{self, Scheme};
 use super::settings::{KEYS, Settings, find};
 use super::value::Raw;
 use super::{Error, nearest};
@@ -13,37 +14,55 @@ use super::{Error, nearest};
 mod tests;
 
 /// Reads a file. Paths in it are meant from the folder it is in.
-pub(super) fn read(path: &Path) -> Result<Settings, Error> {
+pub(super) fn read(path: &Path) -> Result<(Settings, Vec<Scheme>), Error> {
     let text = std::fs::read_to_string(path).map_err(|source| Error::Read {
         path: path.to_owned(),
         source,
     })?;
-    let mut settings = parse(path, &text)?;
+    let (mut settings, schemes) = parse(path, &text)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let paths = [
         &mut settings.data,
         &mut settings.tls_cert,
         &mut settings.tls_key,
+        &mut settings.signing_key,
     ];
     for path in paths.into_iter().flatten() {
         *path = folder.join(&*path);
     }
-    Ok(settings)
+    let schemes = schemes.into_iter();
+    let schemes = schemes.map(|scheme| scheme.meant_from(folder));
+    Ok((settings, schemes.collect()))
 }
 
 /// Takes the text of a file apart. Stops at the first mistake.
-pub(super) fn parse(path: &Path, text: &str) -> Result<Settings, Error> {
+pub(super) fn parse(path: &Path, text: &str) -> Result<(Settings, Vec<Scheme>), Error> {
     let file = File { path, text };
     let table = DeTable::parse(text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start);
         file.wrong(start, error.message().to_owned())
     })?;
     let mut settings = Settings::default();
-    file.table("", table.get_ref(), &mut settings)?;
-    Ok(settings)
+    let mut table = table.into_inner();
+    // Its keys are of the user's choosing, so that it is no table of settings.
+    let schemes = match table.remove_entry(ACCESS) {
+        None => Vec::new(),
+        Some((key, value)) => match value.get_ref() {
+            DeValue::Table(inner) => access::read(&file, inner)?,
+            _ => {
+                let problem = format!("`{ACCESS}` is a table: write [{ACCESS}]");
+                return Err(file.wrong(key.span().start, problem));
+            }
+        },
+    };
+    file.table("", &table, &mut settings)?;
+    Ok((settings, schemes))
 }
 
-struct File<'a> {
+/// The table of what callers prove themselves with.
+const ACCESS: &str = "access";
+
+pub(super) struct File<'a> {
     path: &'a Path,
     text: &'a str,
 }
@@ -83,11 +102,11 @@ impl File<'_> {
     fn unknown(&self, start: usize, name: &str) -> Error {
         let tables = KEYS.iter().filter_map(|key| key.name.split_once('.'));
         let known = KEYS.iter().map(|key| key.name);
-        let known = known.chain(tables.map(|(table, _)| table));
+        let known = known.chain(tables.map(|(table, _)| table)).chain([ACCESS]);
         self.wrong(start, nearest::unknown(name, known))
     }
 
-    fn wrong(&self, start: usize, problem: String) -> Error {
+    pub(super) fn wrong(&self, start: usize, problem: String) -> Error {
         let before = self.text.as_bytes().iter().take(start);
         Error::Line {
             path: PathBuf::from(self.path),

@@ -17,7 +17,7 @@ fn complaint(text: &str) -> String {
 #[test]
 fn sets_what_it_says_and_nothing_else() {
     let text = "listen = \"127.0.0.1:9000\"\n\n[bindings]\nrest = \"deprecated\"\n\n[limits]\nmax_connections = 7\n";
-    let settings = parse(Path::new("monas.toml"), text).unwrap();
+    let (settings, _) = parse(Path::new("monas.toml"), text).unwrap();
     assert_eq!(settings.listen, Some("127.0.0.1:9000".parse().unwrap()));
     assert_eq!(settings.rest, Some(Offer::Deprecated));
     assert_eq!(settings.max_connections, NonZeroU64::new(7));
@@ -27,7 +27,7 @@ fn sets_what_it_says_and_nothing_else() {
 
 #[test]
 fn dotted_keys_are_tables_too() {
-    let settings = parse(Path::new("monas.toml"), "tls.cert = 'cert.pem'").unwrap();
+    let (settings, _) = parse(Path::new("monas.toml"), "tls.cert = 'cert.pem'").unwrap();
     assert_eq!(settings.tls_cert.as_deref(), Some(Path::new("cert.pem")));
 }
 
@@ -105,7 +105,7 @@ fn paths_are_meant_from_the_folder_of_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("monas.toml");
     std::fs::write(&file, "data = 'kept'\n[tls]\ncert = '/etc/cert.pem'\n").unwrap();
-    let settings = read(&file).unwrap();
+    let (settings, _) = read(&file).unwrap();
     assert_eq!(settings.data, Some(folder.path().join("kept")));
     assert_eq!(
         settings.tls_cert.as_deref(),

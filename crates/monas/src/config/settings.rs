@@ -89,13 +89,13 @@ macro_rules! flag {
 }
 
 settings! {
-    /// Where to listen. Loopback only, as there is no access control yet; port 0 picks a free one.
+    /// Where to listen. Loopback only, so far; port 0 picks a free one.
     listen: SocketAddr = "listen", ("listen" "ADDRESS"), "127.0.0.1:8080";
     /// The folder that holds everything the server keeps.
     data: PathBuf = "data", ("data" "DIR"), "~/.local/share/monas";
-    /// Let in callers who show no credentials. There is no other kind of caller yet, so that it changes
-    /// nothing today.
-    open: bool = "open", ("open" ""), "true";
+    /// Let in callers who show no credentials, as the anonymous caller. Those who show wrong ones are refused
+    /// in any case.
+    open: bool = "open", ("open" ""), "true without [access], false with it";
     /// What clients are told to call, when a proxy stands in front of the server.
     public_url: Origin = "public_url", ("public-url" "URL"), "made of the address listened on";
     /// Web pages of these origins may call, besides those of the server itself.

@@ -4,6 +4,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
+use access::Certified;
 use hyper::body::Incoming;
 use hyper::rt::Executor;
 use hyper::server::conn::{http1, http2};
@@ -22,6 +23,7 @@ use super::gate::Gate;
 use super::limits::Limits;
 use super::paced::Pace;
 use super::sniff::{Protocol, sniff};
+use super::tls::name_of;
 
 /// How much an HTTP/2 client may send ahead of what is read, in one request and in all of them.
 const STREAM_WINDOW: u32 = 1 << 20;
@@ -57,19 +59,23 @@ impl Common {
 
     async fn serve(&self, stream: Counted<TcpStream>, stop: &CancellationToken) {
         let Some(tls) = &self.tls else {
-            return self.speak(stream, stop).await;
+            return self.speak(stream, None, stop).await;
         };
         let accepted = timeout(self.limits.handshake, tls.accept(stream));
         match stop.run_until_cancelled(accepted).await {
-            Some(Ok(Ok(stream))) => self.speak(stream, stop).await,
+            Some(Ok(Ok(stream))) => {
+                let shown = stream.get_ref().1.peer_certificates();
+                let shown = shown.and_then(|chain| chain.first()).map(name_of);
+                self.speak(stream, shown, stop).await;
+            }
             Some(Ok(Err(error))) => tracing::debug!(%error, "a TLS handshake failed"),
             Some(Err(_)) => tracing::debug!("a TLS handshake took too long"),
             None => {}
         }
     }
 
-    /// Speaks the version of HTTP that the client does.
-    async fn speak<S>(&self, stream: S, stop: &CancellationToken)
+    /// Speaks the version of HTTP that the client does, with whoever has shown this certificate.
+    async fn speak<S>(&self, stream: S, shown: Option<Certified>, stop: &CancellationToken)
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
@@ -81,8 +87,12 @@ impl Common {
         };
         let stream = TokioIo::new(stream);
         let gate = self.gate.clone();
-        let service =
-            service_fn(move |request: hyper::Request<Incoming>| gate.clone().answer(request));
+        let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+            if let Some(shown) = &shown {
+                request.extensions_mut().insert(shown.clone());
+            }
+            gate.clone().answer(request)
+        });
         // A connection that breaks is its client's affair.
         let ended = match protocol {
             Protocol::Http1 => {

@@ -5,13 +5,14 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches};
 use serde_json::{Value, json};
 
-use super::request::{Failure, ask};
+use super::request::{Failure, Server, ask};
 use super::{DEAD, REPLAY};
+use crate::cli::Secret;
 
 /// What is asked of a running server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
-    server: Uri,
+    server: Server,
     what: What,
     json: bool,
 }
@@ -38,7 +39,14 @@ pub(crate) fn definition() -> clap::Command {
         .value_parser(PossibleValuesParser::new(["text", "json"]))
         .default_value("text")
         .help("What to print");
-    let both = |command: clap::Command| command.arg(server.clone()).arg(output.clone());
+    let bearer = Arg::new("bearer")
+        .long("bearer")
+        .value_name("TOKEN")
+        .help("Who asks, by a bearer token with the scope operator [A2ACLI_BEARER]");
+    let both = |command: clap::Command| {
+        let arguments = [server.clone(), output.clone(), bearer.clone()];
+        command.args(arguments)
+    };
     clap::Command::new("webhook")
         .about("Look after webhooks of a running server")
         .subcommand_required(true)
@@ -78,7 +86,10 @@ fn address(text: &str) -> Result<Uri, &'static str> {
 
 impl Asked {
     /// What the matches of [`definition`] say; none if they are not of it.
-    pub(crate) fn read(matches: &ArgMatches) -> Option<Self> {
+    pub(crate) fn read(
+        matches: &ArgMatches,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Option<Self> {
         let (name, matches) = matches.subcommand()?;
         let what = match name {
             "dead" => What::Dead,
@@ -88,7 +99,14 @@ impl Asked {
             }
         };
         Some(Self {
-            server: matches.get_one::<Uri>("server")?.clone(),
+            server: Server {
+                address: matches.get_one::<Uri>("server")?.clone(),
+                bearer: matches
+                    .get_one::<String>("bearer")
+                    .cloned()
+                    .or_else(|| environment("A2ACLI_BEARER"))
+                    .map(Secret::new),
+            },
             what,
             json: matches
                 .get_one::<String>("output")

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::http::header::{CONTENT_TYPE, HOST};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use axum::http::{Method, Request, Uri};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::client::conn::http1;
@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
+use crate::cli::Secret;
 use crate::tap::tls;
 
 /// How long an answer may take.
@@ -41,15 +42,24 @@ pub enum Failure {
     },
 }
 
+/// Who is asked, and by whom.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Server {
+    pub(super) address: Uri,
+    /// The token that says who asks.
+    pub(super) bearer: Option<Secret>,
+}
+
 /// Asks a server, and gives its answer.
 pub(super) async fn ask(
-    server: &Uri,
+    server: &Server,
     method: Method,
     path: &str,
     body: &Value,
 ) -> Result<Value, Failure> {
+    let address = &server.address;
     let unreachable = |problem: String| Failure::Unreachable {
-        server: server.to_string(),
+        server: address.to_string(),
         problem,
     };
     let asking = tokio::time::timeout(TIME, exchange(server, method, path, body));
@@ -58,12 +68,13 @@ pub(super) async fn ask(
         Err(_) => return Err(unreachable(format!("nothing after {TIME:?}"))),
     };
     let refused = |problem: String| Failure::Refused {
-        server: server.to_string(),
+        server: address.to_string(),
         problem,
     };
     let answer: Value = serde_json::from_slice(&answer)
         .map_err(|_| refused(format!("it answered {status}, and is no Monas")))?;
-    match answer["error"].as_str() {
+    let error = &answer["error"];
+    match error.as_str().or_else(|| error["message"].as_str()) {
         Some(error) => Err(refused(error.to_owned())),
         None => Ok(answer),
     }
@@ -72,21 +83,25 @@ pub(super) async fn ask(
 type Problem = Box<dyn std::error::Error + Send + Sync>;
 
 async fn exchange(
-    server: &Uri,
+    server: &Server,
     method: Method,
     path: &str,
     body: &Value,
 ) -> Result<(axum::http::StatusCode, Bytes), Problem> {
-    let secure = server.scheme_str() == Some("https");
-    let authority = server.authority().ok_or("the address names no host")?;
+    let Server { address, bearer } = server;
+    let secure = address.scheme_str() == Some("https");
+    let authority = address.authority().ok_or("the address names no host")?;
     let host = authority.host().trim_matches(['[', ']']);
-    let port = server.port_u16().unwrap_or(if secure { 443 } else { 80 });
-    let request = Request::builder()
+    let port = address.port_u16().unwrap_or(if secure { 443 } else { 80 });
+    let mut request = Request::builder()
         .method(method)
         .uri(path)
         .header(HOST, authority.as_str())
-        .header(CONTENT_TYPE, "application/json")
-        .body(Body::from(body.to_string()))?;
+        .header(CONTENT_TYPE, "application/json");
+    if let Some(token) = bearer {
+        request = request.header(AUTHORIZATION, format!("Bearer {}", token.reveal()));
+    }
+    let request = request.body(Body::from(body.to_string()))?;
     let stream = TcpStream::connect((host, port)).await?;
     if secure {
         let name = ServerName::try_from(host.to_owned())?;

@@ -5,6 +5,7 @@
     reason = "a test that unwraps fails with the line that was wrong"
 )]
 
+mod access;
 mod cli;
 mod client;
 mod interop;

@@ -65,10 +65,29 @@ pub(super) const FLAGS: &[Flag] = &[
         ..PLAIN
     },
     Flag {
+        name: "basic",
+        value: "USER:PASSWORD",
+        secret: true,
+        help: "Who calls, by a name and a password",
+        ..PLAIN
+    },
+    Flag {
         name: "api-key",
         value: "KEY",
         secret: true,
-        help: "Who calls, by a key in the header that the card names",
+        help: "Who calls, by a key in the header, parameter or cookie that the card names",
+        ..PLAIN
+    },
+    Flag {
+        name: "client-cert",
+        value: "FILE",
+        help: "Who calls, by a certificate, PEM; --client-key has its key",
+        ..PLAIN
+    },
+    Flag {
+        name: "client-key",
+        value: "FILE",
+        help: "The key of the certificate, PEM",
         ..PLAIN
     },
     Flag {

@@ -36,6 +36,11 @@ impl Running {
         Self::run(Server::start_sut(&config(), agent).await)
     }
 
+    /// The same with this configuration.
+    pub(crate) async fn sut_with(config: &Config) -> Self {
+        Self::run(Server::start_sut(config, Sut::default()).await)
+    }
+
     fn run(server: Result<Server, Error>) -> Self {
         let server = server.unwrap();
         let (address, url) = (server.address(), server.url().to_owned());

@@ -1,0 +1,248 @@
+//! The door of a server, made from its configuration, and what the card says of it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use a2a::binding::refused;
+use a2a::types::{
+    self, AgentCard, AuthorizationCodeOAuthFlow, ClientCredentialsOAuthFlow, Flow, OAuthFlows,
+    SecurityRequirement, SecurityScheme, StringList,
+};
+use access::{Door, Issuer, Place, Refusal, Scheme, Shown, Strangers};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+
+use crate::config::access::{Access, Keys, Kind, Tokens};
+
+/// What callers must have who ask for what an operator asks for.
+pub(crate) const OPERATOR: &str = "operator";
+
+/// Why there is no door. Each completes "could not ...".
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A scheme makes no sense.
+    #[error("use [access]: could not {0}")]
+    Scheme(#[from] access::Error),
+    /// A file of keys is not there, or not ours to read.
+    #[error("read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There are no keys in a file.
+    #[error("use {}: could not {source}", path.display())]
+    Keys {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: access::Error,
+    },
+    /// Everybody on the machine could write tokens.
+    #[error("use {}: it holds a secret, and everybody may read it; chmod 600 it", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Nobody can show a certificate on a connection that is not encrypted.
+    #[error("use [access.{0}]: mutualTLS needs tls.cert and tls.key")]
+    Plain(String),
+    /// A connection is verified with one list of authorities.
+    #[error("use [access.{0}]: there is another scheme of type mutualTLS")]
+    Twice(String),
+}
+
+/// The door.
+pub(crate) fn build(config: &Access) -> Result<Door, Error> {
+    let mut schemes = Vec::new();
+    for scheme in &config.schemes {
+        let kind = match &scheme.kind {
+            Kind::Bearer(callers) => Scheme::Bearer(callers.clone()),
+            Kind::Basic(callers) => Scheme::Basic(callers.clone()),
+            Kind::ApiKey(place, callers) => Scheme::ApiKey(place.clone(), callers.clone()),
+            Kind::OAuth2 { tokens, .. } | Kind::OpenIdConnect { tokens, .. } => {
+                Scheme::Token(issuer(tokens)?)
+            }
+            Kind::MutualTls(_) => Scheme::Certificate,
+        };
+        schemes.push((scheme.name.clone(), kind));
+    }
+    Ok(Door::new(schemes)?.strangers(config.strangers))
+}
+
+/// The file of the authorities whose certificates callers show, where some scheme asks for them.
+pub(crate) fn authorities(config: &Access, encrypted: bool) -> Result<Option<&Path>, Error> {
+    let mut found = None;
+    for scheme in &config.schemes {
+        if let Kind::MutualTls(path) = &scheme.kind {
+            if !encrypted {
+                return Err(Error::Plain(scheme.name.clone()));
+            }
+            if found.replace(&**path).is_some() {
+                return Err(Error::Twice(scheme.name.clone()));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn issuer(tokens: &Tokens) -> Result<Issuer, Error> {
+    let keys = match &tokens.keys {
+        Keys::Text(text) => access::Keys::read(text)?,
+        Keys::File(path) => {
+            let failed = |source| Error::Read {
+                path: path.clone(),
+                source,
+            };
+            let text = fs::read_to_string(path).map_err(failed)?;
+            let keys = access::Keys::read(&text).map_err(|source| Error::Keys {
+                path: path.clone(),
+                source,
+            })?;
+            if keys.has_secret() && everybody_reads(path).map_err(failed)? {
+                return Err(Error::Open { path: path.clone() });
+            }
+            keys
+        }
+    };
+    let issuer = Issuer::new(&*tokens.issuer, &*tokens.audience, keys);
+    Ok(issuer.requiring(tokens.scopes.clone()))
+}
+
+/// Whether a file is for everybody on the machine. Its group may read it, which is how secrets are mounted.
+#[cfg(unix)]
+pub(crate) fn everybody_reads(path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    Ok(fs::metadata(path)?.mode() & 0o004 != 0)
+}
+
+/// Where files have other permissions, those are not looked at.
+#[cfg(not(unix))]
+pub(crate) fn everybody_reads(_: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// Writes into a card how callers prove who they are.
+pub(crate) fn declare(config: &Access, card: &mut AgentCard) {
+    for scheme in &config.schemes {
+        let (declared, scopes) = declared(&scheme.kind, &scheme.description);
+        let declared = SecurityScheme { scheme: declared };
+        card.security_schemes.insert(scheme.name.clone(), declared);
+        let scopes = StringList {
+            list: scopes.to_vec(),
+        };
+        card.security_requirements.push(SecurityRequirement {
+            schemes: BTreeMap::from([(scheme.name.clone(), scopes)]),
+        });
+    }
+    if !config.schemes.is_empty() && config.strangers == Strangers::Anonymous {
+        // As OpenAPI has it: to prove nothing is enough, too.
+        card.security_requirements
+            .push(SecurityRequirement::default());
+    }
+}
+
+fn declared<'a>(kind: &'a Kind, description: &str) -> (types::Scheme, &'a [String]) {
+    let description = description.to_owned();
+    let http = |scheme: &str| {
+        types::Scheme::HttpAuth(types::HTTPAuthSecurityScheme {
+            description: description.clone(),
+            scheme: scheme.to_owned(),
+            ..Default::default()
+        })
+    };
+    let none: &[String] = &[];
+    match kind {
+        Kind::Bearer(_) => (http("Bearer"), none),
+        Kind::Basic(_) => (http("Basic"), none),
+        Kind::ApiKey(place, _) => {
+            let (location, name) = match place {
+                Place::Header(name) => ("header", name.as_str()),
+                Place::Query(name) => ("query", &**name),
+                Place::Cookie(name) => ("cookie", &**name),
+            };
+            let scheme = types::APIKeySecurityScheme {
+                description,
+                location: location.to_owned(),
+                name: name.to_owned(),
+            };
+            (types::Scheme::ApiKey(scheme), none)
+        }
+        Kind::OAuth2 {
+            tokens,
+            token_url,
+            authorization_url,
+            metadata_url,
+        } => {
+            let scopes = tokens.scopes.iter();
+            let scopes = scopes.map(|scope| (scope.clone(), String::new())).collect();
+            let flow = match authorization_url {
+                Some(url) => Flow::AuthorizationCode(AuthorizationCodeOAuthFlow {
+                    authorization_url: url.clone(),
+                    token_url: token_url.clone(),
+                    scopes,
+                    ..Default::default()
+                }),
+                None => Flow::ClientCredentials(ClientCredentialsOAuthFlow {
+                    token_url: token_url.clone(),
+                    scopes,
+                    ..Default::default()
+                }),
+            };
+            let scheme = types::OAuth2SecurityScheme {
+                description,
+                flows: Some(OAuthFlows { flow }),
+                oauth2_metadata_url: metadata_url.clone().unwrap_or_default(),
+            };
+            (types::Scheme::OAuth2(scheme), &tokens.scopes)
+        }
+        Kind::OpenIdConnect { tokens, url } => {
+            let scheme = types::OpenIdConnectSecurityScheme {
+                description,
+                open_id_connect_url: url.clone(),
+            };
+            (types::Scheme::OpenIdConnect(scheme), &tokens.scopes)
+        }
+        Kind::MutualTls(_) => {
+            let scheme = types::MutualTlsSecurityScheme { description };
+            (types::Scheme::MutualTls(scheme), none)
+        }
+    }
+}
+
+/// Routes behind the door, for callers with a scope if one is named; an open door asks for none.
+pub(crate) fn behind(door: &Arc<Door>, scope: Option<&'static str>, routes: Router) -> Router {
+    routes.route_layer(from_fn_with_state((door.clone(), scope), admit))
+}
+
+async fn admit(
+    State((door, scope)): State<(Arc<Door>, Option<&'static str>)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (mut head, body) = request.into_parts();
+    let admitted = door.admit(&Shown::by(&head), SystemTime::now());
+    let admitted = admitted.and_then(|caller| match scope {
+        Some(scope) if door.asks() && caller.is_anonymous() => {
+            tracing::debug!(scope, "a stranger asked for what is not for everybody");
+            Err(door.stranger())
+        }
+        Some(scope) if door.asks() && !caller.has_scope(scope) => Err(Refusal::lacks(scope)),
+        _ => Ok(caller),
+    });
+    match admitted {
+        Ok(caller) => {
+            head.extensions.insert(caller);
+            next.run(Request::from_parts(head, body)).await
+        }
+        Err(refusal) => refused(&refusal.into()),
+    }
+}
