@@ -48,7 +48,7 @@
 //! - `error`: what is refused, and what can go wrong
 //!
 //! What is behind it, in the order a batch takes:
-//! - `writer`: the queue and the one thread that empties it, a group at a time
+//! - `writer`: the queue and the one thread that empties it, a group at a time; `stepped`: one that a test empties
 //! - `press`: a group's way into the engine, out to followers, into the statistics
 //! - `engine`: what an engine has to do; `engine/rules`: what every engine refuses
 //! - `engine/memory`, `engine/sqlite`: the two there are
@@ -63,6 +63,7 @@ mod table;
 mod follow;
 mod press;
 mod retention;
+mod stepped;
 mod store;
 mod view;
 mod writer;
@@ -82,6 +83,7 @@ pub use table::{Column, Kind, Row, Table, Value};
 pub use follow::Follow;
 pub use press::Stats;
 pub use retention::{Due, Retention, due};
+pub use stepped::Steps;
 pub use store::{Durability, Options, Store};
 pub use view::View;
 pub use writer::Commit;

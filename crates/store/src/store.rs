@@ -17,6 +17,7 @@ use crate::entry::StreamId;
 use crate::follow::Follow;
 use crate::limits::READERS;
 use crate::press::{Counters, Press, Stats};
+use crate::stepped::Steps;
 use crate::table::Table;
 use crate::tail::Tails;
 use crate::view::View;
@@ -101,18 +102,32 @@ impl Store {
     ///
     /// When a table's declaration makes no sense.
     pub fn memory(tables: &[&'static Table]) -> Self {
+        Self::in_memory(tables, Writer::inline)
+    }
+
+    /// The same, but a batch waits until it is said what becomes of it: for tests that go through every order of
+    /// events, and through the ends that a process can meet between them.
+    ///
+    /// # Panics
+    ///
+    /// When a table's declaration makes no sense.
+    pub fn stepped(tables: &[&'static Table]) -> (Self, Steps) {
+        let mut made = None;
+        let store = Self::in_memory(tables, |press| {
+            Writer::Stepped(made.insert(Steps::new(press)).clone())
+        });
+        (store, made.expect("a store has a writer"))
+    }
+
+    fn in_memory(tables: &[&'static Table], writer: impl FnOnce(Press) -> Writer) -> Self {
         for table in tables {
             table.check().expect("tables are declared well");
         }
         let engine = Memory::new(tables);
         let views = Arc::new(engine.clone());
         let made = Self::with(views, |views, tails, counters| {
-            Ok(Writer::inline(Press::new(
-                Box::new(engine),
-                views,
-                tails,
-                counters,
-            )))
+            let press = Press::new(Box::new(engine), views, tails, counters);
+            Ok(writer(press))
         });
         made.expect("memory needs no file")
     }

@@ -15,6 +15,7 @@ use crate::Error;
 use crate::batch::Batch;
 use crate::limits::GROUP_BATCHES;
 use crate::press::Press;
+use crate::stepped::Steps;
 
 type Answer = Result<(), Error>;
 
@@ -62,6 +63,8 @@ pub(crate) enum Writer {
     Inline(Mutex<Option<Press>>),
     /// For one that does: a thread of its own.
     Threaded(Threaded),
+    /// For a test that decides when.
+    Stepped(Steps),
 }
 
 impl Writer {
@@ -89,6 +92,10 @@ impl Writer {
                 Commit::known(answer.expect("every batch is answered"))
             }
             Self::Threaded(threaded) => threaded.queue.push(batch),
+            Self::Stepped(steps) => match steps.push(batch) {
+                Some(answer) => Commit(Receipt::Awaited(answer)),
+                None => Commit::known(Err(Error::Closed)),
+            },
         }
     }
 
@@ -99,6 +106,7 @@ impl Writer {
                 let press = lock(press).take();
                 press.into_iter().for_each(Press::close);
             }
+            Self::Stepped(steps) => steps.close(),
             Self::Threaded(threaded) => {
                 threaded.queue.close();
                 let mut ended = threaded.ended.clone();

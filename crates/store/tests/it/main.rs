@@ -3,4 +3,5 @@
 
 mod contract;
 mod sqlite;
+mod stepped;
 mod support;
