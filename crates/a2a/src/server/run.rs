@@ -114,7 +114,7 @@ pub(super) struct Run {
     resting: Vec<(i64, Reply)>,
     ended: Option<Ended>,
     pending: Pending,
-    /// The journal may list the task among those worked on.
+    /// The journal lists the task among those worked on.
     marked: bool,
     /// The journal has the task.
     stored: bool,
@@ -151,7 +151,6 @@ impl Run {
         let mut run = Self::idle(server, scope, task.to_owned(), String::new(), place);
         run.commands.push_back(command);
         run.listed = true;
-        run.marked = true;
         run
     }
 
@@ -200,6 +199,7 @@ impl Run {
             None => match server.load(&self.scope, &self.task_id).await {
                 Ok(task) => {
                     self.context_id.clone_from(&task.context_id);
+                    self.marked = is_worked_on(state(&task));
                     self.task = Some(task);
                     self.stored = true;
                     None
@@ -212,8 +212,11 @@ impl Run {
             if committing.is_none() {
                 agent = self.decide(agent);
                 committing = self.commit();
-                if committing.is_none() && agent.is_none() && self.leave() {
-                    return;
+                if committing.is_none() {
+                    self.tell();
+                    if agent.is_none() && self.leave() {
+                        return;
+                    }
                 }
             }
             let grace = self.deadline.filter(|_| agent.is_some());
@@ -363,9 +366,12 @@ impl Run {
             Command::Resume(incoming) => self.inbox.push_back(incoming.asked),
             Command::Fail(reason) if !self.is_over() => self.fail(reason),
             Command::Fail(_) => {}
-            Command::Cancel(reply) if self.is_over() => self.refuse_or_repeat(reply),
             Command::Cancel(reply) => {
                 self.cancelling.push(reply);
+                // How it ended is told when that is committed.
+                if self.is_over() {
+                    return;
+                }
                 if working {
                     // A second cancellation waits for the same end.
                     let end = Instant::now() + self.server.limits.cancel_grace;
@@ -399,7 +405,7 @@ impl Run {
         };
         match refusal {
             None => self.record_received(incoming),
-            Some(error) => incoming.refuse(error),
+            Some(error) => self.pending.refused.push((incoming, error)),
         }
     }
 
@@ -415,11 +421,14 @@ impl Run {
         });
     }
 
-    /// Tells everybody whom the commit concerns.
+    /// Tells everybody whom it concerns what is committed, which is all there is.
     fn tell(&mut self) {
         let pending = std::mem::take(&mut self.pending);
-        self.stored = true;
+        self.stored = self.task.is_some();
         self.outbox.commit(pending.updates);
+        for (incoming, error) in pending.refused {
+            incoming.refuse(error);
+        }
         for recorded in pending.recorded {
             self.begin(recorded);
         }
@@ -428,7 +437,7 @@ impl Run {
         }
         let Some(task) = &self.task else { return };
         let state = state(task);
-        if state.is_terminal() || state.is_interrupted() {
+        if !is_worked_on(state) {
             let rested = |(after, _): &mut (i64, Reply)| *after < task.generation;
             for (_, reply) in self.resting.extract_if(.., rested) {
                 let _ = reply.send(Ok(Started::Task(Box::new(task.clone()))));
@@ -477,8 +486,10 @@ impl Run {
         }
         self.server.live.abandon(&self.task_id);
         self.commands.append(&mut self.mailbox.take());
-        let recorded = std::mem::take(&mut self.pending.recorded).into_iter();
+        let pending = std::mem::take(&mut self.pending);
+        let recorded = pending.recorded.into_iter();
         let mut replies: Vec<_> = recorded.filter_map(|recorded| recorded.reply).collect();
+        replies.extend(pending.refused.into_iter().filter_map(|(it, _)| it.reply));
         replies.extend(self.resting.drain(..).map(|(_, reply)| reply));
         for command in std::mem::take(&mut self.commands) {
             match command {
@@ -516,6 +527,11 @@ pub(super) fn state(task: &Task) -> TaskState {
     task.status
         .as_ref()
         .map_or(TaskState::Unspecified, |status| status.state)
+}
+
+/// Whether somebody works on a task in this state: it has not ended, and waits for nobody.
+fn is_worked_on(state: TaskState) -> bool {
+    !state.is_terminal() && !state.is_interrupted()
 }
 
 /// Polls what is there; never ready when nothing is.

@@ -2,7 +2,8 @@
 
 use store::{Batch, Commit, Follow, NewEvent, Row};
 
-use super::{Incoming, Run, Wants, state};
+use super::{Incoming, Run, Wants, is_worked_on, state};
+use crate::error::Error;
 use crate::server::journal::{self, RUNNING, SENDS, TASKS, WEBHOOKS};
 use crate::server::live::Reply;
 use crate::server::replay::Ticket;
@@ -21,6 +22,8 @@ pub(super) struct Pending {
     /// How many updates of the agent are in it.
     pub(super) updates: usize,
     pub(super) recorded: Vec<Recorded>,
+    /// Messages that are refused for what is in it, and why: before it is committed that is no reason.
+    pub(super) refused: Vec<(Incoming, Error)>,
     pub(super) webhooks: Vec<Row>,
 }
 
@@ -169,11 +172,9 @@ impl Run {
         }
     }
 
-    /// Hands what is pending to the journal.
+    /// Hands what is pending to the journal, if anything is.
     pub(super) fn commit(&mut self) -> Option<Commit> {
         if self.pending.events.is_empty() {
-            self.outbox
-                .commit(std::mem::take(&mut self.pending.updates));
             return None;
         }
         let task = self.task.as_ref()?;
@@ -186,7 +187,7 @@ impl Run {
         let mut batch = Batch::new().append(&self.stream, after, events);
         batch = batch.put(&TASKS, journal::row(&self.scope, task, bytes::Bytes::new()));
         let state = state(task);
-        let works = !state.is_terminal() && !state.is_interrupted();
+        let works = is_worked_on(state);
         if works && !self.marked {
             batch = batch.put(
                 &RUNNING,
