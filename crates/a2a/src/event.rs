@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use capnweb::expression::Raw;
 use futures_core::stream::BoxStream;
 
 use crate::error::Error;
@@ -24,6 +25,8 @@ pub struct Event {
     response: StreamResponse,
     json: OnceLock<Bytes>,
     protobuf: OnceLock<Bytes>,
+    /// As an expression of Cap'n Web, if it is one.
+    expression: OnceLock<Option<Raw>>,
 }
 
 /// Events in order, in portions: what is there at one moment is written at once.
@@ -36,6 +39,7 @@ impl Event {
             response: response.into(),
             json: OnceLock::new(),
             protobuf: OnceLock::new(),
+            expression: OnceLock::new(),
         }
     }
 
@@ -73,5 +77,13 @@ impl Event {
             Format::Protobuf => self.protobuf.get_or_init(|| self.response.to_protobuf()),
         };
         encoded.clone()
+    }
+
+    /// The event as an expression of Cap'n Web, which is printed from the JSON at the first call and shared after it.
+    pub(crate) fn expression(&self, print: impl FnOnce(&Bytes) -> Option<Raw>) -> Option<Raw> {
+        let printed = self
+            .expression
+            .get_or_init(|| print(&self.encode(Format::Json)));
+        printed.clone()
     }
 }

@@ -242,7 +242,7 @@ impl Row {
                     return Err(error);
                 };
                 let body = [b"{\"task\":", &*task, b"}"].concat().into();
-                let portion = vec![Frame { cursor: None, body }];
+                let portion = vec![Frame::translated(None, body)];
                 Ok(Reply::Many(Box::pin(stream::iter([Ok(portion)]))))
             }
             (Rule::NotOfferedIsNotConfigured, Error::UnsupportedOperation(_)) => {

@@ -4,6 +4,8 @@
 //! reply as bytes. What an operation is called, takes, gives and needs is said here and nowhere else;
 //! to add one is a row here and a method of [`Service`].
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
@@ -12,7 +14,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::client::{self, Client, Events};
 use crate::error::Error;
-use crate::event::Format;
+use crate::event::{self, Format};
 use crate::service::{Call, Service};
 use crate::types::wire::{FieldDescription, MessageDescription, WireMessage};
 use crate::types::*;
@@ -95,6 +97,19 @@ pub struct Frame {
     pub cursor: Option<u64>,
     /// The reply.
     pub body: Bytes,
+    /// The event that it is, unless it was translated: what is made of that is made once for all who get it.
+    pub(crate) event: Option<Arc<event::Event>>,
+}
+
+impl Frame {
+    /// A reply in other words than those of its event.
+    pub(crate) fn translated(cursor: Option<u64>, body: Bytes) -> Self {
+        Self {
+            cursor,
+            body,
+            event: None,
+        }
+    }
 }
 
 type Performing = BoxFuture<'static, Result<Reply, Error>>;
@@ -151,9 +166,10 @@ macro_rules! operations {
     (@Many $replying:expr, $format:ident) => {
         Box::pin($replying.map_ok(move |events| {
             Reply::Many(Box::pin(events.map(move |portion| {
-                let frame = |event: &std::sync::Arc<crate::event::Event>| Frame {
+                let frame = |event: &Arc<event::Event>| Frame {
                     cursor: event.cursor(),
                     body: event.encode($format),
+                    event: Some(event.clone()),
                 };
                 portion.map(|events| events.iter().map(frame).collect())
             })))
@@ -298,8 +314,9 @@ impl Reply {
         Ok(match self {
             Self::One(body) => Self::One(translate(&body)?),
             Self::Many(portions) => Self::Many(Box::pin(portions.map(move |portion| {
-                let frame =
-                    |Frame { cursor, body }| translate(&body).map(|body| Frame { cursor, body });
+                let frame = |Frame { cursor, body, .. }| {
+                    translate(&body).map(|body| Frame::translated(cursor, body))
+                };
                 portion?.into_iter().map(frame).collect()
             }))),
         })

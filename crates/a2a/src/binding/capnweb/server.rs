@@ -20,7 +20,7 @@ use serde_json::{Map, Value as Json};
 
 use super::request::{Request, credentials};
 use super::task::TaskObject;
-use super::value::{failure, from_json, of_reply};
+use super::value::{failure, from_json, of_frame, of_reply};
 use crate::binding::Wire;
 use crate::binding::asked::Asked;
 use crate::binding::http_call;
@@ -182,7 +182,7 @@ impl AgentObject {
             Reply::Many(portions) => {
                 let values = portions.flat_map(|portion| {
                     let values: Vec<_> = match portion {
-                        Ok(frames) => frames.iter().map(|frame| of_reply(&frame.body)).collect(),
+                        Ok(frames) => frames.iter().map(of_frame).collect(),
                         Err(error) => vec![Err(error)],
                     };
                     stream::iter(values)

@@ -1,12 +1,16 @@
 //! JSON as values of Cap'n Web, and back.
 
+use std::fmt;
+
 use ::capnweb::{Error as RpcError, Object, Value};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value as Json;
 
 use crate::error::Error;
+use crate::operation::Frame;
 use crate::types::Timestamp;
 
 /// A value that is data. What `undefined` stands for is left out of objects; bytes become base64, times
@@ -62,9 +66,78 @@ fn is_whole(number: f64) -> bool {
 
 /// A reply that the table gave.
 pub(super) fn of_reply(reply: &Bytes) -> Result<Value, Error> {
-    let json: Json = serde_json::from_slice(reply)
-        .map_err(|error| Error::Internal(format!("a reply was no JSON: {error}")))?;
-    Ok(from_json(json))
+    let mut json = serde_json::Deserializer::from_slice(reply);
+    json.deserialize_any(Reader)
+        .map_err(|error| Error::Internal(format!("a reply was no JSON: {error}")))
+}
+
+/// One of many replies. An event is printed once, however many follow it.
+pub(super) fn of_frame(frame: &Frame) -> Result<Value, Error> {
+    let print = |json: &Bytes| of_reply(json).ok()?.to_raw();
+    let event = frame.event.as_ref();
+    match event.and_then(|event| event.expression(print)) {
+        Some(printed) => Ok(Value::Raw(printed)),
+        None => of_reply(&frame.body),
+    }
+}
+
+/// Reads JSON as a value at once, of which every part is data.
+struct Reader;
+
+impl<'de> DeserializeSeed<'de> for Reader {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Value, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, bool: bool) -> Result<Value, E> {
+        Ok(Value::Bool(bool))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(Value::Number(number as f64))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(Value::Number(number as f64))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(Value::Number(number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::String(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut json: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = json.next_element_seed(Reader)? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut json: A) -> Result<Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some(name) = json.next_key::<String>()? {
+            members.push((name, json.next_value_seed(Reader)?));
+        }
+        Ok(Value::Object(members.into_iter().collect()))
+    }
 }
 
 /// JSON, of which every part is data.

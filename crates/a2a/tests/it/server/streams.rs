@@ -1,8 +1,10 @@
 //! Streams: in order, to everybody, from any cursor.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use a2a::error::Error;
+use a2a::event::Format;
 use a2a::server::{COMPACTED, Interrupted};
 use a2a::service::{Call, Service as _};
 use a2a::types::*;
@@ -51,6 +53,33 @@ async fn everybody_gets_the_same_and_nobody_disturbs_another() {
     assert_eq!(
         two.rest().await,
         ["3 artifact a", "4 artifact b", "5 Completed"]
+    );
+}
+
+#[tokio::test]
+async fn a_thousand_who_follow_share_one_encoding_for_each_format() {
+    let bench = Bench::start().await;
+    let begun = bench.task_at_once("working wait chunk:a done").await;
+    let mut followers = Vec::new();
+    for _ in 0..1000 {
+        let mut follower = bench.subscribe(&begun.id, None).await.unwrap();
+        assert_eq!(follower.next().await, ["2 task Working"]);
+        followers.push(follower);
+    }
+    bench.script.gate.add_permits(1);
+    let mut encoded = Vec::new();
+    for follower in followers {
+        for event in follower.rest_as_it_is().await {
+            encoded.extend([Format::Json, Format::Protobuf].map(|format| event.encode(format)));
+        }
+    }
+    assert_eq!(encoded.len(), 1000 * 2 * 2);
+    // Bytes that are alive at the same time and lie at the same place are the same.
+    let places: BTreeSet<*const u8> = encoded.iter().map(|bytes| bytes.as_ptr()).collect();
+    assert_eq!(
+        places.len(),
+        2 * 2,
+        "the artifact and the end, in each format"
     );
 }
 

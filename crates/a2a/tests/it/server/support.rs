@@ -288,6 +288,15 @@ impl Events {
         all
     }
 
+    /// Everything until the end.
+    pub(crate) async fn rest_as_it_is(mut self) -> Vec<Arc<Event>> {
+        let mut all = Vec::new();
+        while let Some(portion) = self.0.next().await {
+            all.extend(portion.unwrap());
+        }
+        all
+    }
+
     /// The next portion, in short.
     pub(crate) async fn next(&mut self) -> Vec<String> {
         let portion = self.0.next().await.unwrap().unwrap();
