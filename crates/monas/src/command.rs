@@ -12,7 +12,7 @@ use store::Durability;
 
 use crate::cli;
 use crate::config::settings::{KEYS, Key};
-use crate::config::{CONFIG_VARIABLE, Config, Data, Error, Sources};
+use crate::config::{CONFIG_VARIABLE, Config, Data, Error, Sources, TlsFiles};
 use crate::log::Filter;
 use crate::sut::Sut;
 use crate::tap::{self, Upstream};
@@ -221,6 +221,23 @@ fn sut_arguments() -> Vec<Arg> {
             .value_parser(PossibleValuesParser::new(["full", "normal"]))
             .default_value("full")
             .help("What an acknowledgement promises, with a folder"),
+        Arg::new("keep-count")
+            .long("keep-count")
+            .value_name("N")
+            .value_parser(value_parser!(u64).range(1..))
+            .help("How many finished tasks to keep"),
+        Arg::new("tls-cert")
+            .long("tls-cert")
+            .value_name("FILE")
+            .value_parser(PathBufValueParser::new())
+            .requires("tls-key")
+            .help("The certificate chain for TLS, a PEM file"),
+        Arg::new("tls-key")
+            .long("tls-key")
+            .value_name("FILE")
+            .value_parser(PathBufValueParser::new())
+            .requires("tls-cert")
+            .help("The key of the certificate, a PEM file"),
         Arg::new("log")
             .long("log")
             .value_name("FILTER")
@@ -296,6 +313,13 @@ fn sut(matches: &ArgMatches, environment: &dyn Fn(&str) -> Option<String>) -> Co
         .get_one("commit-delay")
         .copied()
         .map(Duration::from_millis);
+    if let Some(count) = matches.get_one("keep-count") {
+        config.store.keep_count = *count;
+    }
+    let file = |name: &str| matches.get_one::<PathBuf>(name).cloned();
+    if let (Some(certificate), Some(key)) = (file("tls-cert"), file("tls-key")) {
+        config.tls = Some(TlsFiles { certificate, key });
+    }
     config.push_private = true;
     config
 }
