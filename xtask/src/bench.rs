@@ -2,14 +2,18 @@
 //!
 //! - [`a2a`]: official A2A servers and ours;
 //! - [`capnweb`]: npm capnweb and our crate;
-//! - [`address`]: where a server under test listens;
+//! - [`transports`]: our A2A server over each of its wires;
+//! - [`server`]: one running server, [`address`] where it listens;
 //! - [`usage`]: processor time and memory of a server;
 //! - [`flags`]: the options of a bench;
-//! - [`document`]: where its table goes.
+//! - [`document`]: where its table goes; [`plot`]: a picture of it.
 
 pub(crate) mod a2a;
 mod address;
 pub(crate) mod capnweb;
-mod document;
-mod flags;
-mod usage;
+pub(crate) mod document;
+pub(crate) mod flags;
+mod plot;
+pub(crate) mod server;
+pub(crate) mod transports;
+pub(crate) mod usage;

@@ -53,6 +53,12 @@ cargo xtask COMMAND
       --only A,B       some of: call, batch, callbacks, bytes, map, idle, sequential
       --peers A,B      some of: npm, ours (default both)
       --write          put the table of a whole run into docs/benchmarks.md
+  bench transports     measure our A2A server over its five wires, plain and encrypted
+      --seconds N      how long each timed measurement lasts (default 3)
+      --rounds N       timed measurements of each wire, the middle one counts (default 3)
+      --clients N      how many follow a task at once (default 1000)
+      --only A,B       some of: latency, throughput, wire, fan-out, cut
+      --write          put table and plots of a whole run into docs/
   bench-load           one measurement of one server, started by `bench`
       a2a SCENARIO URL --pid N [--seconds N] [--tasks N]
       capnweb SCENARIO URL --pid N [--seconds N] [--sessions N]
@@ -91,6 +97,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["types", "--check"] => types::run(&root, types::Files::Check),
         ["bench", "a2a", options @ ..] => bench::a2a::run(&root, options),
         ["bench", "capnweb", options @ ..] => bench::capnweb::run(&root, options),
+        ["bench", "transports", options @ ..] => bench::transports::run(&root, options),
         ["bench-load", "a2a", scenario, url, options @ ..] => {
             bench::a2a::load::run(scenario, url, options)
         }

@@ -3,7 +3,6 @@
 //! - [`scenario`]: what is measured and what we aim at;
 //! - [`peer`]: who is measured and how each is started;
 //! - [`install`]: building and installing the official servers;
-//! - [`server`]: one running server;
 //! - [`load`]: the load generator, the same for all servers, in a process of its own;
 //! - [`table`]: the result as a table.
 //!
@@ -15,12 +14,12 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::document;
+use super::server::Server;
 use crate::error::{Error, Result};
 use crate::process;
 use options::Options;
 use peer::{Peer, Programs};
 use scenario::{Figure, SCENARIOS, Scenario};
-use server::Server;
 use table::{Line, Round};
 
 mod install;
@@ -28,7 +27,6 @@ pub(crate) mod load;
 mod options;
 mod peer;
 mod scenario;
-mod server;
 mod table;
 
 pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {

@@ -1,4 +1,4 @@
-//! The place of a table in `docs/benchmarks.md`.
+//! The place of a table in `docs/benchmarks.md`, and of the pictures beside it.
 
 use std::fs;
 use std::path::Path;
@@ -6,11 +6,20 @@ use std::path::Path;
 use crate::error::{Doing, Error, Result};
 
 /// Replaces the section that is marked with the name of a bench.
-pub(super) fn write(root: &Path, bench: &str, section: &str) -> Result<()> {
+pub(crate) fn write(root: &Path, bench: &str, section: &str) -> Result<()> {
     let path = root.join("docs/benchmarks.md");
     let text = fs::read_to_string(&path).doing(|| format!("read {}", path.display()))?;
     let text = replace_section(&text, bench, section)
         .ok_or_else(|| Error::Answer(format!("{} has no section of {bench}", path.display())))?;
+    fs::write(&path, text).doing(|| format!("write {}", path.display()))
+}
+
+/// Writes a file of its own under `docs/`.
+pub(crate) fn put(root: &Path, name: &str, text: &str) -> Result<()> {
+    let path = root.join("docs").join(name);
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).doing(|| format!("create {}", folder.display()))?;
+    }
     fs::write(&path, text).doing(|| format!("write {}", path.display()))
 }
 

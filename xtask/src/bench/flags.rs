@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 
 /// The words of a command line that are still to be read.
 #[derive(Debug)]
-pub(super) struct Flags<'a> {
+pub(crate) struct Flags<'a> {
     words: std::slice::Iter<'a, &'a str>,
     flag: &'a str,
     /// What stood behind the equals sign of the current flag, until it is taken.
@@ -14,7 +14,7 @@ pub(super) struct Flags<'a> {
 }
 
 impl<'a> Flags<'a> {
-    pub(super) fn new(words: &'a [&'a str]) -> Flags<'a> {
+    pub(crate) fn new(words: &'a [&'a str]) -> Flags<'a> {
         Flags {
             words: words.iter(),
             flag: "",
@@ -23,7 +23,7 @@ impl<'a> Flags<'a> {
     }
 
     /// Goes on to the next flag.
-    pub(super) fn advance(&mut self) -> Option<&'a str> {
+    pub(crate) fn advance(&mut self) -> Option<&'a str> {
         let word = *self.words.next()?;
         (self.flag, self.given) = match word.split_once('=') {
             Some((flag, value)) => (flag, Some(value)),
@@ -33,20 +33,20 @@ impl<'a> Flags<'a> {
     }
 
     /// The value of the current flag.
-    pub(super) fn value(&mut self) -> Result<&'a str> {
+    pub(crate) fn value(&mut self) -> Result<&'a str> {
         let value = self.given.take().or_else(|| self.words.next().copied());
         value.ok_or_else(|| Error::Usage(format!("{} needs a value", self.flag)))
     }
 
     /// The value of the current flag, which must be a number.
-    pub(super) fn number<T: FromStr>(&mut self) -> Result<T> {
+    pub(crate) fn number<T: FromStr>(&mut self) -> Result<T> {
         let text = self.value()?;
         text.parse()
             .map_err(|_| Error::Usage(format!("{} {text}: not a number", self.flag)))
     }
 
     /// The value of the current flag: some of the known names, with commas between them.
-    pub(super) fn names(&mut self, known: impl Fn(&str) -> bool) -> Result<Vec<String>> {
+    pub(crate) fn names(&mut self, known: impl Fn(&str) -> bool) -> Result<Vec<String>> {
         let text = self.value()?;
         text.split(',')
             .map(|name| match known(name) {
@@ -57,7 +57,7 @@ impl<'a> Flags<'a> {
     }
 
     /// What to say about a flag that nobody knows.
-    pub(super) fn unknown(&self) -> Error {
+    pub(crate) fn unknown(&self) -> Error {
         Error::Usage(format!("{} is not an option", self.flag))
     }
 }

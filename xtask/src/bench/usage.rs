@@ -10,7 +10,7 @@ const TICK_NS: u64 = 10_000_000;
 
 /// The processor time a process has used so far.
 #[derive(Debug)]
-pub(super) struct ProcessorTime {
+pub(crate) struct ProcessorTime {
     /// Nanoseconds of each living thread.
     threads: BTreeMap<String, u64>,
     /// Ticks of all threads, those that have ended included.
@@ -18,7 +18,7 @@ pub(super) struct ProcessorTime {
 }
 
 impl ProcessorTime {
-    pub(super) fn read(pid: u32) -> Result<ProcessorTime> {
+    pub(crate) fn read(pid: u32) -> Result<ProcessorTime> {
         let folder = format!("/proc/{pid}/task");
         let mut threads = BTreeMap::new();
         for entry in fs::read_dir(&folder).doing(|| format!("list {folder}"))? {
@@ -39,7 +39,7 @@ impl ProcessorTime {
 
     /// Nanoseconds used since an earlier reading. Exact while no thread has ended in between,
     /// otherwise counted in ticks.
-    pub(super) fn since(&self, earlier: &ProcessorTime) -> u64 {
+    pub(crate) fn since(&self, earlier: &ProcessorTime) -> u64 {
         let ticked = (self.ticks - earlier.ticks) * TICK_NS;
         let mut ended = earlier.threads.keys();
         if ended.any(|thread| !self.threads.contains_key(thread)) {
@@ -57,7 +57,7 @@ impl ProcessorTime {
 }
 
 /// The memory of a process that is in use, in KB.
-pub(super) fn resident_kb(pid: u32) -> Result<f64> {
+pub(crate) fn resident_kb(pid: u32) -> Result<f64> {
     let path = format!("/proc/{pid}/status");
     let text = fs::read_to_string(&path).doing(|| format!("read {path}"))?;
     text.lines()

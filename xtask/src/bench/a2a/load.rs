@@ -18,8 +18,8 @@ use tokio::time::sleep;
 
 use super::options::Options;
 use super::scenario::{Figure, Scenario};
-use super::server::Server;
 use crate::bench::address::Address;
+use crate::bench::server::Server;
 use crate::bench::usage::{ProcessorTime, resident_kb};
 use crate::error::{Doing, Error, Result};
 use counters::Counters;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::install::{self, Js, Python, Rust};
 use super::scenario::{Against, Scenario, Store};
-use super::server::{Data, Server, free_port};
+use crate::bench::server::{Data, Server, free_port};
 use crate::error::Result;
 use crate::process;
 

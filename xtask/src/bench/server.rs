@@ -15,23 +15,23 @@ const START: Duration = Duration::from_secs(60);
 
 /// A server that runs until it is dropped.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(crate) struct Server {
     child: Child,
     /// Where it takes JSON-RPC.
-    pub(super) url: String,
+    pub(crate) url: String,
     /// Declared last, so that the data goes after the process.
     _data: Option<Data>,
 }
 
 /// A new folder for a server's data, which is removed when it is dropped.
 #[derive(Debug)]
-pub(super) struct Data {
-    pub(super) path: PathBuf,
+pub(crate) struct Data {
+    pub(crate) path: PathBuf,
 }
 
 impl Server {
     /// Starts a program and waits until it takes connections on `port`.
-    pub(super) fn start(
+    pub(crate) fn start(
         mut command: Command,
         port: u16,
         path: &str,
@@ -59,7 +59,7 @@ impl Server {
         Ok(server)
     }
 
-    pub(super) fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 }
@@ -73,7 +73,7 @@ impl Drop for Server {
 }
 
 impl Data {
-    pub(super) fn new(port: u16) -> Result<Data> {
+    pub(crate) fn new(port: u16) -> Result<Data> {
         let name = format!("monas-bench-{}-{port}", std::process::id());
         let path = std::env::temp_dir().join(name);
         fs::create_dir_all(&path).doing(|| format!("create {}", path.display()))?;
@@ -89,7 +89,7 @@ impl Drop for Data {
 }
 
 /// A port that was free a moment ago.
-pub(super) fn free_port() -> Result<u16> {
+pub(crate) fn free_port() -> Result<u16> {
     let listener = TcpListener::bind(("127.0.0.1", 0));
     let address = listener.and_then(|listener| listener.local_addr());
     Ok(address.doing(|| "find a free port".to_owned())?.port())

@@ -1,0 +1,93 @@
+//! Load on a server, over any of its wires: what the project's measurements drive.
+//!
+//! ```text
+//! load calls URL BINDING CONNECTIONS SECONDS   one call after the other on each connection
+//! load wire URL BINDING                        bytes and round trips of calls, counted between client and server
+//! load fan-out URL BINDING CLIENTS EVENTS      events that all of them get
+//! load cut URL BINDING CLIENTS CUTS            the same, cut off in mid-stream; every event is counted
+//! load certificate FOLDER                      cert.pem and key.pem for a server on this machine
+//! ```
+//!
+//! A line `measuring` says when what is measured begins; the last line holds the figures as JSON. Whatever goes wrong
+//! ends the program with an error. All clients live on one thread: one for each would have to be woken for each answer.
+//!
+//! - `agent`: clients of one agent, over one wire
+//! - `relay`: what stands between a client and the server, counts bytes and cuts connections
+//! - `calls`, `wire`, `crowd`: the measurements
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command-line tool talks to its user by printing"
+)]
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+use agent::Agent;
+
+mod agent;
+mod calls;
+mod crowd;
+mod relay;
+mod wire;
+
+/// Anything that goes wrong is for the reader of the figures.
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let figures = match runtime {
+        Ok(runtime) => runtime.block_on(run(&words)),
+        Err(error) => Err(error.into()),
+    };
+    match figures {
+        Ok(figures) => {
+            println!("{figures}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("load {}: {error}", words.join(" "));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(words: &[&str]) -> Result<Value, Error> {
+    match words {
+        ["calls", url, binding, connections, seconds] => {
+            let agent = Agent::find(url, binding).await?;
+            calls::measure(&agent, connections.parse()?, seconds.parse()?).await
+        }
+        ["wire", url, binding] => wire::measure(&Agent::find(url, binding).await?).await,
+        ["fan-out", url, binding, clients, events] => {
+            let agent = Agent::find(url, binding).await?;
+            crowd::fan_out(&agent, clients.parse()?, events.parse()?).await
+        }
+        ["cut", url, binding, clients, cuts] => {
+            let agent = Agent::find(url, binding).await?;
+            crowd::cut(&agent, clients.parse()?, cuts.parse()?).await
+        }
+        ["certificate", folder] => certificate(Path::new(folder)),
+        _ => Err("not a command".into()),
+    }
+}
+
+/// Says that what is measured begins.
+fn measuring() {
+    println!("measuring");
+}
+
+fn certificate(folder: &Path) -> Result<Value, Error> {
+    let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
+    let made = rcgen::generate_simple_self_signed(names)?;
+    std::fs::write(folder.join("cert.pem"), made.cert.pem())?;
+    std::fs::write(folder.join("key.pem"), made.signing_key.serialize_pem())?;
+    Ok(Value::Null)
+}

@@ -1,0 +1,180 @@
+//! What is measured, and which figures come of it.
+
+use super::options::Options;
+use super::wire::Wire;
+
+/// How many connections work at once when the server is to be busy.
+const CONNECTIONS: &str = "16";
+
+/// How often those who follow are cut off.
+const CUTS: &str = "2";
+
+/// How many events all who follow get.
+const EVENTS: &str = "8";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scenario {
+    Latency,
+    Throughput,
+    Wire,
+    FanOut,
+    Cut,
+}
+
+/// A column of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Figure {
+    Median,
+    Slowest,
+    PerSecond,
+    Processor,
+    Bytes,
+    RoundTrips,
+    FanOutProcessor,
+    FanOutSpread,
+    Events,
+    Lost,
+    Doubled,
+}
+
+/// Where a figure comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// From this field of what the load generator says.
+    Field(&'static str),
+    /// The server's processor time, in microseconds for each of so many.
+    ProcessorPer(&'static str),
+}
+
+impl Scenario {
+    pub(super) const ALL: [Scenario; 5] = [
+        Scenario::Latency,
+        Scenario::Throughput,
+        Scenario::Wire,
+        Scenario::FanOut,
+        Scenario::Cut,
+    ];
+
+    /// The word for `--only`.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Scenario::Latency => "latency",
+            Scenario::Throughput => "throughput",
+            Scenario::Wire => "wire",
+            Scenario::FanOut => "fan-out",
+            Scenario::Cut => "cut",
+        }
+    }
+
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Scenario::Latency => "a small message and its answer, one connection",
+            Scenario::Throughput => "small messages and their answers, 16 connections",
+            Scenario::Wire => "bytes of a call, and round trips to send a message and get its task",
+            Scenario::FanOut => "an event to all who follow a task",
+            Scenario::Cut => "all who follow a task are cut off in mid-stream, twice",
+        }
+    }
+
+    /// Whether the machine's mood tells in its figures.
+    pub(super) fn is_timed(self) -> bool {
+        matches!(self, Scenario::Latency | Scenario::Throughput)
+    }
+
+    pub(super) fn figures(self) -> &'static [Figure] {
+        match self {
+            Scenario::Latency => &[Figure::Median, Figure::Slowest],
+            Scenario::Throughput => &[Figure::PerSecond, Figure::Processor],
+            Scenario::Wire => &[Figure::Bytes, Figure::RoundTrips],
+            Scenario::FanOut => &[Figure::FanOutProcessor, Figure::FanOutSpread],
+            Scenario::Cut => &[Figure::Events, Figure::Lost, Figure::Doubled],
+        }
+    }
+
+    /// What the load generator is told.
+    pub(super) fn words(self, wire: Wire, url: &str, options: &Options) -> Vec<String> {
+        let (seconds, clients) = (options.seconds.to_string(), options.clients.to_string());
+        let binding = wire.binding.key();
+        let words: &[&str] = match self {
+            Scenario::Latency => &["calls", url, binding, "1", &seconds],
+            Scenario::Throughput => &["calls", url, binding, CONNECTIONS, &seconds],
+            Scenario::Wire => &["wire", url, binding],
+            Scenario::FanOut => &["fan-out", url, binding, &clients, EVENTS],
+            Scenario::Cut => &["cut", url, binding, &clients, CUTS],
+        };
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+}
+
+impl Figure {
+    pub(super) const ALL: [Figure; 11] = [
+        Figure::Median,
+        Figure::Slowest,
+        Figure::PerSecond,
+        Figure::Processor,
+        Figure::Bytes,
+        Figure::RoundTrips,
+        Figure::FanOutProcessor,
+        Figure::FanOutSpread,
+        Figure::Events,
+        Figure::Lost,
+        Figure::Doubled,
+    ];
+
+    /// Those that are shown as pictures, too.
+    pub(super) const PLOTTED: [Figure; 4] = [
+        Figure::Processor,
+        Figure::Median,
+        Figure::Bytes,
+        Figure::FanOutProcessor,
+    ];
+
+    /// What its picture is called.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Figure::Median => "latency",
+            Figure::Slowest => "slowest",
+            Figure::PerSecond => "throughput",
+            Figure::Processor => "processor",
+            Figure::Bytes => "bytes",
+            Figure::RoundTrips => "round-trips",
+            Figure::FanOutProcessor => "fan-out",
+            Figure::FanOutSpread => "spread",
+            Figure::Events => "events",
+            Figure::Lost => "lost",
+            Figure::Doubled => "doubled",
+        }
+    }
+
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Figure::Median => "us p50",
+            Figure::Slowest => "us p99",
+            Figure::PerSecond => "calls a second",
+            Figure::Processor => "us CPU a call",
+            Figure::Bytes => "bytes a call",
+            Figure::RoundTrips => "round trips, send then get",
+            Figure::FanOutProcessor => "us CPU an event and follower",
+            Figure::FanOutSpread => "ms from first to last follower",
+            Figure::Events => "events over two cuts",
+            Figure::Lost => "lost",
+            Figure::Doubled => "doubled",
+        }
+    }
+
+    pub(super) fn source(self) -> Source {
+        match self {
+            Figure::Median => Source::Field("p50_us"),
+            Figure::Slowest => Source::Field("p99_us"),
+            Figure::PerSecond => Source::Field("calls_per_s"),
+            Figure::Processor => Source::ProcessorPer("calls"),
+            Figure::Bytes => Source::Field("bytes_per_call"),
+            Figure::RoundTrips => Source::Field("round_trips"),
+            Figure::FanOutProcessor => Source::ProcessorPer("deliveries"),
+            Figure::FanOutSpread => Source::Field("spread_p50_ms"),
+            Figure::Events => Source::Field("events"),
+            Figure::Lost => Source::Field("lost"),
+            Figure::Doubled => Source::Field("doubled"),
+        }
+    }
+}
