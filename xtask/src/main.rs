@@ -4,7 +4,8 @@
 //! - [`tidy`] holds the checks of the repository itself: crate arrows, file headers, paths;
 //! - [`examples`] runs the numbered examples and compares what they print;
 //! - [`types`] writes the TypeScript declarations and references of our targets;
-//! - [`mod@bench`] measures us and the reference implementation in one run.
+//! - [`mod@bench`] measures us and the reference implementation in one run;
+//! - [`soak`] keeps a server busy and looks whether it stays as it is.
 
 #![expect(
     clippy::print_stdout,
@@ -21,6 +22,7 @@ mod error;
 mod examples;
 mod process;
 mod report;
+mod soak;
 mod test;
 mod tidy;
 mod tools;
@@ -62,6 +64,10 @@ cargo xtask COMMAND
   bench-load           one measurement of one server, started by `bench`
       a2a SCENARIO URL --pid N [--seconds N] [--tasks N]
       capnweb SCENARIO URL --pid N [--seconds N] [--sessions N]
+  soak                 mixed traffic over all wires; fails when memory or handles grow after the warm-up,
+                       or when an error comes that nobody asked for
+      --minutes N      how long (default 1)
+      --write          put the figures into docs/benchmarks.md
   help                 this text
 ";
 
@@ -98,6 +104,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["bench", "a2a", options @ ..] => bench::a2a::run(&root, options),
         ["bench", "capnweb", options @ ..] => bench::capnweb::run(&root, options),
         ["bench", "transports", options @ ..] => bench::transports::run(&root, options),
+        ["soak", options @ ..] => soak::run(&root, options),
         ["bench-load", "a2a", scenario, url, options @ ..] => {
             bench::a2a::load::run(scenario, url, options)
         }

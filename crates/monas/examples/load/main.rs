@@ -5,6 +5,7 @@
 //! load wire URL BINDING                        bytes and round trips of calls, counted between client and server
 //! load fan-out URL BINDING CLIENTS EVENTS      events that all of them get
 //! load cut URL BINDING CLIENTS CUTS            the same, cut off in mid-stream; every event is counted
+//! load soak URL SECONDS                        mixed traffic over all wires, in both versions
 //! load certificate FOLDER                      cert.pem and key.pem for a server on this machine
 //! ```
 //!
@@ -14,6 +15,7 @@
 //! - `agent`: clients of one agent, over one wire
 //! - `relay`: what stands between a client and the server, counts bytes and cuts connections
 //! - `calls`, `wire`, `crowd`: the measurements
+//! - `traffic`, `hook`: what the mixed traffic does, and where its webhooks are told
 
 #![expect(
     clippy::print_stdout,
@@ -31,7 +33,9 @@ use agent::Agent;
 mod agent;
 mod calls;
 mod crowd;
+mod hook;
 mod relay;
+mod traffic;
 mod wire;
 
 /// Anything that goes wrong is for the reader of the figures.
@@ -74,6 +78,7 @@ async fn run(words: &[&str]) -> Result<Value, Error> {
             let agent = Agent::find(url, binding).await?;
             crowd::cut(&agent, clients.parse()?, cuts.parse()?).await
         }
+        ["soak", url, seconds] => traffic::run(url, seconds.parse()?).await,
         ["certificate", folder] => certificate(Path::new(folder)),
         _ => Err("not a command".into()),
     }
