@@ -31,9 +31,9 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
 
-use crate::operation::Operation;
+use crate::operation::{self, Operation};
 use crate::types::wire::WireMessage;
-use crate::types::{AgentCard, StreamResponse};
+use crate::types::{AgentCard, StreamResponse, SubscribeToTaskRequest};
 
 mod card;
 #[cfg(test)]
@@ -136,7 +136,17 @@ impl Client {
         operation: &'static Operation,
         request: Q,
     ) -> Result<Events, Error> {
-        Events::open(self.clone(), operation, request).await
+        Events::open(self.clone(), operation, request, None).await
+    }
+
+    /// What happened to a task behind a cursor, then what happens to it: a stream that was left, taken up again.
+    pub async fn resume_task(
+        &self,
+        request: SubscribeToTaskRequest,
+        cursor: u64,
+    ) -> Result<Events, Error> {
+        let row = operation::following().expect("the table has a row that follows a task");
+        Events::open(self.clone(), row, request, Some(cursor)).await
     }
 
     /// Calls an operation. Nobody to be reached leads to the next wire; what is safe to repeat is repeated.

@@ -19,7 +19,11 @@ use crate::types::{Event as Payload, GetTaskRequest, SubscribeToTaskRequest, Tas
 ///
 /// When the connection is lost, the stream goes on behind the last event over another one. An agent that
 /// keeps no events sends the task as it is instead.
-pub struct Events(BoxStream<'static, Result<Event, Error>>);
+pub struct Events {
+    /// Events, each with the cursor behind it.
+    told: BoxStream<'static, (Result<Event, Error>, Option<u64>)>,
+    cursor: Option<u64>,
+}
 
 impl Events {
     /// Opens a stream. That there is none is told here, and not by its first event.
@@ -27,6 +31,7 @@ impl Events {
         client: Client,
         operation: &'static Operation,
         request: Q,
+        cursor: Option<u64>,
     ) -> Result<Self, Error> {
         // Whoever follows a task has named it.
         let task = (operation.positional == ["id"])
@@ -36,7 +41,7 @@ impl Events {
                     .map(str::to_owned)
             })
             .flatten();
-        let replies = match client.call(operation, &request, None).await? {
+        let replies = match client.call(operation, &request, cursor).await? {
             Reply::Many(replies) => replies,
             Reply::One(_) => return Err(Error::unclear("one answer where a stream was expected")),
         };
@@ -44,16 +49,24 @@ impl Events {
             client,
             replies,
             task,
-            cursor: None,
+            cursor,
             over: false,
             failures: 0,
             heard: 0,
         };
-        let events = stream::unfold(following, |mut following| async move {
+        let told = stream::unfold(following, |mut following| async move {
             let event = following.next().await?;
-            Some((event, following))
+            Some(((event, following.cursor), following))
         });
-        Ok(Self(Box::pin(events)))
+        Ok(Self {
+            told: Box::pin(told),
+            cursor,
+        })
+    }
+
+    /// Where [`Client::resume_task`] goes on behind what has been read, if the wire tells.
+    pub fn cursor(&self) -> Option<u64> {
+        self.cursor
     }
 }
 
@@ -61,7 +74,11 @@ impl Stream for Events {
     type Item = Result<Event, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.poll_next_unpin(cx)
+        self.told.poll_next_unpin(cx).map(|told| {
+            let (event, cursor) = told?;
+            self.cursor = cursor;
+            Some(event)
+        })
     }
 }
 
