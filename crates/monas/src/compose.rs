@@ -57,6 +57,20 @@ impl Server {
         base.build(config, served, Arc::new(agent), routes).await
     }
 
+    /// The same with an agent of the caller's. Where it is reached is written into its cards.
+    pub async fn start_agent(
+        config: &Config,
+        mut served: a2a::server::Config,
+        agent: Arc<dyn Agent>,
+    ) -> Result<Self, Error> {
+        let base = Base::lay(config).await?;
+        base.declare(&mut served.card);
+        if let Some(card) = &mut served.extended_card {
+            base.declare(card);
+        }
+        base.build(config, served, agent, Router::new()).await
+    }
+
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.listener.address()
