@@ -1,0 +1,36 @@
+//! r1: calls go over HTTP, and over HTTPS to whom the client believes.
+
+use a2a::client::Tls;
+use a2a::types::TaskState;
+use proof::{Wire, World};
+
+use crate::support::{script, state, task};
+
+on_every_binding!(speaks_http_and_https);
+
+async fn speaks_http_and_https(wire: Wire) {
+    let plain = World::start().await;
+    let done = task(&plain.client(wire), script("done")).await;
+    assert_eq!(state(&done), TaskState::Completed, "{wire}");
+
+    let secure = World::secure().await;
+    let client = secure.client(wire);
+    let (scheme, _) = client.way().url.split_once("://").unwrap();
+    assert!(
+        ["https", "wss", "grpcs"].contains(&scheme),
+        "{wire}: {scheme}"
+    );
+    let done = task(&client, script("done")).await;
+    assert_eq!(state(&done), TaskState::Completed, "{wire}");
+
+    let mut sceptic = secure.settings(wire);
+    sceptic.tls = Tls::Public;
+    let refused = secure
+        .client_with(sceptic)
+        .send_message(script("done"))
+        .await;
+    assert!(
+        refused.is_err(),
+        "{wire}: nobody vouches for the certificate"
+    );
+}
