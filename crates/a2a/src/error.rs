@@ -7,7 +7,8 @@ use access::Refusal;
 use serde_json::{Map, Value, json};
 
 use crate::types::TaskState;
-use crate::types::wire::{DecodeError, Violation};
+use crate::types::wire::DecodeError;
+pub use crate::types::wire::Violation;
 
 /// The domain that [`ErrorInfo`](crate::types::rpc_error::ErrorInfo) names: whose reasons these are.
 pub const DOMAIN: &str = "a2a-protocol.org";

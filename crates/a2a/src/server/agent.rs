@@ -3,7 +3,8 @@
 use futures_core::future::BoxFuture;
 
 use super::turn::Turn;
-use crate::types::Task;
+use crate::error::Error;
+use crate::types::{Message, Task};
 
 /// Something that answers messages. It is shared by all tasks; what belongs to one is in its
 /// [`Turn`].
@@ -19,6 +20,18 @@ pub trait Agent: Send + Sync + 'static {
         let _ = task;
         AfterRestart::Fail
     }
+
+    /// A task has ended: whatever is kept for it can go. It may not have been worked on in this process.
+    fn ended(&self, task: &str) {
+        let _ = task;
+    }
+
+    /// What the id of a context that a message opens begins with, if the message says more than the
+    /// server's own label.
+    fn label(&self, message: &Message) -> Option<String> {
+        let _ = message;
+        None
+    }
 }
 
 /// What becomes of a task that was being worked on when the process ended.
@@ -32,20 +45,36 @@ pub enum AfterRestart {
 }
 
 /// Why an agent could not do what it was asked to: the task ends FAILED and says so to the caller.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Failure(String);
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{reason}")]
+pub struct Failure {
+    pub(super) reason: String,
+    /// What the caller is told instead, as long as there is no task.
+    pub(super) refusal: Option<Box<Error>>,
+}
 
 impl Failure {
     /// A failure with a reason for the caller to read.
     pub fn new(reason: impl Into<String>) -> Self {
-        Self(reason.into())
+        Self {
+            reason: reason.into(),
+            refusal: None,
+        }
+    }
+
+    /// The message is not one the agent takes: as long as nothing was done about it the call itself
+    /// fails, and no task comes of it.
+    pub fn refusal(error: Error) -> Self {
+        Self {
+            reason: error.to_string(),
+            refusal: Some(Box::new(error)),
+        }
     }
 }
 
 /// The task has ended, or the answer was a message: no more updates are taken.
 impl From<super::turn::Over> for Failure {
     fn from(over: super::turn::Over) -> Self {
-        Self(over.to_string())
+        Self::new(over.to_string())
     }
 }

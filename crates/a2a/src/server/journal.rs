@@ -4,10 +4,11 @@
 //! generation, and both are the cursor. Everything a call sees of a task is folded from here; what has
 //! not been committed has not happened.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{Column, Entry, NewEvent, Row, StreamId, Table, Value, View};
+use store::{Column, Entry, NewEvent, Query, Row, StreamId, Table, Value, View};
 
 use super::fold;
 use crate::event::Event;
@@ -57,8 +58,15 @@ pub(crate) static WEBHOOKS: Table = Table {
     indexes: &[&["task"], &["open"]],
 };
 
+/// What agents keep with their tasks for themselves. Nobody but the agent sees it.
+pub(crate) static NOTES: Table = Table {
+    name: "notes",
+    columns: &[Column::text("task")],
+    indexes: &[&["task"]],
+};
+
 /// The tables a task server needs.
-pub static TABLES: &[&Table] = &[&TASKS, &RUNNING, &SENDS, &WEBHOOKS];
+pub static TABLES: &[&Table] = &[&TASKS, &RUNNING, &SENDS, &WEBHOOKS, &NOTES];
 
 /// Whose tasks: what a caller sees under one tenant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -212,6 +220,22 @@ pub(crate) fn row(scope: &Scope, task: &Task, snapshot: Bytes) -> Row {
         ],
         body: snapshot,
     }
+}
+
+/// A note as it lies in the store.
+pub(crate) fn note(task: &str, key: &str, note: Bytes) -> Row {
+    Row {
+        key: format!("{task} {key}"),
+        columns: vec![task.into()],
+        body: note,
+    }
+}
+
+/// The notes of a task, by key.
+pub(crate) fn notes(view: &dyn View, task: &str) -> Result<BTreeMap<String, Bytes>, store::Error> {
+    let rows = view.rows(&Query::of(&NOTES).equal("task", task))?;
+    let key = |row: &Row| row.key.get(task.len() + 1..).unwrap_or_default().to_owned();
+    Ok(rows.into_iter().map(|row| (key(&row), row.body)).collect())
 }
 
 /// When the status of a task last changed, in milliseconds: what lists are sorted by.

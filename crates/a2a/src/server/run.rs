@@ -132,7 +132,10 @@ impl Run {
     ) -> Box<Self> {
         let now = server.now();
         let context_id = match &*incoming.asked.message.context_id {
-            "" => id::context(&server.label, now),
+            "" => {
+                let label = server.agent.label(&incoming.asked.message);
+                id::context(label.as_deref().unwrap_or(&server.label), now)
+            }
             given => given.to_owned(),
         };
         let mut run = Self::idle(server, scope, id::task(now), context_id, place);
@@ -283,6 +286,7 @@ impl Run {
             context_id: self.context_id.as_str().into(),
             outbox: self.outbox.clone(),
             cancelled: self.cancelled.clone(),
+            store: self.server.store.clone(),
         };
         let agent = self.server.agent.clone();
         let answer = AssertUnwindSafe(async move { agent.answer(turn).await });
@@ -300,6 +304,7 @@ impl Run {
             Update::Reply(message) => self.set_status(TaskState::Completed, Some(message)),
             Update::Status(state, message) => self.set_status(state, message),
             Update::Artifact(artifact, chunk) => self.add_artifact(artifact, chunk),
+            Update::Note(key, note) => self.keep(&key, note),
         }
     }
 
@@ -347,7 +352,13 @@ impl Run {
                     first.refuse(error);
                 }
             }
-            Ok(Err(failure)) => self.fail(failure.to_string()),
+            Ok(Err(failure)) => match (failure.refusal, self.first.take()) {
+                (Some(error), Some(first)) => first.refuse(*error),
+                (_, first) => {
+                    self.first = first;
+                    self.fail(failure.reason);
+                }
+            },
             Err(()) => self.fail("the agent crashed"),
         }
     }
@@ -444,6 +455,7 @@ impl Run {
             }
         }
         if state.is_terminal() {
+            self.server.agent.ended(&self.task_id);
             for reply in std::mem::take(&mut self.cancelling) {
                 self.refuse_or_repeat(reply);
             }

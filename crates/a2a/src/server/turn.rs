@@ -1,13 +1,15 @@
 //! An agent's view of one message: what it was sent, and what it does about it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use access::Principal;
+use bytes::Bytes;
+use store::Store;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::id;
+use super::{id, journal};
 use crate::types::{
     Artifact, Message, Part, Role, SendMessageConfiguration, Struct, Task, TaskState,
 };
@@ -24,6 +26,7 @@ pub struct Turn {
     pub(super) context_id: Arc<str>,
     pub(super) outbox: Arc<Outbox>,
     pub(super) cancelled: CancellationToken,
+    pub(super) store: Store,
 }
 
 /// What an agent is asked, and by whom.
@@ -151,6 +154,22 @@ impl Turn {
         self.outbox.push(Update::Artifact(artifact, chunk)).await
     }
 
+    /// Keeps something with the task that nobody but its agent sees: what must not be done twice when
+    /// the work is begun again after a restart. It is forgotten with the task. A note of the same key is
+    /// replaced.
+    pub async fn note(&self, key: impl Into<String>, note: impl Into<Bytes>) -> Result<(), Over> {
+        let note = Update::Note(key.into(), note.into());
+        self.outbox.push(note).await
+    }
+
+    /// What was kept with the task and is committed, by key.
+    pub async fn notes(&self) -> Result<BTreeMap<String, Bytes>, store::Error> {
+        let task = self.task_id.clone();
+        self.store
+            .read(move |view| journal::notes(view, &task))
+            .await
+    }
+
     /// Ends when all updates so far are committed: what was said before cannot be lost any more.
     pub async fn committed(&self) -> Result<(), Over> {
         self.outbox.committed().await
@@ -186,6 +205,7 @@ pub(super) enum Update {
     Reply(Message),
     Status(TaskState, Option<Message>),
     Artifact(Artifact, Chunk),
+    Note(String, Bytes),
 }
 
 /// What an agent did and nobody has taken yet. The agent waits when there is too much of it.
@@ -310,7 +330,7 @@ impl Update {
         match self {
             Self::Reply(_) => true,
             Self::Status(state, _) => state.is_terminal(),
-            Self::Artifact(..) => false,
+            Self::Artifact(..) | Self::Note(..) => false,
         }
     }
 }

@@ -9,7 +9,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::Inner;
 use super::agent::AfterRestart;
-use super::journal::{self, RUNNING, SENDS, Scope, TASKS, WEBHOOKS};
+use super::journal::{self, NOTES, RUNNING, SENDS, Scope, TASKS, WEBHOOKS};
 use super::push;
 use super::run::{Command, Incoming, Run, Wants};
 use super::turn::Asked;
@@ -91,6 +91,9 @@ impl Inner {
                     batch = batch.forget(stream).delete(&TASKS, stream.as_str());
                     for webhook in view.rows(&Query::of(&WEBHOOKS).equal("task", stream.as_str()))? {
                         batch = batch.delete(&WEBHOOKS, &webhook.key);
+                    }
+                    for note in view.rows(&Query::of(&NOTES).equal("task", stream.as_str()))? {
+                        batch = batch.delete(&NOTES, &note.key);
                     }
                 }
                 for (stream, state) in &due.compact {

@@ -4,6 +4,7 @@ mod cancel;
 mod failure;
 mod life;
 mod lists;
+mod notes;
 mod push;
 mod replay;
 mod restart;

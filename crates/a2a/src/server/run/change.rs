@@ -1,10 +1,11 @@
 //! What a run changes: events folded into its task, and the batch that makes them last.
 
+use bytes::Bytes;
 use store::{Batch, Commit, Follow, NewEvent, Row};
 
 use super::{Incoming, Run, Wants, is_worked_on, state};
 use crate::error::Error;
-use crate::server::journal::{self, RUNNING, SENDS, TASKS, WEBHOOKS};
+use crate::server::journal::{self, NOTES, RUNNING, SENDS, TASKS, WEBHOOKS};
 use crate::server::live::Reply;
 use crate::server::replay::Ticket;
 use crate::server::turn::Chunk;
@@ -19,6 +20,7 @@ use crate::types::{
 pub(super) struct Pending {
     events: Vec<NewEvent>,
     sends: Vec<Row>,
+    notes: Vec<Row>,
     /// How many updates of the agent are in it.
     pub(super) updates: usize,
     pub(super) recorded: Vec<Recorded>,
@@ -72,6 +74,14 @@ impl Run {
             ..TaskArtifactUpdateEvent::default()
         };
         self.append(Payload::ArtifactUpdate(update), None);
+    }
+
+    /// Keeps a note of the agent's with the task, which exists from here on.
+    pub(super) fn keep(&mut self, key: &str, note: Bytes) {
+        self.open();
+        self.pending
+            .notes
+            .push(journal::note(&self.task_id, key, note));
     }
 
     /// A further message of the caller's becomes history, and the task is worked on again.
@@ -174,7 +184,7 @@ impl Run {
 
     /// Hands what is pending to the journal, if anything is.
     pub(super) fn commit(&mut self) -> Option<Commit> {
-        if self.pending.events.is_empty() {
+        if self.pending.events.is_empty() && self.pending.notes.is_empty() {
             return None;
         }
         let task = self.task.as_ref()?;
@@ -184,8 +194,11 @@ impl Run {
         }
         let events = std::mem::take(&mut self.pending.events);
         let after = task.generation.unsigned_abs() - events.len() as u64;
-        let mut batch = Batch::new().append(&self.stream, after, events);
-        batch = batch.put(&TASKS, journal::row(&self.scope, task, bytes::Bytes::new()));
+        let mut batch = Batch::new();
+        if !events.is_empty() {
+            batch = batch.append(&self.stream, after, events);
+            batch = batch.put(&TASKS, journal::row(&self.scope, task, Bytes::new()));
+        }
         let state = state(task);
         let works = is_worked_on(state);
         if works && !self.marked {
@@ -206,6 +219,9 @@ impl Run {
         }
         for send in self.pending.sends.drain(..) {
             batch = batch.put(&SENDS, send);
+        }
+        for note in self.pending.notes.drain(..) {
+            batch = batch.put(&NOTES, note);
         }
         for webhook in &self.pending.webhooks {
             batch = batch.put(&WEBHOOKS, webhook.clone());

@@ -46,6 +46,7 @@ async fn an_agent_that_can_goes_on() {
     let script = Arc::new(Script {
         gate: Semaphore::new(1),
         after_restart: AfterRestart::Resume,
+        ended: std::sync::Mutex::default(),
     });
     let after = Bench::with(config(), on_disk(folder.path()), script).await;
     let events = after

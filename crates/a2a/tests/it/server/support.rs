@@ -1,6 +1,6 @@
 //! A server with an agent made for tests, and short ways to call it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use a2a::error::Error;
 use a2a::event::Event;
@@ -18,6 +18,8 @@ pub(crate) struct Script {
     /// Each permit lets one `wait` go on.
     pub(crate) gate: Semaphore,
     pub(crate) after_restart: AfterRestart,
+    /// The tasks that it was told have ended.
+    pub(crate) ended: Mutex<Vec<String>>,
 }
 
 impl Script {
@@ -25,6 +27,7 @@ impl Script {
         Arc::new(Self {
             gate: Semaphore::new(0),
             after_restart: AfterRestart::Fail,
+            ended: Mutex::default(),
         })
     }
 
@@ -32,6 +35,7 @@ impl Script {
         let text = turn.text();
         for word in text.split_whitespace() {
             match word.split_once(':').unwrap_or((word, "")) {
+                ("label", _) => {}
                 ("echo", said) => turn.reply(turn.say(said)).await?,
                 ("working", _) => turn.working().await?,
                 ("say", said) => {
@@ -52,6 +56,19 @@ impl Script {
                 ("panic", _) => panic!("asked to"),
                 ("grow", _) => turn.artifact(artifact(&"x".repeat(2 << 20))).await?,
                 ("nothing", _) => return Ok(()),
+                ("note", said) => {
+                    let (key, note) = said.split_once('=').unwrap();
+                    turn.note(key, note.to_owned()).await?;
+                    turn.committed().await?;
+                }
+                ("notes", _) => {
+                    let notes = turn.notes().await.unwrap();
+                    turn.artifact(artifact(&format!("{notes:?}"))).await?;
+                }
+                ("refuse", field) => {
+                    let error = Error::invalid_field(field, "is not for me");
+                    return Err(Failure::refusal(error));
+                }
                 (other, _) => return Err(Failure::new(format!("what is {other}?"))),
             }
         }
@@ -78,6 +95,15 @@ impl Agent for Scripted {
 
     fn after_restart(&self, _: &Task) -> AfterRestart {
         self.0.after_restart
+    }
+
+    fn ended(&self, task: &str) {
+        self.0.ended.lock().unwrap().push(task.to_owned());
+    }
+
+    fn label(&self, message: &Message) -> Option<String> {
+        let text = message.parts.first()?.as_text()?;
+        Some(text.strip_prefix("label:")?.split(' ').next()?.to_owned())
     }
 }
 
