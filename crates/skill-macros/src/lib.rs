@@ -1,0 +1,66 @@
+//! The macros of `skill`, which re-exports them; depend on that crate.
+//!
+//! # Layout
+//!
+//! - `arguments`: what stands in the parentheses of `#[skill(...)]`, checked.
+//! - `function`: the implementation written from an async function.
+//! - `input`: the derive for inputs.
+
+use proc_macro::TokenStream;
+use syn::parse_macro_input;
+
+mod arguments;
+mod function;
+mod input;
+
+/// Makes a skill of an async function that takes its input and a `Context`.
+///
+/// The function becomes a value of its own name that implements `Skill`. Its documentation is the skill's
+/// description, unless `description` is given.
+///
+/// | argument | what it is |
+/// |---|---|
+/// | `tags = ["..."]`, `examples = ["..."]` | at least one each |
+/// | `id = "..."` | a lower-case DNS label; default: the name of the function, `_` as `-` |
+/// | `name = "..."` | for people; default: the words of the id |
+/// | `description = "..."` | what it does |
+/// | `read_only`, `destructive`, `idempotent`, `open_world` | what callers are told about it |
+/// | `replayable` | it can be begun again after a restart |
+/// | `seconds = 30` | how long it may take |
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use skill::{Context, Skill as _, SkillError, SkillInput, skill};
+///
+/// #[derive(Deserialize, JsonSchema, SkillInput)]
+/// struct Sum {
+///     numbers: Vec<f64>,
+/// }
+///
+/// /// Adds numbers.
+/// #[skill(tags = ["math"], examples = ["What is 1 + 2?"], read_only, idempotent)]
+/// async fn add_up(input: Sum, _ctx: Context) -> Result<f64, SkillError> {
+///     Ok(input.numbers.iter().sum())
+/// }
+///
+/// assert_eq!(add_up::SPEC.id.as_str(), "add-up");
+/// assert_eq!(add_up::SPEC.name, "Add up");
+/// ```
+#[proc_macro_attribute]
+pub fn skill(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments = parse_macro_input!(arguments as arguments::Arguments);
+    let function = parse_macro_input!(item as syn::ItemFn);
+    function::expand(&arguments, function)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Says that a struct with named fields, or an enum of such told apart by a tag, can be the input of a skill.
+#[proc_macro_derive(SkillInput)]
+pub fn skill_input(item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as syn::DeriveInput);
+    input::expand(&item)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}

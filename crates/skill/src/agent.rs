@@ -1,0 +1,349 @@
+//! An agent that is made of skills: a manifest, what it can do, and the answerer behind what names no skill.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use a2a::server::{AfterRestart, Failure, Turn};
+use a2a::types::{AgentCapabilities, AgentCard, Message, Role, Task};
+use futures_core::future::BoxFuture;
+
+use crate::context::Context;
+use crate::desk::Desk;
+use crate::error::{DefinitionError, SkillError};
+use crate::extension;
+use crate::fence::{Fence, Hook};
+use crate::grants::Grants;
+use crate::manifest::Manifest;
+use crate::registry::{Entry, Registry};
+use crate::running::{self, Parked, Running};
+
+/// What an agent is given when it is made, besides what its manifest says.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// The skills there are. The manifest may narrow them.
+    pub skills: Registry,
+    /// What sees every call pass.
+    pub hooks: Vec<Arc<dyn Hook>>,
+    /// Who answers messages that name no skill. Without one a single skill takes them, or they are told what
+    /// there is.
+    pub answerer: Option<Arc<dyn a2a::server::Agent>>,
+    /// How long a skill may take that does not say so itself.
+    pub time: Duration,
+    /// How many skills may wait for answers at a time.
+    pub max_waiting: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            skills: Registry::new(),
+            hooks: Vec::new(),
+            answerer: None,
+            time: Duration::from_secs(600),
+            max_waiting: 10_000,
+        }
+    }
+}
+
+/// Why there is no agent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CreateError {
+    /// Something about its skills.
+    #[error(transparent)]
+    Skill(#[from] DefinitionError),
+    /// It could do nothing and answer nobody.
+    #[error("agent {0:?} has neither a skill nor an answerer")]
+    Empty(String),
+    /// Its name says nothing.
+    #[error("an agent needs a name")]
+    Nameless,
+}
+
+/// An agent that was started cannot be started again.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("agent {0:?} is started already")]
+pub struct AlreadyStarted(pub String);
+
+/// An agent. Clones are the same agent.
+#[derive(Clone)]
+pub struct Agent {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    manifest: Manifest,
+    grants: Arc<Grants>,
+    fence: Arc<Fence>,
+    parked: Parked,
+    answerer: Option<Arc<dyn a2a::server::Agent>>,
+    started: AtomicBool,
+}
+
+impl Agent {
+    /// Makes an agent in one step. Whatever is wrong with it is found here, before anything is served.
+    pub fn create(manifest: Manifest, options: Options) -> Result<Self, CreateError> {
+        if manifest.name.trim().is_empty() {
+            return Err(CreateError::Nameless);
+        }
+        let skills = match &manifest.skills {
+            Some(ids) => options.skills.narrow(ids.iter().map(String::as_str))?,
+            None => options.skills,
+        };
+        if skills.is_empty() && options.answerer.is_none() {
+            return Err(CreateError::Empty(manifest.name));
+        }
+        let grants = Grants::new(skills, &manifest.grants)?;
+        let fence = Fence {
+            hooks: options.hooks,
+            time: options.time,
+        };
+        Ok(Self {
+            inner: Arc::new(Inner {
+                manifest,
+                grants: Arc::new(grants),
+                fence: Arc::new(fence),
+                parked: Parked::new(options.max_waiting),
+                answerer: options.answerer,
+                started: AtomicBool::new(false),
+            }),
+        })
+    }
+
+    /// What it says of itself in its manifest.
+    pub fn manifest(&self) -> &Manifest {
+        &self.inner.manifest
+    }
+
+    /// What it can do.
+    pub fn skills(&self) -> &Registry {
+        self.inner.grants.all()
+    }
+
+    /// What it says of itself to other agents; where it is reached is for the server to add.
+    pub fn card(&self) -> AgentCard {
+        let Manifest {
+            name,
+            description,
+            version,
+            ..
+        } = &self.inner.manifest;
+        let skills: Vec<_> = self.skills().iter().map(|it| it.card()).collect();
+        let mut input_modes = vec!["text/plain".to_owned(), "application/json".to_owned()];
+        let mut output_modes = input_modes.clone();
+        for skill in &skills {
+            for (modes, known) in [
+                (&skill.input_modes, &mut input_modes),
+                (&skill.output_modes, &mut output_modes),
+            ] {
+                let new = modes.iter().filter(|mode| !known.contains(mode));
+                let new: Vec<_> = new.cloned().collect();
+                known.extend(new);
+            }
+        }
+        AgentCard {
+            name: name.clone(),
+            description: description.clone(),
+            version: version.clone(),
+            capabilities: Some(AgentCapabilities {
+                streaming: Some(true),
+                push_notifications: Some(true),
+                extensions: vec![extension::declared()],
+                ..AgentCapabilities::default()
+            }),
+            default_input_modes: input_modes,
+            default_output_modes: output_modes,
+            skills,
+            ..AgentCard::default()
+        }
+    }
+
+    /// Whoever serves it says so first, and says so once.
+    pub fn claim(&self) -> Result<(), AlreadyStarted> {
+        match self.inner.started.swap(true, Ordering::AcqRel) {
+            true => Err(AlreadyStarted(self.inner.manifest.name.clone())),
+            false => Ok(()),
+        }
+    }
+}
+
+impl a2a::server::Agent for Agent {
+    fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
+        let inner = self.inner.clone();
+        Box::pin(async move { inner.answer(turn).await })
+    }
+
+    fn after_restart(&self, task: &Task) -> AfterRestart {
+        let first = first_of(task);
+        match (
+            first.map(|message| self.inner.choose(message)),
+            &self.inner.answerer,
+        ) {
+            (Some(Choice::Skill(entry)), _) if entry.checked.definition.traits.replayable => {
+                AfterRestart::Resume
+            }
+            (Some(Choice::Nobody), Some(answerer)) => answerer.after_restart(task),
+            _ => AfterRestart::Fail,
+        }
+    }
+
+    fn label(&self, message: &Message) -> Option<String> {
+        match self.inner.choose(message) {
+            Choice::Skill(entry) => Some(entry.checked.definition.id.clone()),
+            _ => None,
+        }
+    }
+
+    fn ended(&self, task: &str) {
+        drop(self.inner.parked.take(task));
+        if let Some(answerer) = &self.inner.answerer {
+            answerer.ended(task);
+        }
+    }
+}
+
+/// Whom a message is for.
+enum Choice<'a> {
+    Skill(&'a Arc<Entry>),
+    /// It names a skill that is not there.
+    Unknown(&'a str),
+    Nobody,
+}
+
+impl Inner {
+    fn choose<'a>(&'a self, message: &'a Message) -> Choice<'a> {
+        if let Some(id) = extension::skill(message) {
+            return match self.grants.all().entry(id) {
+                Some(entry) => Choice::Skill(entry),
+                None => Choice::Unknown(id),
+            };
+        }
+        let mut skills = self.grants.all().iter();
+        match (&self.answerer, skills.next(), skills.next()) {
+            (None, Some(only), None) => self
+                .grants
+                .all()
+                .entry(&only.id)
+                .map_or(Choice::Nobody, Choice::Skill),
+            _ => Choice::Nobody,
+        }
+    }
+
+    async fn answer(&self, turn: Turn) -> Result<(), Failure> {
+        // The message that opened a task says whom all of it is for.
+        let opened = turn.task().and_then(first_of).cloned();
+        let first = opened.as_ref().unwrap_or_else(|| turn.message());
+        match (self.choose(first), &self.answerer) {
+            (Choice::Skill(entry), _) => self.work(turn.clone(), entry.clone(), first).await,
+            (Choice::Unknown(id), _) => {
+                let unknown = SkillError::Unknown(id.to_owned()).to_string();
+                let field = format!("message.metadata.{}", extension::SKILL);
+                Err(Failure::refusal(a2a::Error::invalid_field(&field, unknown)))
+            }
+            (Choice::Nobody, Some(answerer)) => answerer.answer(turn.clone()).await,
+            (Choice::Nobody, None) => Ok(turn.reply(turn.say(self.help())).await?),
+        }
+    }
+
+    async fn work(&self, turn: Turn, entry: Arc<Entry>, first: &Message) -> Result<(), Failure> {
+        let Some(task) = turn.task() else {
+            let running = self.begin(
+                &turn,
+                entry,
+                first,
+                Desk::new(turn.clone(), Default::default()),
+            )?;
+            return running.drive(turn, None, &self.parked).await;
+        };
+        let message = turn.message().clone();
+        if let Some(running) = self.parked.take(&task.id) {
+            running.desk.sit(turn.clone());
+            return running.drive(turn, Some(message), &self.parked).await;
+        }
+        // The process that worked on it has ended.
+        let definition = &entry.checked.definition;
+        if !definition.traits.replayable {
+            let error = SkillError::NotReplayable(definition.id.clone());
+            return running::fail(&turn, &error).await;
+        }
+        let kept = turn.notes().await;
+        let kept = kept.map_err(|error| Failure::new(error.to_string()))?;
+        let desk = Desk::new(turn.clone(), kept);
+        // A message that was taken as an answer before is not one to the next question.
+        let answer = (message.message_id != first.message_id && !desk.took(&message.message_id))
+            .then_some(message);
+        let running = self.begin(&turn, entry, first, desk)?;
+        running.drive(turn, answer, &self.parked).await
+    }
+
+    /// The skill, called with what the first message of its task says.
+    fn begin(
+        &self,
+        turn: &Turn,
+        entry: Arc<Entry>,
+        first: &Message,
+        desk: Desk,
+    ) -> Result<Running, Failure> {
+        let definition = &entry.checked.definition;
+        let input = definition
+            .input_of(&first.parts)
+            .map_err(|fault| Failure::refusal(running::invalid(&[fault])))?;
+        let id = definition.id.clone();
+        let limit = self.fence.limit(&entry);
+        tracing::debug!(skill = id, task = turn.task_id(), caller = %turn.caller(), "a skill is called");
+        let desk = Arc::new(desk);
+        let ctx = Context {
+            desk: desk.clone(),
+            fence: self.fence.clone(),
+            grants: self.grants.clone(),
+            skill: id.as_str().into(),
+            depth: 0,
+        };
+        Ok(Running {
+            work: Box::pin(self.fence.clone().call(entry, input, ctx)),
+            id,
+            desk,
+            left: limit,
+            limit,
+        })
+    }
+
+    /// What one can ask for, for somebody who asked for nothing that is there.
+    fn help(&self) -> String {
+        let mut help = String::from("Name one of my skills:");
+        for skill in self.grants.all().iter() {
+            help.push_str("\n- ");
+            help.push_str(&skill.id);
+            help.push_str(": ");
+            help.push_str(&skill.description);
+        }
+        help
+    }
+}
+
+/// The message that opened a task.
+fn first_of(task: &Task) -> Option<&Message> {
+    task.history
+        .iter()
+        .find(|message| message.role == Role::User)
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agent")
+            .field("name", &self.inner.manifest.name)
+            .field("skills", &self.skills().len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("skills", &self.skills)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,166 @@
+//! What a skill is handed besides its input: ways to speak, to ask and to call. Nothing of any protocol.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use a2a::server::Chunk;
+use a2a::types::Artifact;
+use access::Principal;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::desk::{Answered, Desk};
+use crate::error::SkillError;
+use crate::extension::{PROGRESS, Progress, put};
+use crate::fence::Fence;
+use crate::grants::Grants;
+use crate::handler::typed;
+use crate::registry::Registry;
+use crate::reply::{Reply, said};
+use crate::skill::SkillInput;
+
+/// How many skills can call each other, one inside the other.
+const DEPTH: usize = 8;
+
+/// What a skill works with. Clones are the same.
+#[derive(Clone)]
+pub struct Context {
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) fence: Arc<Fence>,
+    pub(crate) grants: Arc<Grants>,
+    pub(crate) skill: Arc<str>,
+    pub(crate) depth: usize,
+}
+
+impl Context {
+    /// Who asks.
+    pub fn caller(&self) -> Principal {
+        self.desk.turn().caller().clone()
+    }
+
+    /// The task that the work is, or will be if it becomes one.
+    pub fn task_id(&self) -> String {
+        self.desk.turn().task_id().to_owned()
+    }
+
+    /// The conversation it belongs to.
+    pub fn context_id(&self) -> String {
+        self.desk.turn().context_id().to_owned()
+    }
+
+    /// Ends when whoever asked does not want it any more. A skill that goes on is ended soon after.
+    pub fn cancelled(&self) -> CancellationToken {
+        self.desk.turn().cancelled().clone()
+    }
+
+    /// Says how far it is, of how much if that is known.
+    pub async fn progress(
+        &self,
+        progress: f64,
+        total: Option<f64>,
+        text: impl Into<String>,
+    ) -> Result<(), SkillError> {
+        let mut message = said(text.into());
+        let progress = serde_json::to_value(Progress { progress, total });
+        put(&mut message, PROGRESS, progress.unwrap_or_default());
+        self.desk.say(message).await
+    }
+
+    /// Tells the operator something; callers do not see it.
+    pub fn log(&self, text: impl fmt::Display) {
+        tracing::info!(skill = &*self.skill, task = self.task_id(), "{text}");
+    }
+
+    /// Hands over something made. An artifact of the same id is replaced.
+    pub async fn artifact(&self, artifact: Artifact) -> Result<(), SkillError> {
+        self.chunk(artifact, Chunk::Whole).await
+    }
+
+    /// Hands over a part of something that is still being made.
+    pub async fn chunk(&self, artifact: Artifact, chunk: Chunk) -> Result<(), SkillError> {
+        self.desk.begin().await?;
+        Ok(self.desk.turn().chunk(artifact, chunk).await?)
+    }
+
+    /// Asks whoever called, and waits for the answer for as long as it takes. The task waits for input
+    /// meanwhile. A skill that is replayable is begun again if the server is restarted in between, and gets the
+    /// answers it had; any other fails then.
+    pub async fn ask<T: SkillInput>(&self, question: impl Into<String>) -> Result<T, SkillError> {
+        let schema = crate::registry::schema::<T>();
+        typed(self.ask_for(schema, question).await?)
+    }
+
+    /// The same with a schema that is known only now.
+    pub async fn ask_for(
+        &self,
+        schema: Value,
+        question: impl Into<String>,
+    ) -> Result<Value, SkillError> {
+        match self.desk.ask(question.into(), schema).await? {
+            Answered::Given(answer) => Ok(answer),
+            Answered::Declined => Err(SkillError::Declined),
+        }
+    }
+
+    /// Does something that must not be done twice, however often the skill is begun again: what it gave is kept
+    /// with the task under this key, and given again instead.
+    ///
+    /// It is done at least once and kept after that; an end of the process between the two is the one
+    /// moment in which it can be done again.
+    pub async fn once<T: Serialize + DeserializeOwned>(
+        &self,
+        key: &str,
+        effect: impl Future<Output = Result<T, SkillError>>,
+    ) -> Result<T, SkillError> {
+        if let Some(before) = self.desk.done_before(key) {
+            return typed(before?);
+        }
+        let done = effect.await?;
+        let unwritten = |error: serde_json::Error| SkillError::Interrupted(error.to_string());
+        let value = serde_json::to_value(&done).map_err(unwritten)?;
+        self.desk.keep(key, &value).await?;
+        Ok(done)
+    }
+
+    /// The skills it was granted.
+    pub fn skills(&self) -> &Registry {
+        self.grants.of(&self.skill)
+    }
+
+    /// Calls one of the skills it was granted, within its own task.
+    pub async fn call(&self, skill: &str, input: Value) -> Result<Reply<Value>, SkillError> {
+        if self.depth >= DEPTH {
+            let why = format!("more than {DEPTH} skills called each other");
+            return Err(SkillError::failed(why));
+        }
+        let entry = self.skills().entry(skill).cloned();
+        let entry = entry.ok_or_else(|| SkillError::Unknown(skill.to_owned()))?;
+        let ctx = Self {
+            skill: skill.into(),
+            depth: self.depth + 1,
+            ..self.clone()
+        };
+        let limit = self.fence.limit(&entry);
+        let called = Box::pin(self.fence.clone().call(entry, input, ctx));
+        let called = tokio::time::timeout(limit, called).await;
+        match called.unwrap_or(Err(SkillError::TimedOut(limit))) {
+            // It is this skill's fault, not that of whoever called it.
+            Err(error @ SkillError::InvalidInput(_)) => Err(SkillError::coded(
+                error.code(),
+                format!("skill {skill:?}: {error}"),
+            )),
+            outcome => outcome,
+        }
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("skill", &self.skill)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,153 @@
+//! A skill as the wires see it: what it is called, what it takes and gives. No handler is in it.
+
+use a2a::types::{AgentSkill, Part};
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+use crate::error::{DefinitionError, Fault};
+use crate::input;
+use crate::spec::{Spec, Traits, is_label};
+
+/// What is said about a skill on every wire.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// The name on every wire.
+    pub id: String,
+    /// For people.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// Words to find it by; never empty.
+    pub tags: Vec<String>,
+    /// What one could ask for; never empty.
+    pub examples: Vec<String>,
+    /// What it takes: a schema of an object.
+    pub input: Value,
+    /// What it gives, if it says so.
+    pub output: Option<Value>,
+    /// How it behaves.
+    pub traits: Traits,
+    /// What it is called where it comes from, if that is another server.
+    pub origin: Option<String>,
+}
+
+impl Definition {
+    /// What a specification in code says, with its schemas.
+    pub fn new(spec: &Spec, input: Value, output: Option<Value>) -> Self {
+        let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
+        Self {
+            id: spec.id.as_str().to_owned(),
+            name: spec.name.to_owned(),
+            description: spec.description.to_owned(),
+            tags: texts(spec.tags.texts()),
+            examples: texts(spec.examples.texts()),
+            input,
+            output,
+            traits: spec.traits,
+            origin: None,
+        }
+    }
+
+    /// The skill in a card.
+    pub fn card(&self) -> AgentSkill {
+        let mut input_modes = vec!["application/json".to_owned()];
+        if self.text_field().is_some() {
+            input_modes.insert(0, "text/plain".to_owned());
+        }
+        AgentSkill {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            description: self.description.clone(),
+            tags: self.tags.clone(),
+            examples: self.examples.clone(),
+            input_modes,
+            output_modes: vec![self.output_mode().to_owned()],
+            ..AgentSkill::default()
+        }
+    }
+
+    /// The media type of what it gives: text where that is what the schema says.
+    pub fn output_mode(&self) -> &'static str {
+        let kind = self.output.as_ref().and_then(|schema| schema.get("type"));
+        match kind.and_then(Value::as_str) {
+            Some("string") => "text/plain",
+            _ => "application/json",
+        }
+    }
+
+    /// The field that a plain text fills: the only one that must be there, or the only one there is, if it
+    /// holds text.
+    pub fn text_field(&self) -> Option<&str> {
+        let (name, field) = input::text_field(&self.input)?;
+        (field.get("type")? == "string").then_some(name)
+    }
+
+    /// What the parts of a message say that the input is: the first that holds data, else the text, as an object
+    /// or as the one field that a text can fill. It is not checked here.
+    pub fn input_of(&self, parts: &[Part]) -> Result<Value, Fault> {
+        input::from_parts(&self.input, parts)
+    }
+}
+
+/// A definition that was found to be one, with its schemas compiled.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) definition: Definition,
+    input: Validator,
+    output: Option<Validator>,
+}
+
+impl Checked {
+    pub(crate) fn new(definition: Definition) -> Result<Self, DefinitionError> {
+        let id = definition.id.clone();
+        if !is_label(&id) {
+            return Err(DefinitionError::Id(id));
+        }
+        for (list, what) in [(&definition.tags, "tag"), (&definition.examples, "example")] {
+            if list.is_empty() {
+                return Err(DefinitionError::Empty { id, what });
+            }
+        }
+        if definition.input.get("type") != Some(&json!("object")) {
+            return Err(DefinitionError::NoObject(id));
+        }
+        let compile = |schema: &Value| {
+            jsonschema::validator_for(schema).map_err(|error| DefinitionError::Schema {
+                id: id.clone(),
+                problem: error.to_string(),
+            })
+        };
+        Ok(Self {
+            input: compile(&definition.input)?,
+            output: definition.output.as_ref().map(compile).transpose()?,
+            definition,
+        })
+    }
+
+    /// All that is wrong with an input.
+    pub(crate) fn input_faults(&self, input: &Value) -> Vec<Fault> {
+        faults(&self.input, input)
+    }
+
+    /// All that is wrong with an output.
+    pub(crate) fn output_faults(&self, output: &Value) -> Vec<Fault> {
+        self.output
+            .as_ref()
+            .map(|schema| faults(schema, output))
+            .unwrap_or_default()
+    }
+}
+
+/// How many faults one value is told at most.
+const FAULTS: usize = 32;
+
+/// All that a schema finds wrong with a value, each with the place it is in.
+pub(crate) fn faults(schema: &Validator, value: &Value) -> Vec<Fault> {
+    if schema.is_valid(value) {
+        return Vec::new();
+    }
+    let errors = schema.iter_errors(value).take(FAULTS);
+    errors
+        .map(|error| Fault::new(error.instance_path().as_str(), error.to_string()))
+        .collect()
+}

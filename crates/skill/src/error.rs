@@ -1,0 +1,159 @@
+//! What can go wrong with a skill: with what it says of itself, with what it is given, with what it does.
+
+use serde_json::Value;
+
+/// A skill is not defined as one. Found before anything is served.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DefinitionError {
+    /// The id is legal on some wires only.
+    #[error(
+        "the id {0:?} is no lower-case DNS label: 1 to 63 of a-z, 0-9 and '-', no '-' at either end"
+    )]
+    Id(String),
+    /// A list that must say something says nothing.
+    #[error("skill {id:?} has no {what}: give at least one")]
+    Empty {
+        /// Which skill.
+        id: String,
+        /// What it has none of.
+        what: &'static str,
+    },
+    /// Inputs are objects, so that they can grow.
+    #[error("the input of skill {0:?} is not an object")]
+    NoObject(String),
+    /// A schema is not one.
+    #[error("a schema of skill {id:?}: {problem}")]
+    Schema {
+        /// Which skill.
+        id: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// An id means one skill.
+    #[error("skill {0:?} is there twice")]
+    Duplicate(String),
+    /// A registry is narrowed to a skill that it does not have.
+    #[error("there is no skill {0:?}")]
+    Unknown(String),
+}
+
+/// One thing that is wrong with a value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{problem}", if pointer.is_empty() { String::new() } else { format!("{pointer}: ") })]
+pub struct Fault {
+    /// Where: a JSON pointer, empty for the value itself.
+    pub pointer: String,
+    /// What.
+    pub problem: String,
+}
+
+impl Fault {
+    /// This problem at this place.
+    pub fn new(pointer: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self {
+            pointer: pointer.into(),
+            problem: problem.into(),
+        }
+    }
+}
+
+/// Why a skill did not do what it was asked to.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkillError {
+    /// The input is not what the skill takes; it was not run.
+    #[error("invalid input: {}", all(.0))]
+    InvalidInput(Vec<Fault>),
+    /// What every skill may say: it could not be done, and why. The task ends FAILED.
+    #[error("{message}")]
+    Failed {
+        /// A word that programs decide by.
+        code: String,
+        /// For people.
+        message: String,
+        /// Whatever else there is to say.
+        details: Option<Value>,
+    },
+    /// The skill will not do it. The task ends REJECTED.
+    #[error("{0}")]
+    Refused(String),
+    /// Whoever was asked does not answer.
+    #[error("the question was declined")]
+    Declined,
+    /// It took too long.
+    #[error("it took longer than {0:?}")]
+    TimedOut(std::time::Duration),
+    /// Whoever asked does not want it any more.
+    #[error("it was cancelled")]
+    Cancelled,
+    /// The skill panicked. What it said went to the log.
+    #[error("skill {0:?} crashed")]
+    Crashed(String),
+    /// What the skill gave is not what it says it gives.
+    #[error("skill {id:?} gave something else than it says: {}", all(.faults))]
+    InvalidOutput {
+        /// Which skill.
+        id: String,
+        /// What is wrong with it.
+        faults: Vec<Fault>,
+    },
+    /// There is no such skill, or not for this caller.
+    #[error("there is no skill {0:?}")]
+    Unknown(String),
+    /// The process ended while the skill waited, and it cannot be begun again.
+    #[error("the server was restarted, and skill {0:?} cannot be begun again")]
+    NotReplayable(String),
+    /// The task is over, or what was to be kept could not be.
+    #[error("{0}")]
+    Interrupted(String),
+}
+
+impl SkillError {
+    /// It could not be done, for this reason.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::Failed {
+            code: "failed".to_owned(),
+            message: message.into(),
+            details: None,
+        }
+    }
+
+    /// The same with a word that programs decide by.
+    pub fn coded(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Failed {
+            code: code.into(),
+            message: message.into(),
+            details: None,
+        }
+    }
+
+    /// A word that programs decide by.
+    pub fn code(&self) -> &str {
+        match self {
+            Self::InvalidInput(_) => "invalid-input",
+            Self::Failed { code, .. } => code,
+            Self::Refused(_) => "refused",
+            Self::Declined => "declined",
+            Self::TimedOut(_) => "timed-out",
+            Self::Cancelled => "cancelled",
+            Self::Crashed(_) => "crashed",
+            Self::InvalidOutput { .. } => "invalid-output",
+            Self::Unknown(_) => "unknown-skill",
+            Self::NotReplayable(_) => "not-replayable",
+            Self::Interrupted(_) => "interrupted",
+        }
+    }
+}
+
+/// The task is over.
+impl From<a2a::server::Over> for SkillError {
+    fn from(over: a2a::server::Over) -> Self {
+        Self::Interrupted(over.to_string())
+    }
+}
+
+fn all(faults: &[Fault]) -> String {
+    let faults: Vec<String> = faults.iter().map(Fault::to_string).collect();
+    faults.join("; ")
+}

@@ -1,0 +1,56 @@
+//! A skill without its types: what the fence runs.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures_core::future::BoxFuture;
+use serde_json::Value;
+
+use crate::context::Context;
+use crate::error::{Fault, SkillError};
+use crate::reply::Reply;
+use crate::skill::Skill;
+
+/// What does the work of a skill whose definition is made at run time.
+pub trait Handler: Send + Sync + 'static {
+    /// Does it. The input fulfils the schema of the definition.
+    fn run(
+        &self,
+        input: Value,
+        ctx: Context,
+    ) -> BoxFuture<'static, Result<Reply<Value>, SkillError>>;
+}
+
+impl fmt::Debug for dyn Handler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Handler")
+    }
+}
+
+/// A typed skill as a handler.
+pub(crate) struct Typed<S>(pub(crate) Arc<S>);
+
+impl<S: Skill> Handler for Typed<S> {
+    fn run(
+        &self,
+        input: Value,
+        ctx: Context,
+    ) -> BoxFuture<'static, Result<Reply<Value>, SkillError>> {
+        let skill = self.0.clone();
+        Box::pin(async move {
+            let input = typed(input)?;
+            skill.run(input, ctx).await?.try_map(|output| {
+                serde_json::to_value(output).map_err(|error| SkillError::InvalidOutput {
+                    id: S::SPEC.id.as_str().to_owned(),
+                    faults: vec![Fault::new("", error.to_string())],
+                })
+            })
+        })
+    }
+}
+
+/// A value as its type, which a schema may describe less strictly than the type does.
+pub(crate) fn typed<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, SkillError> {
+    serde_json::from_value(value)
+        .map_err(|error| SkillError::InvalidInput(vec![Fault::new("", error.to_string())]))
+}

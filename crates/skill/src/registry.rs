@@ -1,0 +1,117 @@
+//! Skills by id. Whoever holds a registry can call what is in it and nothing else, so to give less is to
+//! narrow.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use crate::definition::{Checked, Definition};
+use crate::error::DefinitionError;
+use crate::handler::{Handler, Typed};
+use crate::skill::Skill;
+
+/// Skills in the order in which they were added. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    entries: Arc<IndexMap<String, Arc<Entry>>>,
+}
+
+/// A skill that can be called, and what is said about it.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) checked: Checked,
+    pub(crate) handler: Arc<dyn Handler>,
+}
+
+impl Registry {
+    /// Without any skill.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With this skill, too.
+    pub fn with<S: Skill>(self, skill: S) -> Result<Self, DefinitionError> {
+        let definition =
+            Definition::new(&S::SPEC, schema::<S::Input>(), Some(schema::<S::Output>()));
+        self.with_handler(definition, Arc::new(Typed(Arc::new(skill))))
+    }
+
+    /// With a skill whose definition is known only now: one that comes from elsewhere.
+    pub fn with_handler(
+        mut self,
+        definition: Definition,
+        handler: Arc<dyn Handler>,
+    ) -> Result<Self, DefinitionError> {
+        let checked = Checked::new(definition)?;
+        let id = checked.definition.id.clone();
+        if self.entries.contains_key(&id) {
+            return Err(DefinitionError::Duplicate(id));
+        }
+        let entry = Arc::new(Entry { checked, handler });
+        Arc::make_mut(&mut self.entries).insert(id, entry);
+        Ok(self)
+    }
+
+    /// With all that another registry has.
+    pub fn merge(mut self, other: &Self) -> Result<Self, DefinitionError> {
+        for (id, entry) in &*other.entries {
+            if self.entries.contains_key(id) {
+                return Err(DefinitionError::Duplicate(id.clone()));
+            }
+            Arc::make_mut(&mut self.entries).insert(id.clone(), entry.clone());
+        }
+        Ok(self)
+    }
+
+    /// Only these, in the order they have here.
+    pub fn narrow<'a>(
+        &self,
+        ids: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, DefinitionError> {
+        let mut kept: Vec<usize> = Vec::new();
+        for id in ids {
+            let place = self.entries.get_index_of(id);
+            kept.push(place.ok_or_else(|| DefinitionError::Unknown(id.to_owned()))?);
+        }
+        kept.sort_unstable();
+        kept.dedup();
+        let entries = kept.into_iter().filter_map(|place| {
+            let (id, entry) = self.entries.get_index(place)?;
+            Some((id.clone(), entry.clone()))
+        });
+        Ok(Self {
+            entries: Arc::new(entries.collect()),
+        })
+    }
+
+    /// What is said about a skill.
+    pub fn get(&self, id: &str) -> Option<&Definition> {
+        self.entries.get(id).map(|entry| &entry.checked.definition)
+    }
+
+    /// What is said about each, in a stable order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Definition> {
+        self.entries.values().map(|entry| &entry.checked.definition)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub(crate) fn entry(&self, id: &str) -> Option<&Arc<Entry>> {
+        self.entries.get(id)
+    }
+}
+
+/// The schema of a type, without the name that Rust has for it.
+pub(crate) fn schema<T: schemars::JsonSchema>() -> serde_json::Value {
+    let mut schema = schemars::SchemaGenerator::default().into_root_schema_for::<T>();
+    schema.remove("title");
+    schema.into()
+}

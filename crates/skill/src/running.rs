@@ -1,0 +1,200 @@
+//! A skill at work, from turn to turn: driven, parked while it waits for an answer, and taken up again.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
+
+use a2a::server::{Failure, Turn};
+use a2a::types::{Message, Part, TaskState};
+use futures_core::future::BoxFuture;
+use futures_util::poll;
+use indexmap::IndexMap;
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::definition;
+use crate::desk::{Answered, Desk, keep_answer};
+use crate::error::{Fault, SkillError};
+use crate::extension::{self, QUESTION, Question};
+use crate::fence::Outcome;
+use crate::input;
+use crate::reply::{Reply, said};
+
+/// A skill that was called and has not ended.
+pub(crate) struct Running {
+    pub(crate) id: String,
+    pub(crate) work: BoxFuture<'static, Outcome>,
+    pub(crate) desk: Arc<Desk>,
+    /// How long it may work yet, and how long it may work at all.
+    pub(crate) left: Duration,
+    pub(crate) limit: Duration,
+}
+
+/// Skills that wait for an answer, by task. When there are too many, who waited longest is given up: it is begun
+/// again when its answer comes, if it can be.
+pub(crate) struct Parked {
+    waiting: Mutex<IndexMap<String, Running>>,
+    limit: usize,
+}
+
+impl Parked {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            waiting: Mutex::default(),
+            limit,
+        }
+    }
+
+    pub(crate) fn take(&self, task: &str) -> Option<Running> {
+        self.lock().swap_remove(task)
+    }
+
+    fn put(&self, task: &str, running: Running) {
+        let mut waiting = self.lock();
+        let full = waiting.len() >= self.limit;
+        let oldest = full.then(|| waiting.shift_remove_index(0)).flatten();
+        waiting.insert(task.to_owned(), running);
+        // What the skill held is let go of outside of the lock.
+        drop(waiting);
+        drop(oldest);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, IndexMap<String, Running>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Running {
+    /// Works until the skill ends or asks what this message does not answer.
+    pub(crate) async fn drive(
+        mut self,
+        turn: Turn,
+        mut answer: Option<Message>,
+        parked: &Parked,
+    ) -> Result<(), Failure> {
+        let began = Instant::now();
+        let deadline = began + self.left;
+        let desk = self.desk.clone();
+        // What a skill does without waiting needs no word about being worked on.
+        if let Poll::Ready(outcome) = poll!(self.work.as_mut()) {
+            return self.end(&turn, outcome).await;
+        }
+        if desk.open_question().is_none() {
+            desk.begin().await.map_err(failed)?;
+        }
+        loop {
+            let question = tokio::select! {
+                biased;
+                outcome = self.work.as_mut() => return self.end(&turn, outcome).await,
+                question = desk.asked() => question,
+                () = tokio::time::sleep_until(deadline) => {
+                    let late = Err(SkillError::TimedOut(self.limit));
+                    return self.end(&turn, late).await;
+                }
+            };
+            let faults = match answer.take().map(|message| read(&question, &message)) {
+                Some(Ok(answer)) => {
+                    let kept = keep_answer(&turn, question.number, &answer).await;
+                    kept.map_err(failed)?;
+                    desk.answer(answer);
+                    continue;
+                }
+                Some(Err(faults)) => faults,
+                None => Vec::new(),
+            };
+            // The question is open and can be shown again: an answer may come in the very next moment.
+            desk.show_again();
+            self.left = self.left.saturating_sub(began.elapsed());
+            let task = turn.task_id().to_owned();
+            parked.put(&task, self);
+            let asked = turn.status(TaskState::InputRequired, Some(shown(&question, &faults)));
+            return Ok(asked.await?);
+        }
+    }
+
+    /// What comes of the skill becomes what the task says last.
+    async fn end(self, turn: &Turn, outcome: Outcome) -> Result<(), Failure> {
+        let begun = self.desk.has_begun();
+        match outcome {
+            Ok(Reply::Done(output)) => {
+                let artifact = extension::output_artifact(&self.id, output);
+                turn.artifact(artifact).await?;
+                turn.complete().await?;
+            }
+            Ok(Reply::Message(message)) => turn.reply(message).await?,
+            Ok(Reply::Task(ending)) => {
+                for artifact in ending.artifacts {
+                    turn.artifact(artifact).await?;
+                }
+                turn.status(ending.state, ending.message).await?;
+            }
+            Err(SkillError::InvalidInput(faults)) if !begun => {
+                return Err(Failure::refusal(invalid(&faults)));
+            }
+            Err(SkillError::Cancelled) => turn.status(TaskState::Canceled, None).await?,
+            Err(error) => {
+                let state = match error {
+                    SkillError::Refused(_) | SkillError::Declined => TaskState::Rejected,
+                    _ => TaskState::Failed,
+                };
+                let why = extension::failed(&error);
+                turn.status(state, Some(why)).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The task ends FAILED, with the error in words and for programs.
+pub(crate) async fn fail(turn: &Turn, error: &SkillError) -> Result<(), Failure> {
+    let why = extension::failed(error);
+    Ok(turn.status(TaskState::Failed, Some(why)).await?)
+}
+
+/// What the caller is told about input that is none.
+pub(crate) fn invalid(faults: &[Fault]) -> a2a::Error {
+    let violations = faults.iter().map(|fault| {
+        let field = format!("message.parts{}", fault.pointer.replace('/', "."));
+        a2a::error::Violation {
+            field,
+            description: fault.problem.clone(),
+        }
+    });
+    a2a::Error::InvalidParams {
+        message: SkillError::InvalidInput(faults.to_vec()).to_string(),
+        violations: violations.collect(),
+    }
+}
+
+fn failed(error: SkillError) -> Failure {
+    Failure::new(error.to_string())
+}
+
+/// What a message answers.
+fn read(question: &Question, message: &Message) -> Result<Answered, Vec<Fault>> {
+    if extension::declines(message) {
+        return Ok(Answered::Declined);
+    }
+    let answer =
+        input::from_parts(&question.schema, &message.parts).map_err(|fault| vec![fault])?;
+    let schema = jsonschema::validator_for(&question.schema);
+    let schema = schema.map_err(|error| vec![Fault::new("", error.to_string())])?;
+    let faults = definition::faults(&schema, &answer);
+    match faults.is_empty() {
+        true => Ok(Answered::Given(answer)),
+        false => Err(faults),
+    }
+}
+
+/// A question as the task shows it, with what was wrong with the last answer.
+fn shown(question: &Question, faults: &[Fault]) -> Message {
+    let mut message = said(question.message.clone());
+    for fault in faults {
+        message
+            .parts
+            .push(Part::text(format!("not understood: {fault}")));
+    }
+    let question = serde_json::to_value(question).unwrap_or_else(|_| json!(null));
+    extension::put(&mut message, QUESTION, question);
+    message
+}

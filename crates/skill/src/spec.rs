@@ -1,0 +1,156 @@
+//! What a skill says of itself in code: constants that are checked when the program is compiled.
+
+use std::time::Duration;
+
+/// What a skill says of itself.
+///
+/// ```
+/// use skill::{Id, OneOrMore, Spec};
+///
+/// const SPEC: Spec = Spec::new(
+///     Id::new("weather"),
+///     "Weather",
+///     "Tells the weather of a city.",
+///     OneOrMore::new(&["weather"]),
+///     OneOrMore::new(&["What is the weather in Riga?"]),
+/// );
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spec {
+    /// The name on every wire.
+    pub id: Id,
+    /// For people.
+    pub name: &'static str,
+    /// What it does, for people, models and other agents.
+    pub description: &'static str,
+    /// Words to find it by.
+    pub tags: OneOrMore,
+    /// What one could ask for.
+    pub examples: OneOrMore,
+    /// How it behaves.
+    pub traits: Traits,
+}
+
+impl Spec {
+    /// A specification with the usual traits.
+    pub const fn new(
+        id: Id,
+        name: &'static str,
+        description: &'static str,
+        tags: OneOrMore,
+        examples: OneOrMore,
+    ) -> Self {
+        Self {
+            id,
+            name,
+            description,
+            tags,
+            examples,
+            traits: Traits::new(),
+        }
+    }
+
+    /// The same with other traits.
+    pub const fn with(mut self, traits: Traits) -> Self {
+        self.traits = traits;
+        self
+    }
+}
+
+/// The id of a skill: a lower-case DNS label of at most 63 letters, digits and hyphens. It is legal as an
+/// A2A skill, an MCP tool, an ACP agent and a function of a model, and so it is never rewritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Id(&'static str);
+
+impl Id {
+    /// This id. Where it is not one the program does not compile, provided that a constant holds it.
+    pub const fn new(id: &'static str) -> Self {
+        assert!(
+            is_label(id),
+            "the id of a skill is a lower-case DNS label: 1 to 63 of a-z, 0-9 and '-', no '-' at either end"
+        );
+        Self(id)
+    }
+
+    /// As text.
+    pub const fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+/// Whether a text can be the id of a skill.
+pub const fn is_label(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    if bytes.is_empty() || bytes.len() > 63 {
+        return false;
+    }
+    let mut at = 0;
+    while at < bytes.len() {
+        let inner = at > 0 && at + 1 < bytes.len();
+        match bytes[at] {
+            b'a'..=b'z' | b'0'..=b'9' => {}
+            b'-' if inner => {}
+            _ => return false,
+        }
+        at += 1;
+    }
+    true
+}
+
+/// A list of texts that is not empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OneOrMore(&'static [&'static str]);
+
+impl OneOrMore {
+    /// This list. Where it is empty the program does not compile, provided that a constant holds it.
+    pub const fn new(texts: &'static [&'static str]) -> Self {
+        assert!(
+            !texts.is_empty(),
+            "a skill has at least one tag and one example"
+        );
+        Self(texts)
+    }
+
+    /// The texts.
+    pub const fn texts(self) -> &'static [&'static str] {
+        self.0
+    }
+}
+
+/// How a skill behaves: what callers are told about it, and what its fence goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traits {
+    /// It changes nothing.
+    pub read_only: bool,
+    /// What it changes may be lost for good.
+    pub destructive: bool,
+    /// To do it twice is to do it once.
+    pub idempotent: bool,
+    /// It reaches things outside of this server.
+    pub open_world: bool,
+    /// It can be begun again after a restart, with the answers it was given: whatever must not be
+    /// done twice is done in [`Context::once`](crate::Context::once).
+    pub replayable: bool,
+    /// How long it may take, not counting what it waits for answers. None: what the fence says.
+    pub timeout: Option<Duration>,
+}
+
+impl Traits {
+    /// What is assumed of a skill that says nothing: it changes something, and not for the worse.
+    pub const fn new() -> Self {
+        Self {
+            read_only: false,
+            destructive: false,
+            idempotent: false,
+            open_world: false,
+            replayable: false,
+            timeout: None,
+        }
+    }
+}
+
+impl Default for Traits {
+    fn default() -> Self {
+        Self::new()
+    }
+}

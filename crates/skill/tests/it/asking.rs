@@ -1,0 +1,155 @@
+//! A skill asks, and the answer comes in another turn, maybe in another process.
+
+use a2a::server::TABLES;
+use a2a::types::TaskState;
+use serde_json::json;
+use skill::{Agent, Manifest, Options, Registry, SkillError, SkillInput, extension, skill};
+use store::Store;
+
+use crate::support::{Approval, Bench, Shop, approved, said, state};
+
+fn agent(shop: &Shop) -> Agent {
+    let mut options = Options::default();
+    options.skills = Registry::new()
+        .with(shop.clone())
+        .unwrap()
+        .with(unsure)
+        .unwrap();
+    Agent::create(Manifest::new("Shop"), options).unwrap()
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema, SkillInput)]
+struct Nothing {}
+
+/// Asks, and cannot be begun again.
+#[skill(tags = ["test"], examples = ["ask me"])]
+async fn unsure(_input: Nothing, ctx: skill::Context) -> Result<bool, SkillError> {
+    let answer: Approval = ctx.ask("Go on?").await?;
+    Ok(answer.approved)
+}
+
+#[tokio::test]
+async fn a_question_waits_for_its_answer() {
+    let shop = Shop::default();
+    let bench = Bench::of(agent(&shop)).await;
+    let task = bench
+        .call("order", json!({ "what": "a lamp" }))
+        .await
+        .unwrap();
+    assert_eq!(state(&task), TaskState::InputRequired);
+    let question = extension::question(&task).unwrap();
+    assert_eq!((&*question.message, question.number), ("Order a lamp?", 0));
+    assert_eq!(question.schema["properties"]["approved"]["type"], "boolean");
+
+    let task = bench.answer(&task, approved()).await;
+    assert_eq!(extension::question(&task).unwrap().number, 1);
+    let task = bench.answer(&task, approved()).await;
+    assert_eq!(state(&task), TaskState::Completed, "{task:?}");
+    assert_eq!(extension::output(&task).unwrap(), "a lamp as 1: true");
+}
+
+#[tokio::test]
+async fn an_answer_in_words_will_do() {
+    let shop = Shop::default();
+    let bench = Bench::of(agent(&shop)).await;
+    let task = bench
+        .call("order", json!({ "what": "a lamp" }))
+        .await
+        .unwrap();
+    let task = bench.say(&task, "Yes").await;
+    let task = bench.say(&task, "no").await;
+    assert_eq!(extension::output(&task).unwrap(), "a lamp as 1: false");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_none_is_asked_for_again() {
+    let shop = Shop::default();
+    let bench = Bench::of(agent(&shop)).await;
+    let task = bench
+        .call("order", json!({ "what": "a lamp" }))
+        .await
+        .unwrap();
+    let task = bench
+        .answer(&task, Some(json!({ "approved": "maybe" })))
+        .await;
+    assert_eq!(state(&task), TaskState::InputRequired);
+    assert!(
+        said(&task).contains("not understood: /approved"),
+        "{}",
+        said(&task)
+    );
+    let task = bench.answer(&task, approved()).await;
+    assert_eq!(extension::question(&task).unwrap().number, 1);
+}
+
+#[tokio::test]
+async fn who_declines_ends_it() {
+    let shop = Shop::default();
+    let bench = Bench::of(agent(&shop)).await;
+    let task = bench
+        .call("order", json!({ "what": "a lamp" }))
+        .await
+        .unwrap();
+    let task = bench.answer(&task, None).await;
+    assert_eq!(state(&task), TaskState::Rejected);
+    assert_eq!(extension::failure_code(&task).unwrap(), "declined");
+}
+
+#[tokio::test]
+async fn a_task_that_waits_can_be_cancelled_and_nothing_is_kept_of_it() {
+    let shop = Shop::default();
+    let bench = Bench::of(agent(&shop)).await;
+    let task = bench
+        .call("order", json!({ "what": "a lamp" }))
+        .await
+        .unwrap();
+    // The skill holds the shop while it waits.
+    let held = std::sync::Arc::strong_count(&shop.orders);
+    let cancelled = bench.cancel(&task).await.unwrap();
+    assert_eq!(state(&cancelled), TaskState::Canceled);
+    assert!(std::sync::Arc::strong_count(&shop.orders) <= held);
+}
+
+/// The questions of one task, each answered by another process.
+#[tokio::test]
+async fn a_restart_between_any_two_steps_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || {
+        let mut options = store::Options::new(folder.path());
+        options.tables = TABLES.to_vec();
+        Store::open(&options).unwrap()
+    };
+    let shop = Shop::default();
+    let bench = Bench::on(agent(&shop), open()).await;
+    let task = bench
+        .call("order", json!({ "what": "a lamp" }))
+        .await
+        .unwrap();
+    bench.server.stop().await;
+
+    let bench = Bench::on(agent(&shop), open()).await;
+    let task = bench.answer(&task, approved()).await;
+    assert_eq!(extension::question(&task).unwrap().number, 1, "{task:?}");
+    bench.server.stop().await;
+
+    let bench = Bench::on(agent(&shop), open()).await;
+    let task = bench.answer(&task, approved()).await;
+    assert_eq!(extension::output(&task).unwrap(), "a lamp as 1: true");
+    // What must not be done twice was done once.
+    assert_eq!(*shop.orders.lock().unwrap(), ["reserve a lamp"]);
+    bench.server.stop().await;
+}
+
+#[tokio::test]
+async fn a_skill_that_cannot_be_begun_again_fails_and_says_so() {
+    let store = Store::memory(TABLES);
+    let shop = Shop::default();
+    let bench = Bench::on(agent(&shop), store.clone()).await;
+    let task = bench.call("unsure", json!({})).await.unwrap();
+    assert_eq!(state(&task), TaskState::InputRequired);
+
+    let another = Bench::on(agent(&shop), store).await;
+    let task = another.answer(&task, approved()).await;
+    assert_eq!(state(&task), TaskState::Failed);
+    assert_eq!(extension::failure_code(&task).unwrap(), "not-replayable");
+}

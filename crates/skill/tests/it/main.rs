@@ -1,0 +1,10 @@
+//! Skills behind a real task server: what callers see of them, and what they cannot break.
+
+mod agents;
+mod asking;
+mod calling;
+mod chaos;
+mod fenced;
+mod refused;
+mod registry;
+mod support;

@@ -1,0 +1,6 @@
+//! What is no skill does not compile, and the compiler says why.
+
+#[test]
+fn what_is_no_skill_does_not_compile() {
+    trybuild::TestCases::new().compile_fail("tests/fail/*.rs");
+}
