@@ -60,7 +60,7 @@ impl World {
         served.extended_card = Some(agent::extended_card());
         let agent = Scripted::default();
         let gates = agent.gates.clone();
-        let server = monas::Server::start_agent(&config, served, Arc::new(agent)).await;
+        let server = monas::Server::start_answerer(&config, served, Arc::new(agent)).await;
         let server = server.expect("a loopback address can be had");
         let address = server.address();
         let stop = CancellationToken::new();

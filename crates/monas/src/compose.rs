@@ -5,17 +5,18 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use a2a::binding::{self, Address, BINDINGS, Offer, Offers, Wire};
-use a2a::server::{Agent, TABLES, Targets};
+use a2a::server::{TABLES, Targets};
 use a2a::signature::SigningKey;
 use a2a::types::AgentCard;
 use access::Door;
 use axum::Router;
 use capnweb::Tasks;
+use skill::{Agent, Manifest};
 use store::Store;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Access, Bindings, Config, Data};
-use crate::demo::{self, Demo};
+use crate::demo;
 use crate::error::Error;
 use crate::listen::{self, Guard, Listener, Tls};
 use crate::page::{self, Page};
@@ -34,35 +35,43 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes the address and the data. From here on clients can connect; they are served once it runs.
+    /// The agent that `monas serve` serves.
     pub async fn start(config: &Config) -> Result<Self, Error> {
+        Self::start_agent(config, demo::app().agent(config)?).await
+    }
+
+    /// Takes the address and the data. From here on clients can connect; they are served once it runs.
+    pub async fn start_agent(config: &Config, agent: Agent) -> Result<Self, Error> {
+        agent.claim()?;
         let base = Base::lay(config).await?;
-        let mut card = demo::card(&config.agent);
+        let mut card = agent.card();
         base.declare(&mut card);
-        let mut served = a2a::server::Config::new(card);
-        served.label = "demo".to_owned();
-        base.build(config, served, Arc::new(Demo), Router::new())
-            .await
+        let served = a2a::server::Config::new(card);
+        base.build(config, served, agent, Router::new()).await
     }
 
     /// The same with the agent that conformance suites and measurements drive.
-    pub async fn start_sut(config: &Config, agent: Sut) -> Result<Self, Error> {
+    pub async fn start_sut(config: &Config, sut: Sut) -> Result<Self, Error> {
+        let agent = sut.agent()?;
         let base = Base::lay(config).await?;
-        let mut card = sut::card();
+        let mut card = sut::card(&agent);
         base.declare(&mut card);
         let mut served = a2a::server::Config::new(card);
         served.label = "sut".to_owned();
         served.extended_card = Some(sut::extended(&served.card));
         let routes = sut::routes(base.store.clone());
-        base.build(config, served, Arc::new(agent), routes).await
+        base.build(config, served, agent, routes).await
     }
 
-    /// The same with an agent of the caller's. Where it is reached is written into its cards.
-    pub async fn start_agent(
+    /// The same with something that answers and has no skills. Where it is reached is written into its cards.
+    pub async fn start_answerer(
         config: &Config,
         mut served: a2a::server::Config,
-        agent: Arc<dyn Agent>,
+        answerer: Arc<dyn a2a::server::Agent>,
     ) -> Result<Self, Error> {
+        let mut options = skill::Options::default();
+        options.answerer = Some(answerer);
+        let agent = Agent::create(Manifest::new(served.card.name.clone()), options)?;
         let base = Base::lay(config).await?;
         base.declare(&mut served.card);
         if let Some(card) = &mut served.extended_card {
@@ -74,6 +83,11 @@ impl Server {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.listener.address()
+    }
+
+    /// Its tasks.
+    pub fn tasks(&self) -> &a2a::Server {
+        &self.tasks
     }
 
     /// What clients are told to call.
@@ -147,7 +161,7 @@ impl Base {
         self,
         config: &Config,
         mut served: a2a::server::Config,
-        agent: Arc<dyn Agent>,
+        agent: Agent,
         more: Router,
     ) -> Result<Server, Error> {
         limit(config, &mut served);
@@ -160,7 +174,7 @@ impl Base {
         }
         let card = served.card.clone();
         let limits = served.limits.clone();
-        let tasks = a2a::Server::start(served, agent, self.store).await?;
+        let tasks = a2a::Server::start(served, Arc::new(agent), self.store).await?;
 
         let deprecated = BINDINGS
             .iter()

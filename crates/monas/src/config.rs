@@ -65,6 +65,8 @@ pub struct Config {
     pub bindings: Bindings,
     /// What the agent is called.
     pub agent: Agent,
+    /// The file that says what the agent is, instead.
+    pub manifest: Option<PathBuf>,
     /// The file of the private key that signs its card.
     pub signing_key: Option<PathBuf>,
     /// How much is allowed.
@@ -202,6 +204,7 @@ impl Config {
                 name: "Monas".to_owned(),
                 description: "A small agent to try the protocol with.".to_owned(),
             },
+            manifest: None,
             signing_key: None,
             limits: Limits {
                 max_connections: 10_000,
@@ -297,6 +300,7 @@ impl Config {
                     .agent_description
                     .unwrap_or(standard.agent.description),
             },
+            manifest: settings.agent_manifest,
             signing_key: settings.signing_key,
             limits: Limits {
                 max_connections: settings

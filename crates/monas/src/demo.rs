@@ -6,14 +6,18 @@
 //! - `burst N` becomes a task whose artifact streams in N pieces, with a pause between them if one is
 //!   given (`burst 20 100ms`). It goes on after a restart where it was.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::server::{AfterRestart, Agent, Chunk, Failure, Over, Turn};
-use a2a::types::{AgentCapabilities, AgentCard, AgentSkill, Artifact, Part, Task, TaskState};
+use a2a::types::{Artifact, Part, Task, TaskState};
 use access::Principal;
 use futures_core::future::BoxFuture;
 
+use crate::app::{self, App};
 use crate::config;
+
+pub(crate) mod skills;
 
 #[cfg(test)]
 #[path = "demo_tests.rs"]
@@ -49,44 +53,13 @@ impl Agent for Demo {
     }
 }
 
-/// What the agent says about itself; where it is reached is for the server to add.
-pub fn card(agent: &config::Agent) -> AgentCard {
-    let skill = |id: &str, name: &str, description: &str, example: &str| AgentSkill {
-        id: id.to_owned(),
-        name: name.to_owned(),
-        description: description.to_owned(),
-        tags: vec!["demo".to_owned()],
-        examples: vec![example.to_owned()],
-        ..AgentSkill::default()
-    };
-    AgentCard {
-        name: agent.name.clone(),
-        description: agent.description.clone(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        capabilities: Some(AgentCapabilities {
-            streaming: Some(true),
-            push_notifications: Some(true),
-            ..AgentCapabilities::default()
-        }),
-        default_input_modes: vec!["text/plain".to_owned()],
-        default_output_modes: vec!["text/plain".to_owned()],
-        skills: vec![
-            skill("echo", "Echo", "Says what you said.", "echo hello"),
-            skill(
-                "task",
-                "Task",
-                "Makes an artifact of what you said.",
-                "task hello",
-            ),
-            skill(
-                "burst",
-                "Burst",
-                "Streams an artifact in as many pieces as you like, with a pause between them.",
-                "burst 20 100ms",
-            ),
-        ],
-        ..AgentCard::default()
-    }
+/// The program with this agent: its skills, and what it understands in words.
+pub fn app() -> App {
+    app::app()
+        .skill(skills::echo)
+        .skill(skills::task)
+        .skill(skills::burst)
+        .answerer(Arc::new(Demo))
 }
 
 /// What both agents of this program can be asked for, in words.

@@ -1,5 +1,7 @@
 //! Why a server did not start.
 
+use std::path::PathBuf;
+
 use crate::{config, door, listen, operator, signing};
 
 /// Why a server did not start. Each completes "could not ...".
@@ -24,6 +26,20 @@ pub enum Error {
     /// A running server did not do what was asked of it.
     #[error(transparent)]
     Operator(#[from] operator::Failure),
+    /// The file that says what the agent is does not.
+    #[error("read {}: {problem}", path.display())]
+    Manifest {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The agent cannot be made.
+    #[error("make the agent: {0}")]
+    Agent(#[from] skill::CreateError),
+    /// The agent is served already.
+    #[error("start the agent: {0}")]
+    Started(#[from] skill::AlreadyStarted),
     /// The data cannot be had.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -43,7 +59,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Config(_) | Self::Listen(listen::Error::NotLoopback(_)) | Self::Tls(_) => 2,
-            Self::Signing(_) | Self::Door(_) => 2,
+            Self::Signing(_) | Self::Door(_) | Self::Manifest { .. } => 2,
             Self::Operator(operator::Failure::Unreachable { .. }) => 3,
             _ => 1,
         }

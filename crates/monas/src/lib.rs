@@ -1,6 +1,7 @@
 //! The Monas server: configuration, composition, one listener, command line.
 //!
 //! Layout, in the order in which a process comes to life:
+//! - [`mod@app`]: a program of one's own: skills, and everything around them
 //! - [`program`]: the process: started, told to stop, ended
 //! - [`command`], [`config`]: what the user asks for, from flags, environment and `monas.toml`
 //! - [`log`], `signals`: what it says, and what it is told
@@ -12,8 +13,10 @@
 //! - [`signing`]: the key that signs the card
 //! - [`cli`]: the program as a client of any agent
 //! - [`tap`]: the frames of a Cap'n Web session, shown as they pass
+//! - [`testkit`]: an agent in the test's own process, called over any wire
 //! - [`demo`], [`sut`]: the agent that is served, and the one that conformance suites drive
 
+pub mod app;
 pub mod cli;
 pub mod command;
 pub mod compose;
@@ -31,7 +34,9 @@ mod signals;
 pub mod signing;
 pub mod sut;
 pub mod tap;
+pub mod testkit;
 
+pub use app::{App, app};
 pub use compose::Server;
 pub use config::Config;
 pub use error::Error;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tokio::sync::{Notify, oneshot};
 
+use crate::app::App;
 use crate::cli;
 use crate::command::{Command, Refused, completion};
 use crate::compose::Server;
@@ -17,7 +18,7 @@ use crate::tap::{self, Tap};
 
 /// Does what the command line asks for. What it returns is what the process ends with: 0 when it was
 /// told to stop and did, 1 when it failed, 2 when what the user wrote makes no sense.
-pub fn main() -> ExitCode {
+pub fn main(app: App) -> ExitCode {
     let command = match Command::read(std::env::args_os(), |name| std::env::var(name).ok()) {
         Ok(command) => command,
         Err(Refused::Usage(usage)) => {
@@ -53,20 +54,20 @@ pub fn main() -> ExitCode {
             });
         }
     };
-    let ended = runtime.block_on(run(&command));
+    let ended = runtime.block_on(run(&command, app));
     // Whoever asked twice does not wait for what is left.
     runtime.shutdown_background();
     ended.unwrap_or_else(|error| complain(&error))
 }
 
 /// Serves until a signal, then stops in good order; at a second signal in no order at all.
-async fn run(command: &Command) -> Result<ExitCode, Error> {
+async fn run(command: &Command, app: App) -> Result<ExitCode, Error> {
     let mut signals = Signals::catch().map_err(|source| Error::System {
         what: "catch signals",
         source,
     })?;
     let server = match command {
-        Command::Serve(config) => Server::start(config).await?,
+        Command::Serve(config) => Server::start_agent(config, app.agent(config)?).await?,
         Command::Sut(config, agent) => Server::start_sut(config, *agent).await?,
         Command::Tap(options) => return tap(options, signals).await,
         Command::Webhook(asked) => {

@@ -3,6 +3,7 @@
 //! How a message begins decides what the agent does: its id, else the text of its first part. None of
 //! it is in the agent that `monas serve` serves.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::server::{AfterRestart, Agent, Failure, Turn};
@@ -11,11 +12,13 @@ use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use futures_core::future::BoxFuture;
+use skill::{CreateError, Manifest, Options};
 use store::Store;
 
-use crate::{config, demo};
+use crate::demo;
 
 mod script;
+mod skills;
 
 /// The agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,12 +70,22 @@ impl Agent for Sut {
     }
 }
 
+impl Sut {
+    /// The agent with its skills; what names none of them is answered by the script.
+    pub(crate) fn agent(self) -> Result<skill::Agent, CreateError> {
+        let mut manifest = Manifest::new("Monas under test")
+            .describe("Does what conformance suites and measurements ask for.");
+        env!("CARGO_PKG_VERSION").clone_into(&mut manifest.version);
+        let mut options = Options::default();
+        options.skills = skills::all()?;
+        options.answerer = Some(Arc::new(self));
+        skill::Agent::create(manifest, options)
+    }
+}
+
 /// What the agent says about itself to everyone.
-pub(crate) fn card() -> AgentCard {
-    let mut card = demo::card(&config::Agent {
-        name: "Monas under test".to_owned(),
-        description: "Does what conformance suites and measurements ask for.".to_owned(),
-    });
+pub(crate) fn card(agent: &skill::Agent) -> AgentCard {
+    let mut card = agent.card();
     card.capabilities
         .get_or_insert_default()
         .extended_agent_card = Some(true);

@@ -136,6 +136,9 @@ settings! {
     agent_name: String = "agent.name", -, "Monas";
     /// What the agent is for, as its card has it.
     agent_description: String = "agent.description", -, "A small agent to try the protocol with.";
+    /// The manifest of the agent: a file that names it and says which skills it has and which tool servers it
+    /// uses.
+    agent_manifest: PathBuf = "agent.manifest", ("agent" "FILE"), "made of the name and the description";
     /// A private key, a PEM file that not everybody may read, which signs the card. `monas card key` makes
     /// one.
     signing_key: PathBuf = "agent.signing_key", -, "the card is not signed";

@@ -84,9 +84,11 @@ async fn a_body_that_stops_halfway_is_answered_with_a_time_out() {
 
 #[tokio::test]
 async fn a_binding_says_in_its_own_form_that_it_took_too_long() {
-    let tasks = a2a::server::Config::new(monas::demo::card(&agent()));
+    let config = monas::Config::new(monas::config::Data::Memory);
+    let agent = monas::demo::app().agent(&config).unwrap();
+    let tasks = a2a::server::Config::new(agent.card());
     let store = store::Store::memory(a2a::server::TABLES);
-    let tasks = a2a::Server::start(tasks, Arc::new(monas::demo::Demo), store)
+    let tasks = a2a::Server::start(tasks, Arc::new(agent), store)
         .await
         .unwrap();
     let wire = Wire::new(Arc::new(tasks.clone()), tasks.limits().clone());
@@ -104,13 +106,6 @@ async fn a_binding_says_in_its_own_form_that_it_took_too_long() {
     }
     server.stop().await;
     tasks.stop().await;
-}
-
-fn agent() -> monas::config::Agent {
-    monas::config::Agent {
-        name: "agent".to_owned(),
-        description: "agent".to_owned(),
-    }
 }
 
 #[tokio::test]

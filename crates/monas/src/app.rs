@@ -1,0 +1,120 @@
+//! A program of one's own: an agent made of skills, with everything around it that `monas` has.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use skill::{Agent, DefinitionError, Hook, Manifest, Options, Registry, Skill};
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::program;
+
+/// An app without skills. Add some and run it:
+///
+/// ```no_run
+/// # use schemars::JsonSchema;
+/// # use serde::Deserialize;
+/// # use skill::{SkillError, SkillInput, skill};
+/// #[derive(Deserialize, JsonSchema, SkillInput)]
+/// struct City {
+///     name: String,
+/// }
+///
+/// /// Tells the weather of a city.
+/// #[skill(tags = ["weather"], examples = ["What is the weather in Riga?"])]
+/// async fn weather(city: City) -> Result<String, SkillError> {
+///     Ok(format!("It rains in {}.", city.name))
+/// }
+///
+/// fn main() -> std::process::ExitCode {
+///     monas::app().skill(weather).run()
+/// }
+/// ```
+pub fn app() -> App {
+    App {
+        manifest: None,
+        options: Options::default(),
+        faulty: None,
+    }
+}
+
+/// An agent to be, and the program around it.
+#[derive(Debug)]
+pub struct App {
+    manifest: Option<Manifest>,
+    options: Options,
+    /// What is wrong with its skills; said when it is started.
+    faulty: Option<DefinitionError>,
+}
+
+impl App {
+    /// What the agent is, unless the configuration names a manifest.
+    pub fn manifest(mut self, manifest: Manifest) -> Self {
+        self.manifest = Some(manifest);
+        self
+    }
+
+    /// With this skill.
+    pub fn skill<S: Skill>(self, skill: S) -> Self {
+        self.change(|skills| skills.with(skill))
+    }
+
+    /// With all of these skills.
+    pub fn skills(self, more: &Registry) -> Self {
+        self.change(|skills| skills.merge(more))
+    }
+
+    /// With something that sees every call pass.
+    pub fn hook(mut self, hook: Arc<dyn Hook>) -> Self {
+        self.options.hooks.push(hook);
+        self
+    }
+
+    /// With somebody who answers what names no skill.
+    pub fn answerer(mut self, answerer: Arc<dyn a2a::server::Agent>) -> Self {
+        self.options.answerer = Some(answerer);
+        self
+    }
+
+    /// Does what the command line asks for, as `monas` does; without a command it serves the agent.
+    pub fn run(self) -> ExitCode {
+        program::main(self)
+    }
+
+    /// The agent, as the configuration wants it.
+    pub fn agent(self, config: &Config) -> Result<Agent, Error> {
+        if let Some(fault) = self.faulty {
+            return Err(skill::CreateError::from(fault).into());
+        }
+        let manifest = match (&config.manifest, self.manifest) {
+            (Some(path), _) => {
+                let unread = |problem: String| Error::Manifest {
+                    path: path.clone(),
+                    problem,
+                };
+                let text = std::fs::read_to_string(path).map_err(|it| unread(it.to_string()))?;
+                Manifest::parse(&text).map_err(|it| unread(it.to_string()))?
+            }
+            (None, Some(manifest)) => manifest,
+            (None, None) => {
+                let mut manifest = Manifest::new(config.agent.name.clone());
+                manifest.description.clone_from(&config.agent.description);
+                env!("CARGO_PKG_VERSION").clone_into(&mut manifest.version);
+                manifest
+            }
+        };
+        Ok(Agent::create(manifest, self.options)?)
+    }
+
+    fn change(
+        mut self,
+        change: impl FnOnce(Registry) -> Result<Registry, DefinitionError>,
+    ) -> Self {
+        // The first fault is told; what follows from it is not.
+        match change(std::mem::take(&mut self.options.skills)) {
+            Ok(skills) => self.options.skills = skills,
+            Err(fault) => self.faulty = self.faulty.or(Some(fault)),
+        }
+        self
+    }
+}

@@ -1,0 +1,110 @@
+//! For those who build agents: one in the test's own process, called over any wire, with its journal at hand.
+//!
+//! ```no_run
+//! # async fn test(agent: skill::Agent) -> Result<(), Box<dyn std::error::Error>> {
+//! use a2a::client::Version;
+//! use monas::testkit::Kit;
+//!
+//! let kit = Kit::start(agent).await?;
+//! let client = kit.client("grpc", Version::New).await?;
+//! let call = skill::extension::call("m1", "greet", serde_json::json!({ "who": "Ada" }));
+//! client.send_message(call.into()).await?;
+//! kit.stop().await;
+//! # Ok(())
+//! # }
+//! ```
+
+use std::sync::Arc;
+
+use a2a::client::{self, Client, Version};
+use a2a::event::Event;
+use a2a::service::{Call, Service as _};
+use a2a::types::{GetTaskRequest, SubscribeToTaskRequest};
+use access::Principal;
+use futures_util::StreamExt as _;
+use skill::Agent;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::compose::Server;
+use crate::config::{Config, Data};
+use crate::error::Error;
+
+/// A running server with one agent, on a free port of this machine, with nothing kept on disk.
+#[derive(Debug)]
+pub struct Kit {
+    url: String,
+    tasks: a2a::Server,
+    stop: oneshot::Sender<()>,
+    ended: JoinHandle<()>,
+}
+
+impl Kit {
+    /// Starts a server with this agent.
+    pub async fn start(agent: Agent) -> Result<Self, Error> {
+        let mut config = Config::new(Data::Memory);
+        config.listen.set_port(0);
+        Self::with(&config, agent).await
+    }
+
+    /// The same with a configuration of one's own.
+    pub async fn with(config: &Config, agent: Agent) -> Result<Self, Error> {
+        let server = Server::start_agent(config, agent).await?;
+        let url = server.url().to_owned();
+        let tasks = server.tasks().clone();
+        let (stop, stopped) = oneshot::channel();
+        let ended = tokio::spawn(server.run(async { drop(stopped.await) }));
+        Ok(Self {
+            url,
+            tasks,
+            stop,
+            ended,
+        })
+    }
+
+    /// Where it is reached.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// A client over this binding: `jsonrpc`, `rest`, `grpc`, `websocket` or `capnweb`.
+    pub async fn client(&self, binding: &str, version: Version) -> Result<Client, client::Error> {
+        let mut settings = client::Settings::default();
+        settings.bindings = vec![binding.to_owned()];
+        settings.version = Some(version);
+        Client::discover(&self.url, settings).await
+    }
+
+    /// What the journal has of a task so far, as an anonymous caller sees it: every event, in order.
+    pub async fn journal(&self, task: &str) -> Result<Vec<Arc<Event>>, a2a::Error> {
+        let call = Call::by(Principal::anonymous());
+        let get = GetTaskRequest {
+            id: task.to_owned(),
+            ..GetTaskRequest::default()
+        };
+        let last = self.tasks.get_task(call.clone(), get).await?.generation;
+        let follow = SubscribeToTaskRequest {
+            id: task.to_owned(),
+            ..SubscribeToTaskRequest::default()
+        };
+        let from_the_start = Call {
+            cursor: Some(0),
+            ..call
+        };
+        let mut following = self.tasks.subscribe_to_task(from_the_start, follow).await?;
+        let mut events = Vec::new();
+        while i64::try_from(events.len()).unwrap_or(i64::MAX) < last
+            && let Some(more) = following.next().await
+        {
+            events.extend(more?);
+        }
+        Ok(events)
+    }
+
+    /// Stops it: no connection and no task is left when this returns.
+    pub async fn stop(self) {
+        drop(self.stop);
+        // A server that panicked has said so.
+        let _ = self.ended.await;
+    }
+}
