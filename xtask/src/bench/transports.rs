@@ -86,17 +86,20 @@ fn note(
     processor: u64,
 ) -> Result<()> {
     for figure in scenario.figures() {
-        let number = |field: &str| {
-            let number = told[field].as_f64();
-            number.ok_or_else(|| Error::Answer(format!("no number {field:?} in {told}")))
+        let source = figure.source();
+        let (scenario::Source::Field(field) | scenario::Source::ProcessorPer(field)) = source;
+        // What says nothing about a wire is left out.
+        if told.get(field).is_some_and(Value::is_null) {
+            continue;
+        }
+        let number = told[field].as_f64();
+        let number =
+            number.ok_or_else(|| Error::Answer(format!("no number {field:?} in {told}")))?;
+        let figured = match source {
+            scenario::Source::Field(_) => number,
+            scenario::Source::ProcessorPer(_) => processor as f64 / 1e3 / number.max(1.0),
         };
-        let told = match figure.source() {
-            scenario::Source::Field(field) => number(field)?,
-            scenario::Source::ProcessorPer(field) => {
-                processor as f64 / 1e3 / number(field)?.max(1.0)
-            }
-        };
-        results.add(wire, *figure, told);
+        results.add(wire, *figure, figured);
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use a2a::client::{Client, Settings, Tls, Version};
 use a2a::types::{
     Answer, CancelTaskRequest, Message, SendMessageConfiguration, SendMessageRequest, Task,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::Error;
 
@@ -22,6 +22,7 @@ pub(crate) struct Agent {
     settings: Settings,
     /// Where the server listens.
     pub(crate) server: SocketAddr,
+    pub(crate) encrypted: bool,
     /// The binding's key.
     pub(crate) binding: String,
 }
@@ -45,11 +46,25 @@ impl Agent {
         let found = Client::discover(url, settings.clone()).await?;
         settings.bindings = vec![binding.to_owned()];
         settings.version = Some(version);
-        let authority = url.split("://").nth(1).ok_or("not a URL")?;
+        let (scheme, authority) = url.split_once("://").ok_or("not a URL")?;
+        let authority = authority.trim_end_matches('/');
+        // gRPC has addresses without a scheme, which is then that of the card's own; a copy of the card has none.
+        let bare = json!(authority);
+        let mut card = found.raw_card().clone();
+        for interface in card["supportedInterfaces"]
+            .as_array_mut()
+            .into_iter()
+            .flatten()
+        {
+            if interface["url"] == bare {
+                interface["url"] = json!(format!("{scheme}://{authority}"));
+            }
+        }
         Ok(Self {
-            card: found.raw_card().clone(),
+            card,
             settings,
-            server: authority.trim_end_matches('/').parse()?,
+            server: authority.parse()?,
+            encrypted: scheme == "https",
             binding: binding.to_owned(),
         })
     }
