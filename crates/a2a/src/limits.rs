@@ -91,5 +91,5 @@ pub const MAX_CALLS: usize = 256;
 /// How many frames wait to be written to a socket before those who make them wait.
 pub(crate) const FRAMES_AT_ONCE: usize = 16;
 
-/// How long the rest of a body that is too large is taken, so that its sender reads why.
+/// How long the rest of a body that nobody wants is taken, so that its sender reads why.
 pub(crate) const DISCARD_TIME: Duration = Duration::from_secs(5);

@@ -29,7 +29,7 @@ pub enum Strangers {
 ///
 /// Names that are configured are used as they are. Names that others give, in tokens and certificates, have the
 /// name of their scheme before them, as in `sso:ada`, so that nobody can take a name by being given it elsewhere.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Door {
     schemes: Vec<(String, Scheme)>,
     strangers: Strangers,

@@ -22,6 +22,10 @@ use crate::old;
 use crate::service::Call;
 use crate::types::AgentCard;
 
+#[cfg(test)]
+#[path = "http_call_tests.rs"]
+mod tests;
+
 /// Names the version of the protocol; a query parameter of the same name does, too.
 pub(super) const VERSION_HEADER: HeaderName = HeaderName::from_static("a2a-version");
 /// Lists the extensions that a caller understands, and in the reply those in use.
@@ -232,8 +236,7 @@ pub(super) async fn read(mut body: Body, limits: &Limits) -> Result<Bytes, Error
     match read {
         Ok(Ok(read)) => Ok(read.to_bytes()),
         Ok(Err(error)) if has_cause(&*error, |it| it.is::<LengthLimitError>()) => {
-            // Who still writes when the connection closes may never read why.
-            let _ = timeout(DISCARD_TIME, discard(body, limit)).await;
+            turn_away(body, limits).await;
             Err(Error::TooLarge { limit })
         }
         // Whoever brought the body may have a limit of its own.
@@ -245,7 +248,12 @@ pub(super) async fn read(mut body: Body, limits: &Limits) -> Result<Bytes, Error
     }
 }
 
-/// Takes what is left of a body that is too large, up to as much again as would have been allowed.
+/// Takes what is left of a body that nobody wants, up to as much as would be allowed: who still writes when the
+/// connection closes may never read why.
+pub(super) async fn turn_away(body: Body, limits: &Limits) {
+    let _ = timeout(DISCARD_TIME, discard(body, limits.max_body)).await;
+}
+
 async fn discard(mut body: Body, mut most: usize) {
     while let Some(Ok(frame)) = body.frame().await {
         let length = frame.data_ref().map_or(0, Bytes::len);

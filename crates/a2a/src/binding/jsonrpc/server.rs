@@ -26,10 +26,13 @@ pub fn routes(wire: Wire) -> Router {
 
 async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
-    // Who is not let in need not be read.
+    // Who is not let in is not read.
     let caller = match wire.admit(&head) {
         Ok(caller) => caller,
-        Err(error) => return refuse(&Id::null(), &error),
+        Err(error) => {
+            http_call::turn_away(body, &wire.limits).await;
+            return refuse(&Id::null(), &error);
+        }
     };
     let envelope = match read(&wire, &head, body).await {
         Ok(envelope) => envelope,

@@ -1,5 +1,6 @@
 //! REST, served.
 
+use access::Principal;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
@@ -37,7 +38,14 @@ pub fn routes(wire: Wire) -> Router {
 async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
     let form = Form::of(&head);
-    let (reply, extensions) = match perform(&wire, &head, body, form).await {
+    let caller = match wire.admit(&head) {
+        Ok(caller) => caller,
+        Err(error) => {
+            http_call::turn_away(body, &wire.limits).await;
+            return refuse(&error, form);
+        }
+    };
+    let (reply, extensions) = match perform(&wire, &caller, &head, body, form).await {
         Ok(performed) => performed,
         Err(error) => return refuse(&error, form),
     };
@@ -53,10 +61,15 @@ async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Bo
 
 type Performed = (Reply, Option<(HeaderName, HeaderValue)>);
 
-async fn perform(wire: &Wire, head: &Parts, body: Body, form: Form) -> Result<Performed, Error> {
-    let caller = wire.admit(head)?;
+async fn perform(
+    wire: &Wire,
+    caller: &Principal,
+    head: &Parts,
+    body: Body,
+    form: Form,
+) -> Result<Performed, Error> {
     let (mut asked, mut fields) = find(head, form)?;
-    let call = http_call::call(&caller, head, asked.versioned())?;
+    let call = http_call::call(caller, head, asked.versioned())?;
     let extensions = http_call::activated(&call, wire.service.card());
     let mut input = Input {
         format: Format::Json,
