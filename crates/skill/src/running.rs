@@ -9,7 +9,6 @@ use a2a::types::{Message, Part, TaskState};
 use futures_core::future::BoxFuture;
 use futures_util::poll;
 use indexmap::IndexMap;
-use serde_json::json;
 use tokio::time::Instant;
 
 use crate::definition;
@@ -80,7 +79,7 @@ impl Running {
             return self.end(&turn, outcome).await;
         }
         if desk.open_question().is_none() {
-            desk.begin().await.map_err(failed)?;
+            desk.begin().await.map_err(|error| failed(&error))?;
         }
         loop {
             let question = tokio::select! {
@@ -95,7 +94,7 @@ impl Running {
             let faults = match answer.take().map(|message| read(&question, &message)) {
                 Some(Ok(answer)) => {
                     let kept = keep_answer(&turn, question.number, &answer).await;
-                    kept.map_err(failed)?;
+                    kept.map_err(|error| failed(&error))?;
                     desk.answer(answer);
                     continue;
                 }
@@ -166,7 +165,7 @@ pub(crate) fn invalid(faults: &[Fault]) -> a2a::Error {
     }
 }
 
-fn failed(error: SkillError) -> Failure {
+fn failed(error: &SkillError) -> Failure {
     Failure::new(error.to_string())
 }
 
@@ -194,7 +193,7 @@ fn shown(question: &Question, faults: &[Fault]) -> Message {
             .parts
             .push(Part::text(format!("not understood: {fault}")));
     }
-    let question = serde_json::to_value(question).unwrap_or_else(|_| json!(null));
+    let question = serde_json::to_value(question).unwrap_or_default();
     extension::put(&mut message, QUESTION, question);
     message
 }
