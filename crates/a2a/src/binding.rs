@@ -22,7 +22,7 @@ use crate::client::{self, Way};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::old::{self, Dialect};
-use crate::service::Service;
+use crate::service::{Call, Service};
 use crate::types::{AgentCard, AgentExtension, AgentInterface};
 
 pub(crate) mod asked;
@@ -34,10 +34,10 @@ pub(crate) mod http_call;
 mod http_reply;
 pub mod jsonrpc;
 pub mod rest;
-mod sse;
+pub mod sse;
 pub mod websocket;
 
-pub use http_call::refused;
+pub use http_call::{challenge, read as read_body, refused, turn_away};
 
 /// The version of the protocol that these bindings speak, with [`old::VERSION`] beside it.
 pub const VERSION: &str = "1.0";
@@ -182,6 +182,19 @@ impl Wire {
             tasks: Tasks::new(),
             metrics: Metrics::new(),
         }
+    }
+
+    /// A call by whoever a request is from, for bindings of other protocols.
+    pub fn call(&self, head: &Parts) -> Result<Call, Error> {
+        self.admit(head).map(Call::by)
+    }
+
+    /// A call by whoever these credentials belong to: a token as a text, or an object, as callers of Cap'n Web show
+    /// them.
+    pub fn call_with(&self, shown: ::capnweb::Value) -> Result<Call, Error> {
+        let credentials = capnweb::credentials(shown)?;
+        let caller = self.door.recognise(&credentials, SystemTime::now())?;
+        Ok(Call::by(caller))
     }
 
     /// Who a request is from. A call can only be made in the name of somebody.

@@ -7,8 +7,9 @@ use capnweb::expression::Raw;
 use futures_core::stream::BoxStream;
 
 use crate::error::Error;
+use crate::server::fold;
 use crate::types::wire::WireMessage as _;
-use crate::types::{Event as Payload, StreamResponse, TaskState};
+use crate::types::{Event as Payload, StreamResponse, Task, TaskState};
 
 /// How a request and its reply are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +69,11 @@ impl Event {
             Payload::StatusUpdate(update) => update.status.as_ref().map(|status| status.state),
             _ => None,
         }
+    }
+
+    /// Takes the event into the task it is about. What its caller said is not in the events.
+    pub fn apply_to(&self, task: &mut Task) {
+        fold::apply(task, &self.response, None);
     }
 
     /// The event in that form. The bytes are made at the first call and shared after it.

@@ -24,8 +24,7 @@ mod route;
 #[path = "operation/route_tests.rs"]
 mod route_tests;
 
-pub(crate) use route::find_among;
-pub use route::{Fields, Found, Route, Verb, find};
+pub use route::{Fields, Found, Route, Verb, find, find_among};
 
 /// One row: an operation.
 #[derive(Debug)]
@@ -103,7 +102,7 @@ pub struct Frame {
 
 impl Frame {
     /// A reply in other words than those of its event.
-    pub(crate) fn translated(cursor: Option<u64>, body: Bytes) -> Self {
+    pub fn translated(cursor: Option<u64>, body: Bytes) -> Self {
         Self {
             cursor,
             body,

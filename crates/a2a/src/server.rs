@@ -27,7 +27,7 @@ use crate::types::*;
 use crate::webhook::Dialect;
 
 mod agent;
-mod fold;
+pub(crate) mod fold;
 #[cfg(test)]
 #[path = "server/fold_tests.rs"]
 mod fold_tests;

@@ -1,6 +1,8 @@
 //! What an agent server does, one method for each operation, whatever wire the call came by.
 
-use access::Principal;
+use std::time::SystemTime;
+
+use access::{Principal, Refusal};
 use futures_core::future::BoxFuture;
 
 use crate::error::Error;
@@ -25,6 +27,9 @@ pub struct Call {
     /// How the caller writes, as a word that only the edge understands: what is sent to the caller later is
     /// written in the same way. Empty for the protocol's own form.
     pub dialect: &'static str,
+    /// The caller knows nothing but tasks: where an agent answers with a message alone, a task is completed
+    /// with it.
+    pub always_task: bool,
 }
 
 impl Call {
@@ -35,7 +40,16 @@ impl Call {
             extensions: Vec::new(),
             cursor: None,
             dialect: "",
+            always_task: false,
         }
+    }
+
+    /// Whether the caller is known still: sockets may outlive the credentials that they were opened with.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.caller.until().is_some() && self.caller.is_over(SystemTime::now()) {
+            return Err(Refusal::over().into());
+        }
+        Ok(())
     }
 }
 

@@ -14,4 +14,6 @@ pub(in crate::binding) mod client;
 mod request;
 pub mod server;
 mod task;
-mod value;
+pub mod value;
+
+pub(in crate::binding) use request::credentials;

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::task::Poll;
-use std::time::SystemTime;
 
-use access::{Principal, Refusal};
+use access::Principal;
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::poll;
@@ -82,15 +81,13 @@ pub(super) fn with_parameters(handshake: &HeaderMap, own: Parameters) -> Result<
 
 /// The call that the head of a request describes, by a caller who is known still.
 pub(super) fn call(caller: &Principal, head: &Parts, versioned: Versioned) -> Result<Call, Error> {
-    // Sockets may outlive the credentials that they were opened with.
-    if caller.until().is_some() && caller.is_over(SystemTime::now()) {
-        return Err(Refusal::over().into());
-    }
+    let call = Call::by(caller.clone());
+    call.check()?;
     check_version(head, versioned)?;
     Ok(Call {
         extensions: extensions(&head.headers),
         cursor: cursor(&head.headers)?,
-        ..Call::by(caller.clone())
+        ..call
     })
 }
 
@@ -123,7 +120,7 @@ pub(super) fn status(error: &Error) -> StatusCode {
 }
 
 /// Says what a caller could show to be let in.
-pub(super) fn challenge(error: &Error, headers: &mut HeaderMap) {
+pub fn challenge(error: &Error, headers: &mut HeaderMap) {
     for challenge in error.challenges() {
         if let Ok(challenge) = HeaderValue::from_str(challenge) {
             headers.append(WWW_AUTHENTICATE, challenge);
@@ -225,7 +222,7 @@ pub(super) fn media_type(headers: &HeaderMap) -> String {
 }
 
 /// The whole body, if it is small enough and comes soon enough.
-pub(super) async fn read(mut body: Body, limits: &Limits) -> Result<Bytes, Error> {
+pub async fn read(mut body: Body, limits: &Limits) -> Result<Bytes, Error> {
     let limit = limits.max_body;
     let mut reading = std::pin::pin!(Limited::new(&mut body, limit).collect());
     // Most bodies are there with their head, and need no clock.
@@ -250,7 +247,7 @@ pub(super) async fn read(mut body: Body, limits: &Limits) -> Result<Bytes, Error
 
 /// Takes what is left of a body that nobody wants, up to as much as would be allowed: who still writes when the
 /// connection closes may never read why.
-pub(super) async fn turn_away(body: Body, limits: &Limits) {
+pub async fn turn_away(body: Body, limits: &Limits) {
     let _ = timeout(DISCARD_TIME, discard(body, limits.max_body)).await;
 }
 

@@ -7,4 +7,4 @@ mod read_tests;
 mod write;
 
 pub(super) use read::{Event, Reader};
-pub(super) use write::{Write, response};
+pub use write::{Write, response};

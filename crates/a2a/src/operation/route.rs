@@ -77,7 +77,7 @@ pub fn find(verb: &str, segments: &[String]) -> Found {
 }
 
 /// Finds what is at a path among things that have routes.
-pub(crate) fn find_among<T: Copy>(
+pub fn find_among<T: Copy>(
     rows: &(impl Iterator<Item = (T, &'static [Route])> + Clone),
     verb: &str,
     segments: &[String],

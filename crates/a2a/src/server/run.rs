@@ -56,6 +56,8 @@ pub(super) struct Incoming {
     /// Who waits for the answer, and for how much of it.
     pub(super) reply: Option<Reply>,
     pub(super) wants: Wants,
+    /// An answer that is a message alone completes a task.
+    pub(super) always_task: bool,
 }
 
 impl Incoming {
@@ -300,12 +302,18 @@ impl Run {
             return;
         }
         match update {
-            Update::Reply(message) if self.task.is_none() => self.answer(message),
+            Update::Reply(message) if self.needs_no_task() => self.answer(message),
             Update::Reply(message) => self.set_status(TaskState::Completed, Some(message)),
             Update::Status(state, message) => self.set_status(state, message),
             Update::Artifact(artifact, chunk) => self.add_artifact(artifact, chunk),
             Update::Note(key, note) => self.keep(&key, note),
         }
+    }
+
+    /// Whether a message can be all of the answer.
+    fn needs_no_task(&self) -> bool {
+        let asked = self.first.as_ref();
+        self.task.is_none() && !asked.is_some_and(|incoming| incoming.always_task)
     }
 
     /// The answer is a message: no task, and nothing to commit.

@@ -124,6 +124,7 @@ impl Inner {
         });
         let incoming = Incoming {
             if_generation: configuration.if_generation_match,
+            always_task: call.always_task,
             webhook,
             asked: Arc::new(Asked {
                 message: request.message.unwrap_or_default(),

@@ -180,5 +180,6 @@ fn last_message(scope: &Scope, task: &Task) -> Incoming {
         ticket: None,
         reply: None,
         wants: Wants::Rest,
+        always_task: false,
     }
 }

@@ -107,7 +107,7 @@ fn parameters_of(value: Value) -> Result<Parameters, Error> {
 
 /// What a caller shows to be known: a token as a text, or an object with `token`, with `username` and
 /// `password`, or with `key`. Its `type` says which, where it has one.
-pub(super) fn credentials(value: Value) -> Result<Credentials, Error> {
+pub(in crate::binding) fn credentials(value: Value) -> Result<Credentials, Error> {
     let given = match value {
         Value::String(token) => return Ok(Credentials::Bearer(token)),
         Value::Object(members) => members,

@@ -15,7 +15,7 @@ use crate::types::Timestamp;
 
 /// A value that is data. What `undefined` stands for is left out of objects; bytes become base64, times
 /// and large integers text, as ProtoJSON has them.
-pub(super) fn to_json(value: Value, place: &str) -> Result<Json, Error> {
+pub fn to_json(value: Value, place: &str) -> Result<Json, Error> {
     Ok(match value {
         Value::Undefined | Value::Null => Json::Null,
         Value::Bool(bool) => bool.into(),
@@ -65,7 +65,7 @@ fn is_whole(number: f64) -> bool {
 }
 
 /// A reply that the table gave.
-pub(super) fn of_reply(reply: &Bytes) -> Result<Value, Error> {
+pub fn of_reply(reply: &Bytes) -> Result<Value, Error> {
     let mut json = serde_json::Deserializer::from_slice(reply);
     json.deserialize_any(Reader)
         .map_err(|error| Error::Internal(format!("a reply was no JSON: {error}")))
@@ -141,7 +141,7 @@ impl<'de> Visitor<'de> for Reader {
 }
 
 /// JSON, of which every part is data.
-pub(super) fn from_json(json: Json) -> Value {
+pub fn from_json(json: Json) -> Value {
     match json {
         Json::Null => Value::Null,
         Json::Bool(bool) => bool.into(),

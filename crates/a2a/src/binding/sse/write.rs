@@ -16,7 +16,7 @@ use crate::operation::Frame;
 
 /// How a binding writes what an event holds: one line, behind `data: `. What an error adds to the event comes
 /// in lines of its own.
-pub(in crate::binding) trait Write: Send + 'static {
+pub trait Write: Send + 'static {
     /// A reply.
     fn reply(&self, out: &mut Vec<u8>, reply: &Bytes);
     /// The error that ends the stream.
@@ -27,7 +27,7 @@ pub(in crate::binding) trait Write: Send + 'static {
 const ALIVE: &[u8] = b": alive\n\n";
 
 /// The response that carries a stream.
-pub(in crate::binding) fn response(
+pub fn response(
     frames: BoxStream<'static, Result<Vec<Frame>, Error>>,
     write: impl Write,
     alive: Duration,

@@ -2,8 +2,9 @@
 
 use a2a::error::Error;
 use a2a::server::Interrupted;
-use a2a::service::Service as _;
+use a2a::service::{Call, Service as _};
 use a2a::types::*;
+use futures_util::StreamExt as _;
 
 use super::support::{
     Bench, Script, at_once, config, follow_up, in_memory, message, said, state, task,
@@ -28,6 +29,32 @@ async fn a_message_can_be_all_of_the_answer() {
     );
     assert!(answer.task_id.is_empty());
     assert!(!answer.message_id.is_empty());
+}
+
+#[tokio::test]
+async fn who_knows_nothing_but_tasks_gets_one_that_is_completed_with_the_message() {
+    let bench = Bench::start().await;
+    let call = || Call {
+        always_task: true,
+        ..bench.call()
+    };
+    let request = bench.request(message("echo:hello"));
+    let sent = bench.server.send_message(call(), request).await.unwrap();
+    let done = task(sent.payload);
+    assert_eq!(
+        (state(&done), &*said(&done)),
+        (TaskState::Completed, "hello")
+    );
+    assert_eq!(bench.get(&done.id).await.unwrap(), done);
+    // An event can be folded by whoever follows.
+    let request = bench.request(message("echo:hello"));
+    let events = bench.server.send_streaming_message(call(), request).await;
+    let portions: Vec<_> = events.unwrap().collect().await;
+    let mut folded = Task::default();
+    for event in portions.into_iter().flat_map(Result::unwrap) {
+        event.apply_to(&mut folded);
+    }
+    assert_eq!(folded, bench.get(&folded.id).await.unwrap());
 }
 
 #[tokio::test]
