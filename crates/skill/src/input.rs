@@ -23,7 +23,9 @@ pub(crate) fn from_parts(schema: &Value, parts: &[Part]) -> Result<Value, Fault>
     if texts.is_empty() && required(schema).is_empty() {
         return Ok(Value::Object(Map::new()));
     }
-    let filled = text_field(schema).and_then(|(name, field)| {
+    // A message that says nothing in words fills no field.
+    let field = text_field(schema).filter(|_| !texts.is_empty());
+    let filled = field.and_then(|(name, field)| {
         let value = of_kind(field, &text)?;
         Some(json!({ name: value }))
     });
