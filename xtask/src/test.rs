@@ -32,7 +32,8 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     })?;
     let pythons = report.step("python", |_| {
         let new = tools::python(root, tools::NEW)?;
-        Ok([new, tools::python(root, tools::OLD)?])
+        let old = tools::python(root, tools::OLD)?;
+        Ok([new, old, tools::python(root, tools::ACP)?])
     })?;
     let rust_client = report.step("official Rust client", |_| tools::rust_client(root))?;
     let chromium = report.step("chromium", |_| tools::chromium())?;
@@ -65,8 +66,8 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 /// What the tests drive us with, besides our own code.
 struct Peers {
     node: Node,
-    /// One for each version of the protocol.
-    pythons: [Python; 2],
+    /// One for each version of A2A, and one for ACP.
+    pythons: [Python; 3],
     /// The driver of the official Rust client.
     rust_client: PathBuf,
     /// For pages.

@@ -1,4 +1,4 @@
-//! Tools from outside that the tests and benches need: node, python, their packages, other A2A clients, a
+//! Tools from outside that the tests and benches need: node, python, their packages, other clients, a
 //! browser, cargo-deny.
 //!
 //! Each is used where it is found and installed where it is not. Where that fails, the error names
@@ -16,7 +16,7 @@ mod chromium;
 mod python;
 
 pub(crate) use chromium::{Chromium, chromium};
-pub(crate) use python::{NEW, OLD, Python, python};
+pub(crate) use python::{ACP, NEW, OLD, Python, python};
 
 /// The oldest node whose global `WebSocket` the npm package expects.
 const NODE_MAJOR: u32 = 22;

@@ -174,6 +174,7 @@ impl Base {
         }
         let card = served.card.clone();
         let limits = served.limits.clone();
+        let skills = agent.skills().clone();
         let tasks = a2a::Server::start(served, Arc::new(agent), self.store).await?;
 
         let deprecated = BINDINGS
@@ -190,6 +191,7 @@ impl Base {
         let router = page::routes(&page)
             .merge(binding::card::routes(&card))
             .merge(binding::routes(&wire, &self.offers))
+            .merge(acp::routes(wire, skills, &self.url))
             .merge(door::behind(&self.door, None, metrics.merge(more)))
             .merge(door::behind(&self.door, Some(door::OPERATOR), operator));
 

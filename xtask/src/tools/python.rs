@@ -1,4 +1,4 @@
-//! Python with the packages of the reference implementation, in an environment for each version of it.
+//! Python with the packages of reference implementations, in an environment for each.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,28 +8,41 @@ use super::{find_on_path, is_root};
 use crate::error::{Doing, Error, Result};
 use crate::process;
 
-/// The oldest python that the packages support.
-const OLDEST: (u32, u32) = (3, 10);
-
-/// A version of the reference implementation.
+/// A reference implementation, in one version.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Packages {
     /// Where the environment and what belongs into it are, from the root.
     folder: &'static str,
     /// The variable by which tests find the python that has them.
     variable: &'static str,
+    /// The package that brings the others.
+    package: &'static str,
+    /// The oldest python that they support.
+    oldest: (u32, u32),
 }
 
-/// Those of version 1.0.
+/// Those of A2A 1.0.
 pub(crate) const NEW: Packages = Packages {
     folder: "conformance/a2a",
     variable: "MONAS_PYTHON",
+    package: "the python package a2a-sdk",
+    oldest: (3, 10),
 };
 
-/// Those of version 0.3, which cannot be in one environment with the newer ones.
+/// Those of A2A 0.3, which cannot be in one environment with the newer ones.
 pub(crate) const OLD: Packages = Packages {
     folder: "conformance/a2a/old",
     variable: "MONAS_OLD_PYTHON",
+    package: "the python package a2a-sdk",
+    oldest: (3, 10),
+};
+
+/// Those of ACP.
+pub(crate) const ACP: Packages = Packages {
+    folder: "conformance/acp",
+    variable: "MONAS_ACP_PYTHON",
+    package: "the python package acp-sdk",
+    oldest: (3, 11),
 };
 
 /// A python that has the packages.
@@ -60,16 +73,16 @@ pub(crate) fn python(root: &Path, packages: Packages) -> Result<Python> {
     let wanted = fs::read(&requirements).doing(|| format!("read {}", requirements.display()))?;
     let installed = fs::read(&stamp).is_ok_and(|installed| installed == wanted);
     // The machine's python may have gone since, and the environment with it.
-    if installed && new_enough(&python.path) {
+    if installed && new_enough(&python.path, packages.oldest) {
         return Ok(python);
     }
-    make_environment(&new_enough_base()?, &environment)?;
+    make_environment(&new_enough_base(packages.oldest)?, &environment)?;
     let mut pip = Command::new(&python.path);
     pip.args(["-m", "pip", "install", "--quiet", "--no-input"]);
     pip.args(["--disable-pip-version-check", "--requirement"]);
     pip.arg(&requirements);
     process::run(&mut pip).map_err(|error| Error::Missing {
-        tool: "the python package a2a-sdk",
+        tool: packages.package,
         why: format!("{}: {error}", folder.display()),
         install: ".venv/bin/pip install -r requirements.txt, in the folder of requirements.txt",
     })?;
@@ -94,19 +107,21 @@ fn make_environment(base: &Path, environment: &Path) -> Result<()> {
     })
 }
 
-fn new_enough_base() -> Result<PathBuf> {
+fn new_enough_base(oldest: (u32, u32)) -> Result<PathBuf> {
     let named = std::env::var_os("MONAS_PYTHON").map(PathBuf::from);
     let found = named.into_iter().chain(find_on_path("python3"));
-    let mut found = found.filter(|path| new_enough(path));
+    let mut found = found.filter(|path| new_enough(path, oldest));
     found.next().ok_or_else(|| Error::Missing {
-        tool: "python 3.10",
-        why: "neither MONAS_PYTHON nor python3 is one".to_owned(),
+        tool: "python",
+        why: format!(
+            "neither MONAS_PYTHON nor python3 is {}.{} or newer",
+            oldest.0, oldest.1
+        ),
         install: "apt-get install python3 python3-venv (or see https://www.python.org)",
     })
 }
 
-fn new_enough(path: &Path) -> bool {
-    let (major, minor) = OLDEST;
+fn new_enough(path: &Path, (major, minor): (u32, u32)) -> bool {
     let check = format!("import sys; sys.exit(sys.version_info < ({major}, {minor}))");
     succeeds(Command::new(path).args(["-c", &check]))
 }

@@ -6,6 +6,7 @@
 )]
 
 mod access;
+mod acp;
 mod cli;
 mod client;
 mod interop;
