@@ -1,0 +1,43 @@
+//! Every number that bounds what a client can make the server hold, do or wait for.
+
+use std::time::Duration;
+
+/// The limits of one server. Each has a default that suits one machine.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The largest request, in bytes.
+    pub max_body: usize,
+    /// How many sessions of the older wire there may be.
+    pub max_sessions: usize,
+    /// How long a session may be silent before it ends.
+    pub session_idle: Duration,
+    /// How long a call is waited for before it becomes a task, where the client can follow tasks.
+    pub patience: Duration,
+    /// How often a client that follows a task is asked to look.
+    pub poll: Duration,
+    /// How long somebody has to answer a question of a call that is waited for.
+    pub answer_time: Duration,
+    /// How often one call is asked something, on the older wire.
+    pub max_questions: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_body: 16 << 20,
+            max_sessions: 10_000,
+            session_idle: Duration::from_secs(60 * 60),
+            patience: Duration::from_millis(250),
+            poll: Duration::from_secs(1),
+            answer_time: Duration::from_secs(24 * 60 * 60),
+            max_questions: 64,
+        }
+    }
+}
+
+/// How long the tool list may be kept by a client.
+pub(crate) const LIST_TIME: Duration = Duration::from_secs(60);
+
+/// The longest answer that is put into an error in MCP's form, in bytes.
+pub(crate) const MAX_COMPLAINT: usize = 4 << 10;

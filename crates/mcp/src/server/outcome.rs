@@ -1,0 +1,152 @@
+//! What comes of a task, as the result of a tool.
+//!
+//! A result has the same thing in three forms: text for models, typed content for programs, and the task or
+//! message itself as a resource with a tag URI (RFC 4151) for agents.
+
+use a2a::types::wire::WireMessage;
+use a2a::types::{Artifact, Content, Message, Part, Task, TaskState, Timestamp};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorData, Resource, ResourceContents};
+use serde_json::{Value, json};
+use skill::extension;
+
+use super::{resource, task};
+
+/// Writes results for one client.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Writer<'a> {
+    pub(super) authority: &'a str,
+    /// Typed content may be anything, and not only an object.
+    pub(super) modern: bool,
+}
+
+impl Writer<'_> {
+    /// The result of a task that has ended. One whose skill crashed has none.
+    pub(super) fn of_task(self, task: &Task) -> Result<CallToolResult, ErrorData> {
+        let status = task.status.as_ref();
+        let said = status.and_then(|status| status.message.as_ref());
+        let said = said.map(text).filter(|said| !said.is_empty());
+        if extension::failure_code(task).as_deref() == Some("crashed") {
+            let said = said.unwrap_or_else(|| "the skill crashed".to_owned());
+            return Err(ErrorData::internal_error(
+                said,
+                Some(json!({ "taskId": task.id })),
+            ));
+        }
+        let mut content = Vec::new();
+        if status.is_none_or(|status| status.state != TaskState::Completed) {
+            let said = said.unwrap_or_else(|| unsuccessful(task).to_owned());
+            content.push(ContentBlock::text(said));
+            content.push(self.envelope(&task.id, task_date(task), &without_history(task)));
+            return Ok(CallToolResult::error(content));
+        }
+        let output = extension::output(task);
+        content.extend(said.map(ContentBlock::text));
+        content.extend(
+            output
+                .as_ref()
+                .map(|output| ContentBlock::text(plain(output))),
+        );
+        content.extend(links(task));
+        content.push(self.envelope(&task.id, task_date(task), &without_history(task)));
+        let mut result = CallToolResult::success(content);
+        result.structured_content = output.filter(|output| self.modern || output.is_object());
+        Ok(result)
+    }
+
+    /// The result of a skill that answered with a message.
+    pub(super) fn of_message(self, message: &Message) -> CallToolResult {
+        let mut content: Vec<ContentBlock> = message.parts.iter().filter_map(part).collect();
+        let today = Timestamp::from_millis(now_millis());
+        content.push(self.envelope(&message.message_id, today, message));
+        CallToolResult::success(content)
+    }
+
+    /// The result of a task that asks what this client cannot show to anybody.
+    pub(super) fn unanswered(self, task: &Task) -> CallToolResult {
+        let said = task
+            .status
+            .as_ref()
+            .and_then(|status| status.message.as_ref());
+        let asked = said.map(text).unwrap_or_default();
+        let told = format!(
+            "This needs an answer first: {asked}\nTask {} waits for it; answer it over A2A.",
+            task.id
+        );
+        let envelope = self.envelope(&task.id, task_date(task), &without_history(task));
+        CallToolResult::error(vec![ContentBlock::text(told), envelope])
+    }
+
+    fn envelope(self, id: &str, date: Timestamp, object: &impl WireMessage) -> ContentBlock {
+        let json = String::from_utf8_lossy(&object.to_json()).into_owned();
+        let date = date.to_string();
+        let day = date.split('T').next().unwrap_or_default();
+        let uri = format!("tag:{},{day}:{id}", self.authority);
+        ContentBlock::resource(ResourceContents::text(json, uri).with_mime_type("application/json"))
+    }
+}
+
+/// The text of a message.
+pub(super) fn text(message: &Message) -> String {
+    let texts: Vec<&str> = message.parts.iter().filter_map(Part::as_text).collect();
+    texts.join("\n")
+}
+
+fn unsuccessful(task: &Task) -> &'static str {
+    match task.status.as_ref().map(|status| status.state) {
+        Some(TaskState::Canceled) => "the task was cancelled",
+        Some(TaskState::Rejected) => "the task was refused",
+        Some(TaskState::AuthRequired) => "the task waits until the user has proved who they are",
+        _ => "the task failed",
+    }
+}
+
+/// What a model reads of an output.
+fn plain(output: &Value) -> String {
+    match output {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A part as content that every client can show.
+fn part(part: &Part) -> Option<ContentBlock> {
+    match &part.content {
+        Content::Text(text) => Some(ContentBlock::text(text)),
+        Content::Data(data) => Some(ContentBlock::text(data.0.to_string())),
+        Content::Url(url) => {
+            let name = match part.filename.is_empty() {
+                true => url,
+                false => &part.filename,
+            };
+            Some(ContentBlock::resource_link(Resource::new(url, name)))
+        }
+        _ => None,
+    }
+}
+
+/// Where the artifacts are that are not the output.
+fn links(task: &Task) -> impl Iterator<Item = ContentBlock> {
+    let others = task.artifacts.iter();
+    let others = others.filter(|artifact| artifact.artifact_id != extension::OUTPUT);
+    others.map(|artifact: &Artifact| {
+        ContentBlock::resource_link(resource::of_artifact(task, artifact))
+    })
+}
+
+/// The caller knows what it said.
+fn without_history(task: &Task) -> Task {
+    Task {
+        history: Vec::new(),
+        ..task.clone()
+    }
+}
+
+/// A day that stays the same however often the result is written.
+fn task_date(task: &Task) -> Timestamp {
+    task::created_at(task)
+}
+
+pub(super) fn now_millis() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    i64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,210 @@
+//! A skill asks in the middle of a call, and the client's user answers.
+
+use a2a::server::TABLES;
+use a2a::types::TaskState;
+use mcp::rmcp::model::{
+    CallToolResponse, ElicitResult, ElicitationAction, InputResponses, ProtocolVersion,
+};
+use serde_json::{Value, json};
+use store::Store;
+
+use crate::support::{
+    BOTH, Bench, Client, User, Wire, accept, approved, envelope, refused, request, state, texts,
+};
+
+fn order() -> mcp::rmcp::model::CallToolRequestParams {
+    request("order", json!({ "what": "a lamp" }))
+}
+
+#[tokio::test]
+async fn a_question_is_a_form_and_the_call_goes_on_with_the_answer() {
+    let bench = Bench::start().await;
+    for wire in BOTH {
+        let user = User::answering([
+            approved(),
+            accept(json!({ "approved": false, "why": "dear" })),
+        ]);
+        let asked = user.asked.clone();
+        let client = bench.client(wire, user).await;
+        let result = client.call_tool(order()).await.unwrap();
+        assert_eq!(
+            result.structured_content.unwrap()["text"],
+            "a lamp: true, dear"
+        );
+        let asked = asked.lock().unwrap();
+        let messages: Vec<_> = asked.iter().map(|form| &form["message"]).collect();
+        assert_eq!(messages, ["Order a lamp?", "Really?"], "{wire:?}");
+        let form = &asked[0]["requestedSchema"];
+        assert_eq!(form["properties"]["approved"]["type"], "boolean");
+        assert_eq!(form["required"], json!(["approved"]));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_none_is_asked_for_again() {
+    let bench = Bench::start().await;
+    for wire in BOTH {
+        let wrong = accept(json!({ "approved": "maybe" }));
+        let user = User::answering([wrong, approved(), approved()]);
+        let asked = user.asked.clone();
+        let client = bench.client(wire, user).await;
+        let result = client.call_tool(order()).await.unwrap();
+        assert_eq!(
+            result.structured_content.unwrap()["text"],
+            "a lamp: true, sure"
+        );
+        let again = asked.lock().unwrap()[1]["message"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        assert!(again.contains("not understood: /approved"), "{again}");
+    }
+}
+
+#[tokio::test]
+async fn who_declines_ends_it() {
+    let bench = Bench::start().await;
+    for wire in BOTH {
+        for action in [ElicitationAction::Decline, ElicitationAction::Cancel] {
+            let client = bench
+                .client(wire, User::answering([ElicitResult::new(action)]))
+                .await;
+            let result = client.call_tool(order()).await.unwrap();
+            assert_eq!(result.is_error, Some(true));
+            assert_eq!(texts(&result), ["the question was declined"]);
+            assert_eq!(
+                envelope(&result).1["status"]["state"],
+                "TASK_STATE_REJECTED"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_without_forms_is_told_what_is_asked_and_by_which_task() {
+    let bench = Bench::start().await;
+    for wire in BOTH {
+        let client = bench.client(wire, User::plain()).await;
+        let result = client.call_tool(order()).await.unwrap();
+        assert_eq!(result.is_error, Some(true));
+        let task = envelope(&result).1;
+        let id = task["id"].as_str().unwrap();
+        let said = texts(&result).join("\n");
+        assert!(
+            said.contains("Order a lamp?") && said.contains(id),
+            "{said}"
+        );
+        assert_eq!(state(&bench.task(id).await), TaskState::InputRequired);
+    }
+}
+
+/// One round of the newer wire: the state, and what is to be answered under which key.
+async fn first_round(client: &Client) -> (String, String) {
+    let CallToolResponse::InputRequired(round) = client.call_tool_once(order()).await.unwrap()
+    else {
+        panic!("nothing is asked");
+    };
+    let requests = round.input_requests.unwrap();
+    let key = requests.keys().next().unwrap().clone();
+    (round.request_state.unwrap(), key)
+}
+
+fn answers(key: &str, answer: Value) -> InputResponses {
+    InputResponses::from([(key.to_owned(), answer)])
+}
+
+#[tokio::test]
+async fn a_state_is_good_for_its_call_only() {
+    let bench = Bench::start().await;
+    let client = bench.client(Wire::New, User::answering([])).await;
+    let (state, key) = first_round(&client).await;
+    let answer = json!({ "action": "accept", "content": { "approved": true } });
+    let mut other = request("order", json!({ "what": "ten lamps" }));
+    other.request_state = Some(state.clone());
+    other.input_responses = Some(answers(&key, answer.clone()));
+    let mut forged = order();
+    forged.request_state = Some(format!("{state}A"));
+    forged.input_responses = Some(answers(&key, answer));
+    for wrong in [other, forged] {
+        let error = refused(client.call_tool_once(wrong).await);
+        assert_eq!(error.code.0, -32602);
+        assert!(error.message.contains("requestState"), "{}", error.message);
+    }
+}
+
+/// Also when the answer is lost on the way and sent again.
+#[tokio::test]
+async fn an_answer_is_taken_once() {
+    let bench = Bench::start().await;
+    let client = bench.client(Wire::New, User::answering([])).await;
+    let (state, key) = first_round(&client).await;
+    let answer = json!({ "action": "accept", "content": { "approved": true } });
+    let mut keys = Vec::new();
+    for _ in 0..2 {
+        let mut retry = order();
+        retry.request_state = Some(state.clone());
+        retry.input_responses = Some(answers(&key, answer.clone()));
+        let CallToolResponse::InputRequired(round) = client.call_tool_once(retry).await.unwrap()
+        else {
+            panic!("nothing is asked");
+        };
+        let asked = round.input_requests.unwrap();
+        let (key, form) = asked.first_key_value().unwrap();
+        assert_eq!(
+            serde_json::to_value(form).unwrap()["params"]["message"],
+            "Really?"
+        );
+        keys.push(key.clone());
+    }
+    assert_eq!(keys[0], keys[1]);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_missing_or_odd_is_asked_for_again() {
+    let bench = Bench::start().await;
+    let client = bench.client(Wire::New, User::answering([])).await;
+    let (state, key) = first_round(&client).await;
+    for responses in [
+        None,
+        Some(answers("another", json!({ "action": "decline" }))),
+        Some(answers(&key, json!(42))),
+        Some(answers(&key, json!({ "action": "shrug" }))),
+    ] {
+        let mut retry = order();
+        retry.request_state = Some(state.clone());
+        retry.input_responses = responses;
+        let CallToolResponse::InputRequired(round) = client.call_tool_once(retry).await.unwrap()
+        else {
+            panic!("nothing is asked");
+        };
+        assert!(round.input_requests.unwrap().contains_key(&key));
+    }
+}
+
+/// The client carries the state, and the journal has the rest.
+#[tokio::test]
+async fn a_question_survives_the_server() {
+    let store = Store::memory(TABLES);
+    let key = b"a key that outlives the process".to_vec();
+    let first = Bench::on(store.clone(), |it| it.key = key.clone(), |_| {}).await;
+    let client = first.client(Wire::New, User::answering([])).await;
+    let (state, name) = first_round(&client).await;
+
+    let second = Bench::on(store, |it| it.key = key, |_| {}).await;
+    let client = second
+        .client(Wire::New, User::answering([approved()]))
+        .await;
+    let mut retry = order();
+    retry.request_state = Some(state);
+    let answer = json!({ "action": "accept", "content": { "approved": true } });
+    retry.input_responses = Some(answers(&name, answer));
+    let result = client.call_tool(retry).await.unwrap();
+    assert_eq!(
+        result.structured_content.unwrap()["text"],
+        "a lamp: true, sure"
+    );
+    assert_eq!(
+        client.peer_info().unwrap().protocol_version,
+        ProtocolVersion::V_2026_07_28
+    );
+}

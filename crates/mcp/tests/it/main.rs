@@ -1,0 +1,14 @@
+//! Skills behind a real listener, and the protocol's own client as the peer, on both wires.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that unwraps fails with the line that was wrong"
+)]
+
+mod asking;
+mod calling;
+mod listing;
+mod reading;
+mod support;
+mod tasks;
+mod wire;

@@ -1,0 +1,379 @@
+//! A task server with an agent of skills, served over HTTP, and clients of both wires.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use a2a::server::TABLES;
+use a2a::service::{Call, Service as _};
+use a2a::types::{GetTaskRequest, ListTasksRequest, Task, TaskState};
+use access::Principal;
+use mcp::rmcp::ErrorData;
+use mcp::rmcp::handler::client::ClientHandler;
+use mcp::rmcp::model::*;
+use mcp::rmcp::service::{
+    ClientLifecycleMode, NotificationContext, RequestContext, RoleClient, RunningService,
+    ServiceError, serve_client_with_lifecycle,
+};
+use mcp::rmcp::transport::StreamableHttpClientTransport;
+use mcp::{Config, Handler, Http, HttpConfig};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use skill::{
+    Agent, Context, Manifest, Options, Registry, Reply, SkillError, SkillInput, reply, skill,
+};
+use store::Store;
+use tokio::sync::mpsc;
+
+#[derive(Deserialize, JsonSchema, SkillInput)]
+pub(crate) struct Nothing {}
+
+#[derive(Deserialize, JsonSchema, SkillInput)]
+pub(crate) struct Greet {
+    /// Who is greeted.
+    who: String,
+    #[schemars(range(min = 1, max = 3))]
+    #[serde(default = "one")]
+    times: u8,
+}
+
+fn one() -> u8 {
+    1
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Greeting {
+    text: String,
+}
+
+/// Greets somebody.
+#[skill(tags = ["demo"], examples = ["greet Ada", "greet Bob twice"], read_only)]
+async fn greet(input: Greet) -> Result<Greeting, SkillError> {
+    let text = vec![format!("Hello, {}!", input.who); usize::from(input.times)].join(" ");
+    Ok(Greeting { text })
+}
+
+#[derive(Deserialize, JsonSchema, SkillInput)]
+pub(crate) struct Text {
+    text: String,
+}
+
+/// Says it louder.
+#[skill(tags = ["demo"], examples = ["shout hello"])]
+async fn shout(input: Text) -> Result<String, SkillError> {
+    Ok(input.text.to_uppercase())
+}
+
+/// Tells something and does nothing.
+#[skill(tags = ["demo"], examples = ["tell me"])]
+async fn tell(_input: Nothing) -> Result<Reply<()>, SkillError> {
+    Ok(reply::info("It is late."))
+}
+
+/// Cannot do it.
+#[skill(tags = ["demo"], examples = ["fail"])]
+async fn fail(_input: Nothing) -> Result<Greeting, SkillError> {
+    Err(SkillError::coded("no-paper", "There is no paper."))
+}
+
+/// Crashes.
+#[skill(tags = ["demo"], examples = ["crash"])]
+async fn crash(input: Nothing) -> Result<Greeting, SkillError> {
+    let Nothing {} = input;
+    panic!("on purpose");
+}
+
+/// Counts to three and hands over a file.
+#[skill(tags = ["demo"], examples = ["count"])]
+async fn count(_input: Nothing, ctx: Context) -> Result<Greeting, SkillError> {
+    for step in 1..=3 {
+        ctx.progress(f64::from(step), Some(3.0), format!("step {step}"))
+            .await?;
+        tokio::task::yield_now().await;
+    }
+    let file = reply::file_artifact("a file.bin", "application/x-count", &b"\x01\x02\x03"[..]);
+    ctx.artifact(file).await?;
+    Ok(Greeting {
+        text: "three".to_owned(),
+    })
+}
+
+/// Waits until somebody does not want it any more.
+#[skill(tags = ["demo"], examples = ["wait"])]
+async fn wait(_input: Nothing, ctx: Context) -> Result<Greeting, SkillError> {
+    ctx.progress(0.0, None, "waiting").await?;
+    ctx.cancelled().cancelled().await;
+    Err(SkillError::Cancelled)
+}
+
+#[derive(Deserialize, JsonSchema, SkillInput)]
+pub(crate) struct Approval {
+    approved: bool,
+    why: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema, SkillInput)]
+pub(crate) struct Order {
+    what: String,
+}
+
+/// Orders something, once it is approved, twice.
+#[skill(tags = ["shop"], examples = ["order a lamp"], replayable)]
+async fn order(input: Order, ctx: Context) -> Result<Greeting, SkillError> {
+    let first: Approval = ctx.ask(format!("Order {}?", input.what)).await?;
+    let second: Approval = ctx.ask("Really?").await?;
+    let sure = match second {
+        Approval { approved: true, .. } => "sure".to_owned(),
+        Approval { why, .. } => why.unwrap_or_default(),
+    };
+    let text = format!("{}: {}, {sure}", input.what, first.approved);
+    Ok(Greeting { text })
+}
+
+pub(crate) fn skills() -> Registry {
+    let skills = Registry::new().with(greet).unwrap().with(shout).unwrap();
+    let skills = skills.with(tell).unwrap().with(fail).unwrap();
+    let skills = skills.with(crash).unwrap().with(count).unwrap();
+    skills.with(wait).unwrap().with(order).unwrap()
+}
+
+/// A server that listens.
+pub(crate) struct Bench {
+    pub(crate) url: String,
+    pub(crate) tasks: a2a::Server,
+    pub(crate) http: Http,
+}
+
+impl Bench {
+    pub(crate) async fn start() -> Self {
+        Self::with(|_| {}, |_| {}).await
+    }
+
+    pub(crate) async fn with(
+        change: impl FnOnce(&mut Config),
+        change_http: impl FnOnce(&mut HttpConfig),
+    ) -> Self {
+        Self::on(Store::memory(TABLES), change, change_http).await
+    }
+
+    pub(crate) async fn on(
+        store: Store,
+        change: impl FnOnce(&mut Config),
+        change_http: impl FnOnce(&mut HttpConfig),
+    ) -> Self {
+        let mut options = Options::default();
+        options.skills = skills();
+        let manifest = Manifest::new("Test Agent").describe("Is tested.");
+        let agent = Agent::create(manifest, options).unwrap();
+        let served = a2a::server::Config::new(agent.card());
+        let tasks = a2a::Server::start(served, Arc::new(agent.clone()), store).await;
+        let tasks = tasks.unwrap();
+        let mut config = Config::new(agent.skills().clone(), Arc::new(tasks.clone()));
+        change(&mut config);
+        let handler = Handler::new(config);
+        let mut config = HttpConfig::default();
+        change_http(&mut config);
+        let http = Http::new(handler, config);
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}{}", listener.local_addr().unwrap(), mcp::PATH);
+        let router = http.routes();
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { url, tasks, http }
+    }
+
+    /// A client of this wire.
+    pub(crate) async fn client(&self, wire: Wire, user: User) -> Client {
+        let transport = StreamableHttpClientTransport::from_uri(self.url.as_str());
+        let mode = match wire {
+            Wire::Old => ClientLifecycleMode::Initialize,
+            Wire::New => ClientLifecycleMode::Discover {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            },
+        };
+        serve_client_with_lifecycle(user, transport, mode)
+            .await
+            .unwrap()
+    }
+
+    /// What the task server knows of a task.
+    pub(crate) async fn task(&self, id: &str) -> Task {
+        let request = GetTaskRequest {
+            id: id.to_owned(),
+            ..GetTaskRequest::default()
+        };
+        let call = Call::by(Principal::anonymous());
+        self.tasks.get_task(call, request).await.unwrap()
+    }
+
+    /// All tasks, those that changed last first.
+    pub(crate) async fn all(&self) -> Vec<Task> {
+        let call = Call::by(Principal::anonymous());
+        let listed = self
+            .tasks
+            .list_tasks(call, ListTasksRequest::default())
+            .await;
+        listed.unwrap().tasks
+    }
+
+    /// Waits until a task does not ask what has this key any more.
+    pub(crate) async fn past(&self, id: &str, key: &str) {
+        let mut task = self.task(id).await;
+        while key == format!("question-{}", task.generation) {
+            task = self.changed(task).await;
+        }
+    }
+
+    /// Waits until a task is in this state.
+    pub(crate) async fn until(&self, id: &str, wanted: TaskState) -> Task {
+        let mut task = self.task(id).await;
+        while state(&task) != wanted {
+            task = self.changed(task).await;
+        }
+        task
+    }
+
+    /// Waits until something happens to a task.
+    async fn changed(&self, task: Task) -> Task {
+        let request = GetTaskRequest {
+            id: task.id,
+            current_generation: Some(task.generation),
+            ..GetTaskRequest::default()
+        };
+        let call = Call::by(Principal::anonymous());
+        self.tasks.get_task(call, request).await.unwrap()
+    }
+}
+
+pub(crate) type Client = RunningService<RoleClient, User>;
+
+/// The two wires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wire {
+    /// 2025-11-25, with sessions.
+    Old,
+    /// 2026-07-28, every request alone.
+    New,
+}
+
+pub(crate) const BOTH: [Wire; 2] = [Wire::Old, Wire::New];
+
+/// Who sits at a client: what it can do, what it answers, and what it was told.
+#[derive(Clone)]
+pub(crate) struct User {
+    can: ClientCapabilities,
+    answers: Arc<Mutex<VecDeque<ElicitResult>>>,
+    pub(crate) asked: Arc<Mutex<Vec<Value>>>,
+    told: mpsc::UnboundedSender<ProgressNotificationParam>,
+}
+
+impl User {
+    /// One that can do nothing in particular.
+    pub(crate) fn plain() -> Self {
+        Self::told().0
+    }
+
+    /// The same, and what it is told about progress.
+    pub(crate) fn told() -> (Self, mpsc::UnboundedReceiver<ProgressNotificationParam>) {
+        let (told, hears) = mpsc::unbounded_channel();
+        let user = Self {
+            can: ClientCapabilities::default(),
+            answers: Arc::default(),
+            asked: Arc::default(),
+            told,
+        };
+        (user, hears)
+    }
+
+    /// One that fills in forms.
+    pub(crate) fn answering(answers: impl IntoIterator<Item = ElicitResult>) -> Self {
+        let mut user = Self::plain();
+        user.can = ClientCapabilities::builder().enable_elicitation().build();
+        user.answers = Arc::new(Mutex::new(answers.into_iter().collect()));
+        user
+    }
+
+    /// One that follows tasks.
+    pub(crate) fn following() -> Self {
+        let mut user = Self::plain();
+        user.can = ClientCapabilities::builder().enable_tasks().build();
+        user
+    }
+}
+
+impl ClientHandler for User {
+    fn get_info(&self) -> ClientConfig {
+        ClientConfig::new(self.can.clone(), Implementation::new("test", "1.0.0"))
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        self.asked
+            .lock()
+            .unwrap()
+            .push(serde_json::to_value(&request).unwrap());
+        let answer = self.answers.lock().unwrap().pop_front();
+        answer.ok_or_else(|| ErrorData::internal_error("nobody is here", None))
+    }
+
+    async fn on_progress(
+        &self,
+        param: ProgressNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        let _ = self.told.send(param);
+    }
+}
+
+pub(crate) fn accept(content: Value) -> ElicitResult {
+    ElicitResult::new(ElicitationAction::Accept).with_content(content)
+}
+
+pub(crate) fn approved() -> ElicitResult {
+    accept(json!({ "approved": true }))
+}
+
+pub(crate) fn request(tool: &'static str, arguments: Value) -> CallToolRequestParams {
+    let Value::Object(arguments) = arguments else {
+        panic!("arguments are an object");
+    };
+    CallToolRequestParams::new(tool).with_arguments(arguments)
+}
+
+/// The texts of a result.
+pub(crate) fn texts(result: &CallToolResult) -> Vec<&str> {
+    let texts = result.content.iter().filter_map(ContentBlock::as_text);
+    texts.map(|text| &*text.text).collect()
+}
+
+/// The URI and the object of a result's envelope.
+pub(crate) fn envelope(result: &CallToolResult) -> (String, Value) {
+    let mut found = result.content.iter().filter_map(ContentBlock::as_resource);
+    let envelope = found.next().expect("a result has an envelope");
+    assert!(found.next().is_none(), "a result has one envelope");
+    let ResourceContents::TextResourceContents {
+        uri,
+        mime_type,
+        text,
+        ..
+    } = &envelope.resource
+    else {
+        panic!("not text: {envelope:?}");
+    };
+    assert_eq!(mime_type.as_deref(), Some("application/json"));
+    (uri.clone(), serde_json::from_str(text).unwrap())
+}
+
+pub(crate) fn state(task: &Task) -> TaskState {
+    task.status.as_ref().unwrap().state
+}
+
+/// The error that a request was refused with.
+pub(crate) fn refused<T: std::fmt::Debug>(answer: Result<T, ServiceError>) -> ErrorData {
+    match answer {
+        Err(ServiceError::McpError(error)) => error,
+        other => panic!("it was not refused: {other:?}"),
+    }
+}

@@ -1,0 +1,233 @@
+//! What goes over HTTP besides requests that are fine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a::service::{Call, Service as _};
+use access::{Callers, Door, Hash, Principal, Scheme};
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, StatusCode};
+use axum::response::Response;
+use mcp::rmcp::model::CallToolRequestParams;
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+
+use crate::support::{Bench, User, Wire};
+
+/// A request as it should be, on the newer wire.
+fn call(tool: &str) -> Value {
+    json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": tool, "arguments": { "who": "Ada" }, "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        } },
+    })
+}
+
+fn post(body: &Value) -> axum::http::request::Builder {
+    let method = body["method"].as_str().unwrap_or_default();
+    let name = body["params"]["name"].as_str().unwrap_or_default();
+    Request::post("/mcp")
+        .header("host", "127.0.0.1")
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", method)
+        .header("mcp-name", name)
+}
+
+fn initialize() -> Value {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    } })
+}
+
+async fn send(bench: &Bench, request: Request<Body>) -> (StatusCode, Value) {
+    let response: Response = bench.http.routes().oneshot(request).await.unwrap();
+    let status = response.status();
+    let kind = response.headers()["content-type"]
+        .to_str()
+        .unwrap()
+        .to_owned();
+    assert!(kind.starts_with("application/json"), "{status}: {kind}");
+    let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
+    (status, serde_json::from_slice(&body).unwrap())
+}
+
+#[tokio::test]
+async fn a_reply_that_streams_nothing_is_json() {
+    let bench = Bench::start().await;
+    let body = call("greet");
+    let request = post(&body).body(Body::from(body.to_string())).unwrap();
+    let (status, reply) = send(&bench, request).await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(reply["result"]["structuredContent"]["text"], "Hello, Ada!");
+    assert_eq!(reply["result"]["resultType"], "complete");
+}
+
+#[tokio::test]
+async fn whatever_is_refused_is_refused_in_json_rpc() {
+    let bench = Bench::with(|_| {}, |http| http.limits.max_body = 1000).await;
+    let body = call("greet");
+    let text = || Body::from(body.to_string());
+    let with = |name: &str, value: &str| {
+        let mut request = post(&body).body(text()).unwrap();
+        let name = axum::http::HeaderName::try_from(name).unwrap();
+        request.headers_mut().insert(name, value.parse().unwrap());
+        request
+    };
+    let long = Body::from(" ".repeat(2000));
+    let get = Request::get("/mcp")
+        .header("host", "localhost")
+        .body(Body::empty());
+    let put = Request::put("/mcp")
+        .header("host", "localhost")
+        .body(Body::empty());
+    for (request, status, code) in [
+        (with("host", "evil.example"), 403, -32600),
+        (with("origin", "http://evil.example"), 403, -32600),
+        (with("accept", "text/html"), 406, -32600),
+        (with("content-type", "text/plain"), 415, -32600),
+        (with("mcp-method", "tools/list"), 400, -32020),
+        (with("mcp-name", "shout"), 400, -32020),
+        (with("mcp-protocol-version", "2025-11-25"), 400, -32020),
+        (post(&body).body(long).unwrap(), 413, -32600),
+        (post(&body).body(Body::from("{")).unwrap(), 415, -32600),
+        (get.unwrap(), 406, -32600),
+        (put.unwrap(), 405, -32600),
+    ] {
+        let asked = format!("{request:?}");
+        let (found, reply) = send(&bench, request).await;
+        assert_eq!(found.as_u16(), status, "{asked}: {reply}");
+        assert_eq!(reply["jsonrpc"], "2.0", "{asked}: {reply}");
+        assert_eq!(reply["error"]["code"], code, "{asked}: {reply}");
+        assert!(
+            !reply["error"]["message"].as_str().unwrap().is_empty(),
+            "{asked}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_is_let_in_may_call() {
+    let bench = Bench::with(
+        |_| {},
+        |http| {
+            http.origins = vec!["http://127.0.0.1:7777".to_owned()];
+            http.hosts = vec!["agents.example".to_owned()];
+        },
+    )
+    .await;
+    let body = call("greet");
+    let mut request = post(&body).body(Body::from(body.to_string())).unwrap();
+    let headers = request.headers_mut();
+    headers.insert("origin", "http://127.0.0.1:7777".parse().unwrap());
+    headers.insert("host", "agents.example".parse().unwrap());
+    assert_eq!(send(&bench, request).await.0, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn sessions_are_counted_and_end_when_the_server_does() {
+    let bench = Bench::with(|_| {}, |http| http.limits.max_sessions = 1).await;
+    let first = bench.client(Wire::Old, User::plain()).await;
+    let open = initialize();
+    let mut request = post(&open).body(Body::from(open.to_string())).unwrap();
+    request.headers_mut().remove("mcp-protocol-version");
+    request.headers_mut().remove("mcp-name");
+    let (status, reply) = send(&bench, request).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{reply}");
+    // Who needs no session is served.
+    let other = bench.client(Wire::New, User::plain()).await;
+    assert!(!other.list_all_tools().await.unwrap().is_empty());
+    bench.http.stop().await;
+    let called = tokio::time::timeout(
+        Duration::from_secs(30),
+        first.call_tool(CallToolRequestParams::new("tell")),
+    );
+    assert!(called.await.unwrap().is_err());
+}
+
+/// What belongs to the protocol is not for the skill: its input is what the client sent as arguments.
+#[tokio::test]
+async fn nothing_of_the_protocol_reaches_the_task() {
+    let bench = Bench::start().await;
+    let mut body = call("greet");
+    body["params"]["_meta"]["example.com/secret"] = json!("hush");
+    let request = post(&body).body(Body::from(body.to_string())).unwrap();
+    let (_, reply) = send(&bench, request).await;
+    let id = bench.all().await[0].id.clone();
+    let task = format!("{:?}", bench.task(&id).await);
+    assert!(!task.contains("hush") && task.contains("Ada"), "{task}");
+    assert!(!reply.to_string().contains("hush"), "{reply}");
+}
+
+/// A door that knows two callers by their tokens.
+fn door() -> Arc<Door> {
+    let mut callers = Callers::default();
+    for name in ["ada", "bob"] {
+        callers.add(name, Hash::of(name), &[]).unwrap();
+    }
+    Arc::new(Door::new(vec![("tokens".to_owned(), Scheme::Bearer(callers))]).unwrap())
+}
+
+fn shows(token: &str, mut request: Request<Body>) -> Request<Body> {
+    let token = format!("Bearer {token}").parse().unwrap();
+    request.headers_mut().insert("authorization", token);
+    request
+}
+
+#[tokio::test]
+async fn a_task_belongs_to_whoever_called() {
+    let bench = Bench::with(|_| {}, |http| http.door = door()).await;
+    let body = call("greet");
+    let request = || post(&body).body(Body::from(body.to_string())).unwrap();
+    let response = bench.http.routes().oneshot(request()).await.unwrap();
+    assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
+    let challenge = response.headers()["www-authenticate"].to_str().unwrap();
+    assert!(challenge.starts_with("Bearer"), "{challenge}");
+
+    let (status, _) = send(&bench, shows("ada", request())).await;
+    assert_eq!(status, StatusCode::OK);
+    let count = async |name: &str| {
+        let call = Call::by(Principal::named(name));
+        let listed = bench.tasks.list_tasks(call, Default::default()).await;
+        listed.unwrap().tasks.len()
+    };
+    assert_eq!((count("ada").await, count("bob").await), (1, 0));
+}
+
+#[tokio::test]
+async fn nobody_speaks_in_the_session_of_another() {
+    let bench = Bench::with(|_| {}, |http| http.door = door()).await;
+    let open = initialize();
+    let mut request = post(&open).body(Body::from(open.to_string())).unwrap();
+    request.headers_mut().remove("mcp-protocol-version");
+    let response = bench
+        .http
+        .routes()
+        .oneshot(shows("ada", request))
+        .await
+        .unwrap();
+    assert_eq!(response.status(), StatusCode::OK);
+    let session = response.headers()["mcp-session-id"].clone();
+    let ping = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    for (who, status) in [
+        ("bob", StatusCode::NOT_FOUND),
+        ("ada", StatusCode::ACCEPTED),
+    ] {
+        let mut request = post(&ping).body(Body::from(ping.to_string())).unwrap();
+        let headers = request.headers_mut();
+        headers.insert("mcp-session-id", session.clone());
+        headers.insert("mcp-protocol-version", "2025-11-25".parse().unwrap());
+        let response = bench
+            .http
+            .routes()
+            .oneshot(shows(who, request))
+            .await
+            .unwrap();
+        assert_eq!(response.status(), status, "{who}");
+    }
+}
