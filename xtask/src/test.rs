@@ -9,8 +9,9 @@ use crate::tools::{self, Chromium, Node, Python};
 use crate::{examples, process, tidy, types, workspace};
 
 /// Folders with a `package-lock.json` whose packages the tests use.
-const NPM_FOLDERS: [&str; 4] = [
+const NPM_FOLDERS: [&str; 5] = [
     "conformance/capnweb",
+    "conformance/mcp",
     "conformance/a2a/js",
     "conformance/a2a/old/js",
     "clients/typescript",

@@ -32,6 +32,8 @@ pub enum Command {
     Serve(Config),
     /// Serve the agent that conformance suites and measurements drive.
     Sut(Config, Sut),
+    /// Serve the agent's skills over MCP, on standard input and output.
+    Mcp(Config),
     /// Show the frames of Cap'n Web sessions.
     Tap(tap::Options),
     /// Look after the webhooks of a running server.
@@ -55,6 +57,7 @@ impl Command {
             Some(("sut", matches)) => {
                 Ok(Self::Sut(sut(matches, &environment), agent(&environment)?))
             }
+            Some(("mcp", matches)) => Ok(Self::Mcp(serve(matches, &environment)?)),
             Some(("capnweb", matches)) => Ok(Self::Tap(tap(matches)?)),
             Some(("webhook", matches)) => {
                 let asked = operator::Asked::read(matches, &environment).ok_or_else(missing)?;
@@ -80,7 +83,7 @@ impl Command {
     /// The configuration of the server, when it is one.
     pub fn config(&self) -> Option<&Config> {
         match self {
-            Self::Serve(config) | Self::Sut(config, _) => Some(config),
+            Self::Serve(config) | Self::Sut(config, _) | Self::Mcp(config) => Some(config),
             _ => None,
         }
     }
@@ -118,6 +121,14 @@ fn definition() -> clap::Command {
         .args_conflicts_with_subcommands(true)
         .subcommand(serve(
             clap::Command::new("serve").about("Serve the agent (also what happens without a command)"),
+        ))
+        .subcommand(serve(
+            clap::Command::new("mcp")
+                .about("Serve the agent's skills over MCP, on standard input and output")
+                .long_about(
+                    "Serves the agent's skills over MCP to whoever started this process, on its standard input \
+                     and output, with the data of this machine. A running server offers the same at /mcp.",
+                ),
         ))
         .subcommand(
             clap::Command::new("sut")

@@ -19,6 +19,7 @@ use crate::config::{Access, Bindings, Config, Data};
 use crate::demo;
 use crate::error::Error;
 use crate::listen::{self, Guard, Listener, Tls};
+use crate::mcp::{self, Site};
 use crate::page::{self, Page};
 use crate::sut::{self, Sut};
 use crate::{door, metrics, operator, signing};
@@ -31,6 +32,8 @@ pub struct Server {
     tasks: a2a::Server,
     /// Sockets that stay open.
     sockets: Tasks,
+    /// Sessions of MCP.
+    sessions: ::mcp::Http,
     url: String,
 }
 
@@ -47,7 +50,8 @@ impl Server {
         let mut card = agent.card();
         base.declare(&mut card);
         let served = a2a::server::Config::new(card);
-        base.build(config, served, agent, Router::new()).await
+        base.build(config, served, agent, Router::new(), mcp::as_it_is)
+            .await
     }
 
     /// The same with the agent that conformance suites and measurements drive.
@@ -60,7 +64,8 @@ impl Server {
         served.label = "sut".to_owned();
         served.extended_card = Some(sut::extended(&served.card));
         let routes = sut::routes(base.store.clone());
-        base.build(config, served, agent, routes).await
+        base.build(config, served, agent, routes, sut::serve_mcp)
+            .await
     }
 
     /// The same with something that answers and has no skills. Where it is reached is written into its cards.
@@ -77,7 +82,8 @@ impl Server {
         if let Some(card) = &mut served.extended_card {
             base.declare(card);
         }
-        base.build(config, served, agent, Router::new()).await
+        base.build(config, served, agent, Router::new(), mcp::as_it_is)
+            .await
     }
 
     /// Where it listens.
@@ -103,6 +109,7 @@ impl Server {
             // Streams would keep their connections open for as long as their tasks go on.
             self.tasks.drain();
             stop.cancel();
+            self.sessions.stop().await;
             // Whoever is connected is told, and gets the answers that are owed.
             self.sockets.drain(listen::Limits::default().drain).await;
         };
@@ -110,6 +117,32 @@ impl Server {
         tokio::join!(serving, stopping);
         self.tasks.stop().await;
     }
+}
+
+/// Serves an agent's skills over MCP on standard input and output, until that ends or `shutdown` does.
+pub async fn serve_stdio(
+    config: &Config,
+    agent: Agent,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), Error> {
+    agent.claim()?;
+    let store = open(config, "on standard input").await?;
+    let mut served = a2a::server::Config::new(agent.card());
+    limit(config, &mut served);
+    let tasks = a2a::Server::start(served, Arc::new(agent.clone()), store).await?;
+    let stopping = CancellationToken::new();
+    let handler = mcp::handler(config, &agent, &tasks, &stopping)?;
+    let session = ::mcp::stdio(handler, stopping.clone());
+    tokio::pin!(session);
+    let ended = tokio::select! {
+        ended = &mut session => ended,
+        () = shutdown => {
+            stopping.cancel();
+            session.await
+        }
+    };
+    tasks.stop().await;
+    Ok(ended?)
 }
 
 /// What every server stands on.
@@ -163,6 +196,7 @@ impl Base {
         mut served: a2a::server::Config,
         agent: Agent,
         more: Router,
+        serve_mcp: mcp::Serve,
     ) -> Result<Server, Error> {
         limit(config, &mut served);
         if let Some(key) = &self.signer {
@@ -174,8 +208,15 @@ impl Base {
         }
         let card = served.card.clone();
         let limits = served.limits.clone();
-        let skills = agent.skills().clone();
-        let tasks = a2a::Server::start(served, Arc::new(agent), self.store).await?;
+        let tasks = a2a::Server::start(served, Arc::new(agent.clone()), self.store).await?;
+        let site = Site {
+            config,
+            url: &self.url,
+            door: self.door.clone(),
+            stopping: CancellationToken::new(),
+        };
+        let handler = mcp::handler(config, &agent, &tasks, &site.stopping)?;
+        let sessions = serve_mcp(&site, handler);
 
         let deprecated = BINDINGS
             .iter()
@@ -191,7 +232,8 @@ impl Base {
         let router = page::routes(&page)
             .merge(binding::card::routes(&card))
             .merge(binding::routes(&wire, &self.offers))
-            .merge(acp::routes(wire, skills, &self.url))
+            .merge(acp::routes(wire, agent.skills().clone(), &self.url))
+            .merge(sessions.routes())
             .merge(door::behind(&self.door, None, metrics.merge(more)))
             .merge(door::behind(&self.door, Some(door::OPERATOR), operator));
 
@@ -212,6 +254,7 @@ impl Base {
             router: page::with_fallbacks(router),
             tasks,
             sockets,
+            sessions,
             url: self.url,
         })
     }

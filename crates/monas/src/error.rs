@@ -40,6 +40,9 @@ pub enum Error {
     /// The agent is served already.
     #[error("start the agent: {0}")]
     Started(#[from] skill::AlreadyStarted),
+    /// Whoever is at standard input does not speak MCP.
+    #[error("speak MCP: {0}")]
+    Stdio(#[from] Box<mcp::rmcp::service::ServerInitializeError>),
     /// The data cannot be had.
     #[error(transparent)]
     Store(#[from] store::Error),

@@ -10,6 +10,7 @@
 //! - `page`: the page at `/`
 //! - [`operator`]: what an operator asks of a running server, at its addresses and by the command line
 //! - [`door`]: who is let in
+//! - `mcp`: the agent's skills over MCP, as this server is configured
 //! - [`signing`]: the key that signs the card
 //! - [`cli`]: the program as a client of any agent
 //! - [`tap`]: the frames of a Cap'n Web session, shown as they pass
@@ -26,6 +27,7 @@ pub mod door;
 mod error;
 pub mod listen;
 pub mod log;
+mod mcp;
 mod metrics;
 pub mod operator;
 mod page;

@@ -30,12 +30,21 @@ impl Filter {
     pub fn warn() -> Self {
         Self("warn".to_owned())
     }
+
+    /// The library of MCP complains about its peers as if it were the server that is wrong, so that anybody could
+    /// fill the log. Who wants to hear it names it.
+    fn with_quiet_libraries(&self) -> String {
+        match self.0.contains("rmcp") {
+            true => self.0.clone(),
+            false => format!("{},rmcp=off", self.0),
+        }
+    }
 }
 
 /// Logs from now on. Does nothing when the process logs already, as when it is not ours alone.
 pub fn start(filter: &Filter) {
     let subscriber = tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(&filter.0))
+        .with_env_filter(EnvFilter::new(filter.with_quiet_libraries()))
         .with_target(false)
         // A line for each span that was asked for, with all that is known about it at its end.
         .with_span_events(FmtSpan::CLOSE)

@@ -9,7 +9,7 @@ use tokio::sync::{Notify, oneshot};
 use crate::app::App;
 use crate::cli;
 use crate::command::{Command, Refused, completion};
-use crate::compose::Server;
+use crate::compose::{Server, serve_stdio};
 use crate::config;
 use crate::error::Error;
 use crate::log;
@@ -69,6 +69,14 @@ async fn run(command: &Command, app: App) -> Result<ExitCode, Error> {
     let server = match command {
         Command::Serve(config) => Server::start_agent(config, app.agent(config)?).await?,
         Command::Sut(config, agent) => Server::start_sut(config, *agent).await?,
+        Command::Mcp(config) => {
+            let agent = app.agent(config)?;
+            let stopped = async {
+                let _ = signals.next().await;
+            };
+            serve_stdio(config, agent, stopped).await?;
+            return Ok(ExitCode::SUCCESS);
+        }
         Command::Tap(options) => return tap(options, signals).await,
         Command::Webhook(asked) => {
             asked.perform(say).await?;

@@ -16,7 +16,9 @@ use skill::{CreateError, Manifest, Options};
 use store::Store;
 
 use crate::demo;
+use crate::mcp::Site;
 
+mod mcp;
 mod script;
 mod skills;
 
@@ -77,10 +79,15 @@ impl Sut {
             .describe("Does what conformance suites and measurements ask for.");
         env!("CARGO_PKG_VERSION").clone_into(&mut manifest.version);
         let mut options = Options::default();
-        options.skills = skills::all()?;
+        options.skills = mcp::skills(skills::all()?)?;
         options.answerer = Some(Arc::new(self));
         skill::Agent::create(manifest, options)
     }
+}
+
+/// Offers over MCP what suites look for, beside skills.
+pub(crate) fn serve_mcp(site: &Site<'_>, handler: ::mcp::Handler) -> ::mcp::Http {
+    site.serve(mcp::Fixtures::beside(handler))
 }
 
 /// What the agent says about itself to everyone.

@@ -11,6 +11,7 @@ mod cli;
 mod client;
 mod interop;
 mod listen;
+mod mcp;
 mod operator;
 mod program;
 mod server;

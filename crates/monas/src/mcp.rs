@@ -1,0 +1,119 @@
+//! The agent's skills over MCP, as this server is configured.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use access::Door;
+use mcp::rmcp::ServerHandler;
+use mcp::{Handler, Http, HttpConfig};
+use skill::Agent;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{Config, Data};
+use crate::error::Error;
+
+/// The file of the key in the data folder.
+const KEY: &str = "mcp.key";
+
+/// How a handler comes to be served: as it is, or with more around it.
+pub(crate) type Serve = fn(&Site<'_>, Handler) -> Http;
+
+/// Where skills are offered.
+pub(crate) struct Site<'a> {
+    pub(crate) config: &'a Config,
+    /// What clients are told to call.
+    pub(crate) url: &'a str,
+    pub(crate) door: Arc<Door>,
+    /// Ends when the server stops.
+    pub(crate) stopping: CancellationToken,
+}
+
+impl Site<'_> {
+    /// A handler behind HTTP.
+    pub(crate) fn serve<H: ServerHandler + Clone>(&self, handler: H) -> Http {
+        let config = self.config;
+        let public = config.public_url.iter();
+        let allowed = config.allow_origins.iter().chain(public.clone());
+        let allowed = allowed.map(|origin| with_port(&origin.to_string()));
+        let mut served = HttpConfig {
+            hosts: public.map(|url| url.host().to_owned()).collect(),
+            origins: allowed.chain(own_origins(self.url)).collect(),
+            door: self.door.clone(),
+            stopping: self.stopping.clone(),
+            ..HttpConfig::default()
+        };
+        served.limits.max_body = config.limits.max_body;
+        Http::new(handler, served)
+    }
+}
+
+/// Serves a handler as it is.
+pub(crate) fn as_it_is(site: &Site<'_>, handler: Handler) -> Http {
+    site.serve(handler)
+}
+
+/// What answers: the skills of this agent, called at these tasks.
+pub(crate) fn handler(
+    config: &Config,
+    agent: &Agent,
+    tasks: &a2a::Server,
+    stopping: &CancellationToken,
+) -> Result<Handler, Error> {
+    let mut offered = mcp::Config::new(agent.skills().clone(), Arc::new(tasks.clone()));
+    if let Some(url) = &config.public_url {
+        url.host().clone_into(&mut offered.authority);
+    }
+    if let Data::Folder(folder) = &config.data {
+        let failed = |source| Error::System {
+            what: "keep a key in the data folder",
+            source,
+        };
+        offered.key = key(&folder.join(KEY)).map_err(failed)?;
+    }
+    offered.stopping = stopping.clone();
+    Ok(Handler::new(offered))
+}
+
+/// Pages of a server at this URL, by any of its names on this machine.
+fn own_origins(url: &str) -> Vec<String> {
+    let (scheme, authority) = url.split_once("://").unwrap_or(("http", url));
+    let port = authority.rsplit_once(':').map_or("*", |(_, port)| port);
+    let own = ["localhost", "127.0.0.1", "[::1]"];
+    own.map(|host| format!("{scheme}://{host}:{port}")).to_vec()
+}
+
+/// An origin with its port, also where that goes without saying.
+fn with_port(origin: &str) -> String {
+    let (scheme, authority) = origin.split_once("://").unwrap_or(("http", origin));
+    match authority.rsplit_once(':') {
+        Some((_, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => origin.to_owned(),
+        _ => format!("{origin}:{}", if scheme == "https" { 443 } else { 80 }),
+    }
+}
+
+/// The key of a file, which is made when it is not there. Nobody else can read it.
+fn key(path: &Path) -> io::Result<Vec<u8>> {
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        read => return read,
+    }
+    let random = [
+        uuid::Uuid::new_v4(),
+        uuid::Uuid::new_v4(),
+        uuid::Uuid::new_v4(),
+    ];
+    let key: Vec<u8> = random.iter().flat_map(|part| *part.as_bytes()).collect();
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    let mut file = options.open(path)?;
+    file.write_all(&key)?;
+    file.sync_all()?;
+    Ok(key)
+}
