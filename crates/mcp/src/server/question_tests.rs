@@ -1,3 +1,5 @@
+//! Questions become elicitations, and answers come back.
+
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 

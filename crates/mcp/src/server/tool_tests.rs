@@ -1,3 +1,5 @@
+//! Skills become tools, with what MCP hosts are told about them.
+
 use skill::{Definition, Id, OneOrMore, Spec};
 
 #[test]
