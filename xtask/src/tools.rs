@@ -87,11 +87,16 @@ pub(crate) fn npm_packages(root: &Path, folder: &str, node: &Node) -> Result<Pat
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(modules);
     }
-    let mut npm = Command::new("npm");
-    npm.args(["ci", "--no-audit", "--no-fund"])
-        .current_dir(&folder);
-    node.offer_to(&mut npm);
-    process::run(&mut npm).map_err(|error| Error::Missing {
+    let npm = |words: &[&str]| {
+        let mut npm = Command::new("npm");
+        npm.args(words).args(["--no-audit", "--no-fund"]);
+        npm.current_dir(&folder);
+        node.offer_to(&mut npm);
+        process::run(&mut npm)
+    };
+    // A lock file that was written where packages for other platforms cannot be had does not satisfy `ci`.
+    let installed = npm(&["ci"]).or_else(|_| npm(&["install", "--no-save"]));
+    installed.map_err(|error| Error::Missing {
         tool: "a package of the npm registry",
         why: format!("{}: {error}", folder.display()),
         install: "npm ci, in that folder",
