@@ -2,7 +2,8 @@
 //!
 //! - [`arrows`]: crates depend on each other only as the table in `ARCHITECTURE.md` says;
 //! - [`files`]: every module says what it is for, the README stays short, no file names a path of
-//!   one machine, only the binary reads the environment, and the session has no I/O, clock or tasks.
+//!   one machine, only the binary reads the environment, and the session has no I/O, clock or tasks;
+//! - [`sabotage`]: nothing but the proof breaks requirements.
 
 use std::path::Path;
 
@@ -10,6 +11,7 @@ use crate::error::{Error, Result};
 
 mod arrows;
 mod files;
+mod sabotage;
 
 #[cfg(test)]
 #[path = "tidy_tests.rs"]
@@ -27,5 +29,6 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 fn findings(root: &Path) -> Result<Vec<String>> {
     let mut findings = arrows::check(root)?;
     findings.extend(files::check(root)?);
+    findings.extend(sabotage::check(root)?);
     Ok(findings)
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::arrows::{self, Arrows, State};
-use super::{files, findings};
+use super::{files, findings, sabotage};
 use crate::workspace::{self, Package};
 
 #[test]
@@ -27,6 +27,7 @@ fn package(name: &str, arrows: &[&str]) -> Package {
         folder: PathBuf::from("crates").join(name),
         arrows: arrows.iter().map(|name| (*name).to_owned()).collect(),
         features: Vec::new(),
+        turns_on: Vec::new(),
         examples: Vec::new(),
     }
 }
@@ -127,4 +128,19 @@ fn finds_a_clock_in_the_session() {
         files::check_file("crates/capnweb/src/stream.rs", text),
         Vec::<String>::new()
     );
+}
+
+#[test]
+fn finds_who_would_break_requirements() {
+    let on = |by: &str, what: &str| (by.to_owned(), what.to_owned());
+    let mut a2a = package("a2a", &[]);
+    a2a.turns_on = vec![on("default", "sabotage"), on("sabotage", "access/sabotage")];
+    let mut monas = package("monas", &["a2a"]);
+    monas.turns_on = vec![on("its dependency on a2a", "sabotage")];
+    let found = sabotage::found(&[a2a, monas]);
+    let expected = [
+        "a2a: default turns on sabotage",
+        "monas: its dependency on a2a turns on sabotage",
+    ];
+    assert_eq!(found, expected);
 }

@@ -27,6 +27,8 @@ pub(crate) struct Package {
     pub(crate) arrows: Vec<String>,
     /// Its features, `default` left out.
     pub(crate) features: Vec<String>,
+    /// Features that are turned on, each with what does it: a feature of its own, or that it depends on something.
+    pub(crate) turns_on: Vec<(String, String)>,
     /// Programs among its examples.
     pub(crate) examples: Vec<String>,
 }
@@ -65,6 +67,12 @@ fn read(package: &Value, root: &Path) -> Option<Package> {
         .map(str::to_owned)
         .collect();
     let features = package["features"].as_object()?.keys();
+    let own = package["features"].as_object()?.iter();
+    let own = own.flat_map(|(by, on)| items(on).map(|on| (by.clone(), text(on))));
+    let of_others = items(&package["dependencies"]).flat_map(|dependency| {
+        let by = format!("its dependency on {}", text(&dependency["name"]));
+        items(&dependency["features"]).map(move |on| (by.clone(), text(on)))
+    });
     let examples = items(&package["targets"])
         .filter(|target| items(&target["kind"]).any(|kind| kind == "example"))
         .filter_map(|target| target["name"].as_str())
@@ -78,8 +86,13 @@ fn read(package: &Value, root: &Path) -> Option<Package> {
             .filter(|name| *name != "default")
             .cloned()
             .collect(),
+        turns_on: own.chain(of_others).collect(),
         examples,
     })
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
 }
 
 fn items(value: &Value) -> impl Iterator<Item = &Value> {

@@ -14,6 +14,7 @@
 //! - [`old`]: version 0.3, translated at the edge
 //! - [`signature`], [`webhook`]: cards and deliveries that prove whose they are
 //! - [`typescript`]: that data and those operations, declared for TypeScript
+//! - [`sabotage`]: requirements broken on purpose, for the proof alone
 //! - [`event`], [`error`], [`limits`]: what happens, what goes wrong, and how much of everything
 
 pub mod binding;
@@ -23,6 +24,7 @@ pub mod event;
 pub mod limits;
 pub mod old;
 pub mod operation;
+pub mod sabotage;
 pub mod server;
 pub mod service;
 pub mod signature;

@@ -15,6 +15,7 @@ use http::{HeaderName, Response, StatusCode};
 use sha2::{Digest as _, Sha256};
 
 use crate::old;
+use crate::sabotage::broken;
 use crate::types::AgentCard;
 
 /// Where the card is; the second address is the older one.
@@ -43,7 +44,10 @@ pub fn routes(card: &AgentCard) -> Router {
 impl Published {
     fn new(card: &AgentCard, now: SystemTime) -> Self {
         // Whichever version its reader speaks.
-        let card = serde_json::to_value(card).expect("a card is always JSON");
+        let mut card = serde_json::to_value(card).expect("a card is always JSON");
+        if broken("r14") {
+            card["supportedInterfaces"] = serde_json::json!([]);
+        }
         let body = Bytes::from(old::union(card).to_string());
         let digest = Sha256::digest(&body);
         let tag: String = digest

@@ -26,6 +26,7 @@ use super::replay::{Outcome, Ticket};
 use super::turn::{Asked, Outbox, Turn, Update};
 use super::{Inner, id, upkeep};
 use crate::error::Error;
+use crate::sabotage::broken;
 use crate::types::{Message, Part, Role, Task, TaskState};
 
 mod change;
@@ -134,7 +135,7 @@ impl Run {
     ) -> Box<Self> {
         let now = server.now();
         let context_id = match &*incoming.asked.message.context_id {
-            "" => {
+            given if given.is_empty() || broken("r13") => {
                 let label = server.agent.label(&incoming.asked.message);
                 id::context(label.as_deref().unwrap_or(&server.label), now)
             }

@@ -15,6 +15,7 @@ use super::{Inner, fold};
 use crate::error::Error;
 use crate::event::{Event, EventStream};
 use crate::limits::MAX_ID;
+use crate::sabotage::{self, broken};
 use crate::service::Call;
 use crate::types::{
     Answer, Content, Message, Part, SendMessageRequest, SendMessageResponse, StreamResponse, Task,
@@ -35,7 +36,10 @@ impl Inner {
         };
         let scope = Scope::new(&call.caller, &request.tenant);
         let mut task = match self.deliver(&scope, call, request, wants).await? {
-            Delivered::Message(message) => {
+            Delivered::Message(mut message) => {
+                if broken("r2") {
+                    message.parts.clear();
+                }
                 let payload = Answer::Message(message);
                 return Ok(SendMessageResponse { payload });
             }
@@ -112,7 +116,8 @@ impl Inner {
         wants: Wants,
     ) -> Result<Started, Error> {
         let (reply, starting) = oneshot::channel();
-        let request = *request;
+        let mut request = *request;
+        sabotage::spoil(request.message.as_mut());
         let mut configuration = request.configuration.unwrap_or_default();
         let webhook = configuration.task_push_notification_config.take();
         let webhook = webhook.map(|config| Registration {

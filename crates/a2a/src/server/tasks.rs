@@ -13,6 +13,7 @@ use super::run::{Command, state};
 use super::{Inner, fold};
 use crate::error::Error;
 use crate::limits::{DEFAULT_PAGE, MAX_ID, MAX_PAGE};
+use crate::sabotage::broken;
 use crate::service::Call;
 use crate::types::{
     CancelTaskRequest, GetTaskRequest, ListTasksRequest, ListTasksResponse, Task, TaskState,
@@ -108,6 +109,9 @@ impl Inner {
                 Ok((tasks?, view.count(&all)?))
             })
             .await?;
+        if broken("r4") {
+            tasks.clear();
+        }
         let more = tasks.len() > page_size;
         tasks.truncate(page_size);
         let next_page_token = match tasks.last() {
@@ -143,6 +147,7 @@ impl Inner {
                     state,
                 });
             }
+            _ if broken("r5") => return Ok(task),
             _ => {}
         }
         let (reply, replied) = oneshot::channel();

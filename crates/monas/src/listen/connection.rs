@@ -61,6 +61,9 @@ impl Common {
         let Some(tls) = &self.tls else {
             return self.speak(stream, None, stop).await;
         };
+        if a2a::sabotage::broken("r1") {
+            return;
+        }
         let accepted = timeout(self.limits.handshake, tls.accept(stream));
         match stop.run_until_cancelled(accepted).await {
             Some(Ok(Ok(stream))) => {

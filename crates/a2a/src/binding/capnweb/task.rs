@@ -12,6 +12,7 @@ use super::server::AgentObject;
 use super::value::{failure, from_json};
 use crate::error::Error;
 use crate::operation::{self, Frame, Operation, Reply};
+use crate::sabotage::broken;
 use crate::types::TaskState;
 
 /// A task of the caller's, or the message that was all of the answer.
@@ -318,6 +319,9 @@ async fn tell(callback: &Callback, frame: &Frame) -> ::capnweb::Result<()> {
         }
         Happened::Nothing => return Ok(()),
     };
+    if broken("r9") {
+        return Ok(());
+    }
     // Where to go on after a lost connection, which 0.3 does not say by itself.
     if let (Some(event), Some(cursor)) = (event.as_object_mut(), frame.cursor) {
         event.insert("generation".to_owned(), cursor.to_string().into());

@@ -14,6 +14,7 @@ use super::row::{State, Webhook};
 use crate::error::Error;
 use crate::event::{Event, Format};
 use crate::limits::EVENTS_AT_ONCE;
+use crate::sabotage::broken;
 use crate::server::Inner;
 use crate::server::journal::{self, TASKS, WEBHOOKS};
 use crate::types::{Task, TaskPushNotificationConfig};
@@ -40,6 +41,9 @@ pub(super) async fn serve(server: Arc<Inner>, mut row: Row) {
 
 async fn deliver(server: &Inner, row: &Row) -> Result<(), Error> {
     let mut webhook = Webhook::read(row)?;
+    if broken("r9") {
+        return Ok(());
+    }
     let dialect = server.push.dialect(&webhook.dialect);
     let id = webhook.config.task_id.clone();
     let (wanted, delivered) = (id.clone(), webhook.delivered);
