@@ -37,6 +37,8 @@ pub enum Act {
     Ask,
     /// `reply …`: the answer is a message.
     Reply(String),
+    /// `whoami`: the answer is whom the agent takes the caller for.
+    Whoami,
     /// `done`, `fail`, `reject`: the task ends.
     End(TaskState),
     /// `nothing`: the turn ends.
@@ -64,6 +66,7 @@ impl Act {
             "wait" => Self::Wait,
             "ask" => Self::Ask,
             "reply" => Self::Reply(rest()),
+            "whoami" => Self::Whoami,
             "done" => Self::End(TaskState::Completed),
             "fail" => Self::End(TaskState::Failed),
             "reject" => Self::End(TaskState::Rejected),
@@ -114,6 +117,7 @@ impl Act {
             Self::Wait => gates.pass(turn).await,
             Self::Ask => turn.ask("What next?").await,
             Self::Reply(text) => turn.reply(turn.say(text)).await,
+            Self::Whoami => turn.reply(turn.say(turn.caller().name())).await,
             Self::End(TaskState::Completed) => turn.complete().await,
             Self::End(state) => turn.status(*state, Some(turn.say("as asked"))).await,
             Self::Nothing => Ok(()),

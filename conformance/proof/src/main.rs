@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use proof::projection::{UNASKED, UNSHOWN};
 use proof::{Plan, Scenario, Wire, run, verdict};
 
 const USAGE: &str =
     "usage: proof run FILE [--wires WIRE,WIRE…]   runs a scenario; each wire must show what jsonrpc-1.0 does
        proof show FILE [--wires WIRE]         runs a scenario over one wire and shows what is seen
-       proof wires                            lists the wires";
+       proof wires                            lists the wires
+       proof limits                           lists what some of them cannot ask or show, and why";
 
 #[expect(
     clippy::print_stdout,
@@ -34,6 +36,7 @@ async fn main() -> ExitCode {
 async fn perform(arguments: &[&str]) -> Result<String, String> {
     match arguments {
         ["wires"] => Ok(names(&Wire::all()).join("\n")),
+        ["limits"] => Ok(limits()),
         ["run", file] => compare(file, &Wire::all()).await,
         ["run", file, "--wires", wires] => compare(file, &read_wires(wires)?).await,
         ["show", file] => show(file, Wire::reference()).await,
@@ -63,6 +66,20 @@ async fn show(file: &str, wire: Wire) -> Result<String, String> {
         format!("{}\n{seen}", entry.step)
     });
     Ok(entries.collect())
+}
+
+fn limits() -> String {
+    let line = |kind: &str, name: &str, why: &str, over: fn(Wire) -> bool| {
+        let wires: Vec<Wire> = Wire::all().into_iter().filter(|wire| over(*wire)).collect();
+        format!("{kind}: {name} ({})\n    {why}\n", names(&wires).join(", "))
+    };
+    let unasked = UNASKED
+        .iter()
+        .map(|row| line("cannot ask", row.name, row.why, row.over));
+    let unshown = UNSHOWN
+        .iter()
+        .map(|row| line("cannot show", row.name, row.why, row.over));
+    unasked.chain(unshown).collect()
 }
 
 fn read(file: &str) -> Result<Scenario, String> {

@@ -12,6 +12,8 @@ mod support;
 mod laws;
 mod random;
 mod receiver;
+mod schemes;
+mod security;
 mod written;
 
 mod r01_http;
@@ -20,6 +22,8 @@ mod r03_streaming;
 mod r04_task_state;
 mod r05_cancellation;
 mod r06_push_configuration;
+mod r07_header_authentication;
+mod r08_authentication_schemes;
 mod r09_calling_back;
 mod r10_structured_data;
 mod r11_files;

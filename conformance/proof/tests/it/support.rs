@@ -23,6 +23,10 @@ macro_rules! on_every_binding {
 
 /// The wires of a binding: both versions.
 pub(crate) fn wires(binding: &str) -> Vec<Wire> {
+    #[cfg(feature = "sabotage")]
+    if let Ok(requirement) = std::env::var("MONAS_BREAK") {
+        a2a::sabotage::break_requirement(&requirement);
+    }
     let mut wires = Wire::all();
     wires.retain(|wire| wire.binding.key == binding);
     assert_eq!(wires.len(), 2, "{binding}");
@@ -31,7 +35,7 @@ pub(crate) fn wires(binding: &str) -> Vec<Wire> {
 
 /// What waits for something that does not come fails.
 pub(crate) async fn in_time<T>(check: impl Future<Output = T>) -> T {
-    let checked = tokio::time::timeout(Duration::from_secs(20), check).await;
+    let checked = tokio::time::timeout(Duration::from_secs(10), check).await;
     checked.expect("what is waited for does not come")
 }
 
