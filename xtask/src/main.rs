@@ -4,6 +4,7 @@
 //! - [`tidy`] holds the checks of the repository itself: crate arrows, file headers, paths;
 //! - [`examples`] runs the numbered examples and compares what they print;
 //! - [`types`] writes the TypeScript declarations and references of our targets;
+//! - [`prove`] shows each requirement of the protocol on each binding, and writes the table;
 //! - [`mod@bench`] measures us and the reference implementation in one run;
 //! - [`soak`] keeps a server busy and looks whether it stays as it is.
 
@@ -16,11 +17,13 @@
 use std::process::ExitCode;
 
 use crate::error::{Error, Result};
+use crate::report::Tally;
 
 mod bench;
 mod error;
 mod examples;
 mod process;
+mod prove;
 mod report;
 mod soak;
 mod test;
@@ -33,12 +36,15 @@ const HELP: &str = "\
 cargo xtask COMMAND
 
   test                 set up what the tests need, then run everything a change must pass:
-                       format, tidy, clippy, types, tests, doc tests, examples, features, docs, licences
+                       format, tidy, clippy, types, tests, proof, doc tests, examples, features, docs, licences
   tidy                 check crate arrows, file headers, README length and machine paths
   examples [--bless]   run the numbered examples and compare their output with
                        examples/expected/NAME.txt; --bless writes those files instead
   types [--check]      write the TypeScript declarations and references of the targets that programs
                        of ours serve; --check only compares them
+  prove [--check]      show each requirement of the protocol on each binding, by tests run there and then, and
+                       write the table docs/proof.md; --check only compares it
+  prove --self-check   break each requirement in turn and show that its cells turn red
   bench a2a            measure our A2A server, and official ones in the same run
       --peers DIR      a folder with those servers: rs_official/, js_server.mjs, py_server.py;
                        any of them may be missing
@@ -101,6 +107,9 @@ fn run(arguments: &[String]) -> Result<()> {
         ["examples", "--bless"] => examples::run(&root, examples::Expected::Write).map(|_| ()),
         ["types"] => types::run(&root, types::Files::Write),
         ["types", "--check"] => types::run(&root, types::Files::Check),
+        ["prove"] => prove::run(&root, prove::Files::Write, &mut Tally::default()),
+        ["prove", "--check"] => prove::run(&root, prove::Files::Check, &mut Tally::default()),
+        ["prove", "--self-check"] => prove::self_check(&root),
         ["bench", "a2a", options @ ..] => bench::a2a::run(&root, options),
         ["bench", "capnweb", options @ ..] => bench::capnweb::run(&root, options),
         ["bench", "transports", options @ ..] => bench::transports::run(&root, options),

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::error::Result;
 use crate::report::{Report, Tally};
 use crate::tools::{self, Chromium, Node, Python};
-use crate::{examples, process, tidy, types, workspace};
+use crate::{examples, process, prove, tidy, types, workspace};
 
 /// Folders with a `package-lock.json` whose packages the tests use.
 const NPM_FOLDERS: [&str; 5] = [
@@ -52,6 +52,9 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     report.step("tests", |tally| {
         test(root, &peers, &["--lib", "--bins", "--tests"], tally)
     })?;
+    report.step("proof", |tally| {
+        prove::run(root, prove::Files::Check, tally)
+    })?;
     report.step("doc tests", |tally| test(root, &peers, &["--doc"], tally))?;
     report.step("examples", |tally| {
         tally.passed = examples::run(root, examples::Expected::Compare)?;
@@ -93,6 +96,10 @@ fn cargo(root: &Path, arguments: &[&str]) -> Result<()> {
 fn test(root: &Path, peers: &Peers, kinds: &[&str], tally: &mut Tally) -> Result<()> {
     let mut command = process::cargo(root);
     command.args(["test", "--workspace", "--no-fail-fast"]);
+    if kinds != ["--doc"] {
+        // The tests of the proof are a step of their own.
+        command.args(["--exclude", "proof"]);
+    }
     command.args(kinds);
     peers.offer_to(&mut command);
     process::watch(&mut command, |line| tally.add_summary(line))

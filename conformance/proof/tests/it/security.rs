@@ -3,7 +3,7 @@
 
 use a2a::types::GetTaskRequest;
 use capnweb::transport::websocket;
-use capnweb::{Any, Capability, Connection, Options, Value, target};
+use capnweb::{Any, Capability, Connection, Options, Promise, Value, target};
 use proof::{Wire, World};
 use tokio::sync::mpsc;
 
@@ -27,6 +27,16 @@ fn message(script: &str) -> Value {
     ])
 }
 
+/// A task that waits, as an object, and its id. The listener is told of it.
+async fn begin(agent: &Capability, listener: Capability) -> (Promise, String) {
+    let message = message("work, wait, done");
+    let sent = vec![message, Value::Undefined, Value::Stub(listener)];
+    let task = agent.call("sendMessageStreaming", sent);
+    let shown = task.call("getTask", ()).await.unwrap();
+    let id = shown.field("id").and_then(Value::as_str);
+    (task, id.unwrap().to_owned())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_calls_without_a_credential() {
     let guarded = Guarded::start().await;
@@ -44,15 +54,7 @@ async fn nobody_calls_without_a_credential() {
 async fn a_task_object_gives_its_task_and_nothing_else() {
     let world = World::start().await;
     let (_session, agent) = open(&world).await;
-    let listener = Value::Stub(Capability::nothing());
-    let sent = vec![message("work, wait, done"), Value::Undefined, listener];
-    let task = agent.call("sendMessageStreaming", sent);
-    let shown = task.call("getTask", ()).await.unwrap();
-    let id = shown
-        .field("id")
-        .and_then(Value::as_str)
-        .unwrap()
-        .to_owned();
+    let (task, id) = begin(&agent, Capability::nothing()).await;
     // What the agent can, its task cannot.
     agent.call("listTasks", ()).await.unwrap();
     for method in ["listTasks", "sendMessage", "authenticate", "getAgentCard"] {
@@ -92,15 +94,7 @@ async fn an_object_that_is_let_go_is_called_no_more() {
     let world = World::start().await;
     let (_session, agent) = open(&world).await;
     let (sender, mut heard) = mpsc::unbounded_channel();
-    let listener = Value::Stub(Capability::new(Listener(sender)));
-    let sent = vec![message("work, wait, done"), Value::Undefined, listener];
-    let task = agent.call("sendMessageStreaming", sent);
-    let shown = task.call("getTask", ()).await.unwrap();
-    let id = shown
-        .field("id")
-        .and_then(Value::as_str)
-        .unwrap()
-        .to_owned();
+    let (task, id) = begin(&agent, Capability::new(Listener(sender))).await;
     for _ in 0..2 {
         assert_eq!(in_time(heard.recv()).await, Some("told"));
     }

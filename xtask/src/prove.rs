@@ -1,0 +1,195 @@
+//! `cargo xtask prove`: every requirement on every binding, by tests that are executed in that very run.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::error::{Doing as _, Error, Result};
+use crate::process;
+use crate::report::Tally;
+
+mod breaks;
+mod table;
+#[cfg(test)]
+#[path = "prove_tests.rs"]
+mod tests;
+
+pub(crate) use breaks::run as self_check;
+use table::{BINDINGS, LAWS, REQUIREMENTS};
+
+/// Where the table is.
+const DOCUMENT: &str = "docs/proof.md";
+
+/// The verdict of a test that did not run.
+const MISSING: &str = "**MISSING**";
+
+/// What to do with the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Files {
+    Write,
+    Check,
+}
+
+/// Runs the tests, and writes the table of what they showed or compares it.
+pub(crate) fn run(root: &Path, files: Files, tally: &mut Tally) -> Result<()> {
+    let verdicts = verdicts(&test_programs(root, &[])?, &[], None, Shown::Lines)?;
+    tally.passed = verdicts.0.values().filter(|it| **it).count();
+    tally.failed = verdicts.0.len() - tally.passed;
+    let document = document(&verdicts);
+    let path = root.join(DOCUMENT);
+    match files {
+        Files::Write => {
+            std::fs::write(&path, &document).doing(|| format!("write {DOCUMENT}"))?;
+            println!("wrote {DOCUMENT}");
+        }
+        Files::Check => {
+            let found = std::fs::read_to_string(&path).doing(|| format!("read {DOCUMENT}"))?;
+            if found != document {
+                let why = "it is not what the tests show: run `cargo xtask prove`";
+                return Err(Error::Found(format!("{DOCUMENT}: {why}")));
+            }
+        }
+    }
+    let failed: Vec<&str> = verdicts.failed().collect();
+    if failed.is_empty() && !document.contains(MISSING) {
+        println!("{}", summary());
+        return Ok(());
+    }
+    Err(Error::Found(format!(
+        "not shown: {}; see {DOCUMENT}",
+        failed.join(", ")
+    )))
+}
+
+fn summary() -> String {
+    let cells = REQUIREMENTS.len() * BINDINGS.len();
+    let (requirements, bindings, laws) = (REQUIREMENTS.len(), BINDINGS.len(), LAWS.len());
+    format!(
+        "{requirements} requirements on {bindings} bindings: {cells} cells hold; {laws} laws hold"
+    )
+}
+
+/// Which tests passed.
+struct Verdicts(BTreeMap<String, bool>);
+
+impl Verdicts {
+    fn failed(&self) -> impl Iterator<Item = &str> {
+        let failed = self.0.iter().filter(|(_, passed)| !**passed);
+        failed.map(|(name, _)| name.as_str())
+    }
+
+    /// What a test showed; a test that did not run shows nothing.
+    fn word(&self, test: &str) -> &'static str {
+        match self.0.get(test) {
+            Some(true) => "holds",
+            Some(false) => "**FAILS**",
+            None => MISSING,
+        }
+    }
+}
+
+/// Builds the tests of the proof and gives the programs.
+fn test_programs(root: &Path, features: &[&str]) -> Result<Vec<PathBuf>> {
+    let arguments = [&["--package", "proof", "--tests"][..], features].concat();
+    let built = process::build(root, &arguments)?;
+    let tests = built
+        .into_iter()
+        .filter(|built| built.path.components().any(|it| it.as_os_str() == "deps"));
+    Ok(tests.map(|built| built.path).collect())
+}
+
+/// Whether the tests' own lines are shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Lines,
+    Nothing,
+}
+
+/// Runs those tests whose names contain one of the words, all of them without any.
+fn verdicts(
+    programs: &[PathBuf],
+    words: &[&str],
+    broken: Option<&str>,
+    shown: Shown,
+) -> Result<Verdicts> {
+    let mut verdicts = BTreeMap::new();
+    for program in programs {
+        let mut command = Command::new(program);
+        // They wait more than they work, above all when something is broken.
+        command.args(words).arg("--test-threads=8");
+        command.stderr(Stdio::null());
+        if let Some(requirement) = broken {
+            command.env("MONAS_BREAK", requirement);
+        }
+        if shown == Shown::Lines {
+            command.stderr(Stdio::inherit());
+        }
+        let output = command
+            .output()
+            .doing(|| format!("start {}", process::line(&command)))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        if shown == Shown::Lines {
+            print!("{text}");
+        }
+        verdicts.extend(text.lines().filter_map(verdict));
+    }
+    Ok(Verdicts(verdicts))
+}
+
+/// The name and the verdict in a line such as `test r03_streaming::grpc ... ok`.
+fn verdict(line: &str) -> Option<(String, bool)> {
+    let (name, verdict) = line.strip_prefix("test ")?.split_once(" ... ")?;
+    Some((name.to_owned(), verdict.trim() == "ok"))
+}
+
+fn document(verdicts: &Verdicts) -> String {
+    let mut text = String::from(INTRODUCTION);
+    text.push_str(&matrix(verdicts));
+    for requirement in REQUIREMENTS {
+        let number = requirement.number();
+        write!(text, "\n## {number}: {}\n\n{HEAD}", requirement.what).expect("texts grow");
+        for ((binding, name), means) in BINDINGS.iter().zip(requirement.means) {
+            let test = requirement.test(binding);
+            let verdict = verdicts.word(&test);
+            writeln!(text, "| {name} | {means} | `{test}` | {verdict} |").expect("texts grow");
+        }
+    }
+    write!(
+        text,
+        "\n## Laws\n\n| what holds of all bindings together | evidence | verdict |\n|---|---|---|\n"
+    )
+    .expect("texts grow");
+    for law in LAWS {
+        let verdict = verdicts.word(law.test);
+        writeln!(text, "| {} | `{}` | {verdict} |", law.what, law.test).expect("texts grow");
+    }
+    text
+}
+
+/// All verdicts at one glance.
+fn matrix(verdicts: &Verdicts) -> String {
+    let names = BINDINGS.map(|(_, name)| name).join(" | ");
+    let mut text = format!("\n| requirement | {names} |\n|---|---|---|---|---|---|\n");
+    for requirement in REQUIREMENTS {
+        let cells = BINDINGS.map(|(key, _)| verdicts.word(&requirement.test(key)));
+        let (number, what) = (requirement.number(), requirement.what);
+        writeln!(text, "| {number}: {what} | {} |", cells.join(" | ")).expect("texts grow");
+    }
+    text
+}
+
+const HEAD: &str =
+    "| binding | means, or stated equivalent | evidence | verdict |\n|---|---|---|---|\n";
+
+const INTRODUCTION: &str = "\
+# Proof
+
+The requirements of the protocol, each executed on every binding, in version 1.0 and in version 0.3. Each piece of
+evidence is a test of the package `proof` (`conformance/proof/tests/it`): a real server in the test's process, our
+client at the other end of a real socket.
+
+`cargo xtask prove` runs the tests and writes this file; `cargo xtask prove --check`, a part of `cargo xtask test`,
+fails when it is not what the tests show. `cargo xtask prove --self-check` breaks the implementation of each
+requirement in turn, by a switch that is compiled for this purpose only, and shows that its row turns red.
+";
