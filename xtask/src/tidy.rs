@@ -1,6 +1,7 @@
 //! Checks of the repository itself, each also a test of this package.
 //!
 //! - [`arrows`]: crates depend on each other only as the table in `ARCHITECTURE.md` says;
+//! - [`evidence`]: what a document cites as evidence is a test;
 //! - [`files`]: every module says what it is for, the README stays short, no file names a path of
 //!   one machine, only the binary reads the environment, and the session has no I/O, clock or tasks;
 //! - [`sabotage`]: nothing but the proof breaks requirements.
@@ -10,6 +11,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 
 mod arrows;
+mod evidence;
 mod files;
 mod sabotage;
 
@@ -28,6 +30,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 
 fn findings(root: &Path) -> Result<Vec<String>> {
     let mut findings = arrows::check(root)?;
+    findings.extend(evidence::check(root)?);
     findings.extend(files::check(root)?);
     findings.extend(sabotage::check(root)?);
     Ok(findings)

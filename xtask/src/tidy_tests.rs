@@ -3,13 +3,19 @@
 use std::path::PathBuf;
 
 use super::arrows::{self, Arrows, State};
-use super::{files, findings, sabotage};
+use super::{evidence, files, findings, sabotage};
 use crate::workspace::{self, Package};
 
 #[test]
 fn the_repository_is_tidy() {
     let found = findings(&workspace::root()).expect("the checks can run");
     assert_eq!(found, Vec::<String>::new());
+}
+
+#[test]
+fn finds_what_a_document_cites() {
+    let text = "So (evidence: `a::b`,\n`c::d`). And (`no::evidence`).";
+    assert_eq!(evidence::cited(text), ["a::b", "c::d"]);
 }
 
 const TABLE: &str = "
