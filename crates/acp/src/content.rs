@@ -51,7 +51,8 @@ fn is_role(role: &str) -> bool {
 
 /// A part in the words of A2A, or what is wrong with it.
 pub(crate) fn to_a2a(part: Part) -> Result<A2aPart, String> {
-    let media_type = part.content_type.unwrap_or_else(|| TEXT.to_owned());
+    let given = part.content_type.filter(|given| !given.trim().is_empty());
+    let media_type = given.unwrap_or_else(|| TEXT.to_owned());
     let kind = Kind::of(&media_type);
     // Metadata can stand by itself; then there is nothing to have a type.
     let empty = part.content.is_none() && part.content_url.is_none();

@@ -35,6 +35,15 @@ fn bytes_are_bytes_unless_they_are_said_to_be_text() {
     assert_eq!(odd.media_type, "text/plain");
 }
 
+/// A type of no letters was forgotten on the way back.
+#[test]
+fn a_type_that_says_nothing_is_not_given() {
+    let there = part(json!({ "content_type": " ", "content_url": "https://x.example" }));
+    assert_eq!(to_a2a(there).unwrap().media_type, "text/plain");
+    let text = part(json!({ "content_type": "", "content": "hello" }));
+    assert_eq!(to_a2a(text).unwrap(), A2aPart::text("hello"));
+}
+
 #[test]
 fn a_citation_by_itself_is_a_part() {
     let cited = part(json!({ "metadata": { "kind": "citation", "url": "https://x.example" } }));
