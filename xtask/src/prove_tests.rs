@@ -7,17 +7,16 @@ use super::{Verdicts, document, verdict};
 
 #[test]
 fn reads_what_a_test_said() {
-    let said = |line| verdict(line).map(|(name, passed)| (name, passed));
     let name = "r03_streaming::grpc".to_owned();
     assert_eq!(
-        said("test r03_streaming::grpc ... ok"),
+        verdict("test r03_streaming::grpc ... ok"),
         Some((name.clone(), true))
     );
     assert_eq!(
-        said("test r03_streaming::grpc ... FAILED"),
+        verdict("test r03_streaming::grpc ... FAILED"),
         Some((name, false))
     );
-    assert_eq!(said("test result: ok. 3 passed"), None);
+    assert_eq!(verdict("test result: ok. 3 passed"), None);
 }
 
 #[test]
