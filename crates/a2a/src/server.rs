@@ -44,7 +44,6 @@ mod turn;
 mod upkeep;
 
 pub use agent::{AfterRestart, Agent, Failure};
-pub use fold::apply;
 pub use journal::TABLES;
 pub use push::{DeadWebhook, Targets};
 pub use replay::REPEATABLE;

@@ -3,7 +3,7 @@
 use crate::types::{Artifact, Event as Payload, Message, StreamResponse, Task, TaskStatus};
 
 /// Takes an event into the task. `received` is the message of the caller that came with it.
-pub fn apply(task: &mut Task, event: &StreamResponse, received: Option<&Message>) {
+pub(crate) fn apply(task: &mut Task, event: &StreamResponse, received: Option<&Message>) {
     match &event.payload {
         Payload::Task(created) => *task = created.clone(),
         Payload::StatusUpdate(update) => {

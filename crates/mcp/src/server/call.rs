@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::event::{Event, EventStream};
-use a2a::server::apply;
 use a2a::types::{
     CancelTaskRequest, Event as Payload, GetTaskRequest, Message, SendMessageConfiguration,
     SendMessageRequest, SubscribeToTaskRequest, Task, TaskState,
@@ -197,7 +196,7 @@ impl Calling<'_> {
                 if let Payload::Message(message) = &event.response().payload {
                     return Ok(Followed::Message(message.clone()));
                 }
-                apply(&mut task, event.response(), None);
+                event.apply_to(&mut task);
                 told.progress(self.context, &event).await;
             }
             if rests(&task) {
