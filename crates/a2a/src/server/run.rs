@@ -445,6 +445,7 @@ impl Run {
     fn tell(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         self.stored = self.task.is_some();
+        let went_on = !pending.updates.is_empty();
         self.outbox.commit(pending.updates);
         for (incoming, error) in pending.refused {
             incoming.refuse(error);
@@ -464,7 +465,10 @@ impl Run {
             }
         }
         if state.is_terminal() {
-            self.server.agent.ended(&self.task_id);
+            // Nothing follows the event that ended the task, so it is told once.
+            if went_on {
+                self.server.agent.ended(&self.task_id);
+            }
             for reply in std::mem::take(&mut self.cancelling) {
                 self.refuse_or_repeat(reply);
             }
