@@ -13,6 +13,10 @@ pub(crate) fn cargo(root: &Path) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.current_dir(root);
+    // What cargo told us about ourselves would be news to build scripts that look at it, and have them run again.
+    for name in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH"] {
+        command.env_remove(name);
+    }
     command
 }
 
@@ -56,6 +60,8 @@ pub(crate) fn watch(command: &mut Command, mut seen: impl FnMut(&str)) -> Result
 /// A program that cargo has built.
 #[derive(Debug)]
 pub(crate) struct Built {
+    /// The package it is of, by the name of its folder.
+    pub(crate) package: String,
     pub(crate) name: String,
     pub(crate) path: PathBuf,
 }
@@ -70,7 +76,10 @@ pub(crate) fn build(root: &Path, arguments: &[&str]) -> Result<Vec<Built>> {
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
         .filter_map(|message| {
+            let manifest = Path::new(message["manifest_path"].as_str()?);
+            let folder = manifest.parent()?.file_name()?;
             Some(Built {
+                package: folder.to_string_lossy().into_owned(),
                 name: message["target"]["name"].as_str()?.to_owned(),
                 path: message["executable"].as_str()?.into(),
             })

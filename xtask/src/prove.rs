@@ -33,7 +33,12 @@ pub(crate) enum Files {
 
 /// Runs the tests, and writes the table of what they showed or compares it.
 pub(crate) fn run(root: &Path, files: Files, tally: &mut Tally) -> Result<()> {
-    let verdicts = verdicts(&test_programs(root, &[])?, &[], None, Shown::Lines)?;
+    // As a part of all tests it finds its programs built already.
+    let packages = match files {
+        Files::Write => ["--package", "proof"].as_slice(),
+        Files::Check => &["--workspace"],
+    };
+    let verdicts = verdicts(&test_programs(root, packages)?, &[], None, Shown::Lines)?;
     tally.passed = verdicts.0.values().filter(|it| **it).count();
     tally.failed = verdicts.0.len() - tally.passed;
     let document = document(&verdicts);
@@ -89,13 +94,13 @@ impl Verdicts {
     }
 }
 
-/// Builds the tests of the proof and gives the programs.
-fn test_programs(root: &Path, features: &[&str]) -> Result<Vec<PathBuf>> {
-    let arguments = [&["--package", "proof", "--tests"][..], features].concat();
-    let built = process::build(root, &arguments)?;
-    let tests = built
-        .into_iter()
-        .filter(|built| built.path.components().any(|it| it.as_os_str() == "deps"));
+/// Builds tests, those of the proof among them, and gives the programs of the proof.
+fn test_programs(root: &Path, packages: &[&str]) -> Result<Vec<PathBuf>> {
+    let built = process::build(root, &[packages, &["--tests"]].concat())?;
+    let tests = built.into_iter().filter(|built| {
+        let is_test = built.path.components().any(|it| it.as_os_str() == "deps");
+        is_test && built.package == "proof"
+    });
     Ok(tests.map(|built| built.path).collect())
 }
 

@@ -48,10 +48,11 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         let all = ["clippy", "--workspace", "--all-targets"];
         cargo(root, &[&all[..], &["--", "-D", "warnings"]].concat())
     })?;
-    report.step("types", |_| types::run(root, types::Files::Check))?;
     report.step("tests", |tally| {
         test(root, &peers, &["--lib", "--bins", "--tests"], tally)
     })?;
+    // Both are built as the tests are, so that nothing is compiled again for other features.
+    report.step("types", |_| types::run(root, types::Files::Check))?;
     report.step("proof", |tally| {
         prove::run(root, prove::Files::Check, tally)
     })?;
@@ -96,10 +97,6 @@ fn cargo(root: &Path, arguments: &[&str]) -> Result<()> {
 fn test(root: &Path, peers: &Peers, kinds: &[&str], tally: &mut Tally) -> Result<()> {
     let mut command = process::cargo(root);
     command.args(["test", "--workspace", "--no-fail-fast"]);
-    if kinds != ["--doc"] {
-        // The tests of the proof are a step of their own.
-        command.args(["--exclude", "proof"]);
-    }
     command.args(kinds);
     peers.offer_to(&mut command);
     process::watch(&mut command, |line| tally.add_summary(line))

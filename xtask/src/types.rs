@@ -42,9 +42,8 @@ pub(crate) enum Files {
 }
 
 pub(crate) fn run(root: &Path, files: Files) -> Result<()> {
-    // Built like the tests, with the features that the whole workspace asks for, so that nothing
-    // is compiled twice.
-    let programs = process::build(root, &["--workspace", "--bins"])?;
+    // With the features that the whole workspace and its tests ask for: what they have compiled is not compiled again.
+    let programs = process::build(root, &["--workspace", "--bins", "--tests"])?;
     let mut stale = Vec::new();
     for written in &WRITTEN {
         let program = programs.iter().find(|built| built.name == written.program);

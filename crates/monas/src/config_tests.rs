@@ -114,6 +114,7 @@ fn every_setting_has_a_variable() {
             "data",
             "agent.name",
             "agent.description",
+            "agent.manifest",
             "agent.signing_key",
         ];
         let any_text = texts.contains(&key.name);

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// Builds once with the switch, then runs all requirements once whole and once with each of them broken.
 pub(crate) fn run(root: &Path) -> Result<()> {
     println!("builds the tests with the switch that breaks requirements");
-    let programs = test_programs(root, &["--features", "sabotage"])?;
+    let programs = test_programs(root, &["--package", "proof", "--features", "sabotage"])?;
     let modules: Vec<&str> = REQUIREMENTS.iter().map(|it| it.module).collect();
     let whole = verdicts(&programs, &modules, None, Shown::Nothing)?;
     let failed: Vec<&str> = whole.failed().collect();
