@@ -1,6 +1,6 @@
 //! A feed of messages that anyone may follow and add to: the target, and how it is served.
 //!
-//! `live_feed/main.rs` serves it together with the page in `live_feed/page`; `05_live_feed.rs` follows it
+//! `live_feed/main.rs` serves it together with the page in `live_feed/page`; `09_live_feed.rs` follows it
 //! from Rust.
 
 use std::future::ready;

@@ -1,6 +1,6 @@
 //! A client that follows a feed through the restart of its server, and misses nothing.
 //!
-//!     cargo run -p examples --example 05_live_feed
+//!     cargo run -p examples --example 09_live_feed
 //!
 //! Prints:
 //!
