@@ -445,7 +445,6 @@ impl Run {
     fn tell(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         self.stored = self.task.is_some();
-        let went_on = !pending.updates.is_empty();
         self.outbox.commit(pending.updates);
         for (incoming, error) in pending.refused {
             incoming.refuse(error);
@@ -464,11 +463,10 @@ impl Run {
                 let _ = reply.send(Ok(Started::Task(Box::new(task.clone()))));
             }
         }
+        if pending.ends {
+            self.server.agent.ended(&self.task_id);
+        }
         if state.is_terminal() {
-            // Nothing follows the event that ended the task, so it is told once.
-            if went_on {
-                self.server.agent.ended(&self.task_id);
-            }
             for reply in std::mem::take(&mut self.cancelling) {
                 self.refuse_or_repeat(reply);
             }

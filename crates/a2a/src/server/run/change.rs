@@ -23,6 +23,8 @@ pub(super) struct Pending {
     notes: Vec<Row>,
     /// How many updates of the agent are in it.
     pub(super) updates: usize,
+    /// The task ends with it.
+    pub(super) ends: bool,
     pub(super) recorded: Vec<Recorded>,
     /// Messages that are refused for what is in it, and why: before it is committed that is no reason.
     pub(super) refused: Vec<(Incoming, Error)>,
@@ -165,6 +167,7 @@ impl Run {
             Payload::Message(_) | Payload::Unset => return,
         }
         fold::apply(task, &event, received);
+        self.pending.ends = state(task).is_terminal();
         self.pending
             .events
             .push(journal::record(task, event, received));
