@@ -1,0 +1,153 @@
+//! What answers when there is no language model: rules that understand direct requests, and say so when they do
+//! not.
+//!
+//! Nothing here guesses, thinks or waits. [`plan`] is a function of a text and of the tools that are offered; what
+//! it returns are calls, or an answer that says plainly what was not understood.
+//!
+//! A request is understood in the first of these ways that fits:
+//! 1. `/help`;
+//! 2. a tool by its name or title, with or without a slash before it: `/weather city=Riga`, `weather Riga`;
+//! 3. an example of a tool that has slots in it: `read {path}`;
+//! 4. a request that is known anyway, of whatever tool can do it: `read src/main.rs`, `remember that …`;
+//! 5. an example of a tool, up to the words in which it differs: `What is the weather in Riga?`.
+//!
+//! Layout: `text` and `pattern` match words; `fields` fills what a tool takes; `known` is the list of requests that
+//! are known anyway; `example` goes by examples; `answer` has the words for what was not understood.
+
+mod answer;
+mod example;
+mod fields;
+mod known;
+mod pattern;
+mod text;
+
+#[cfg(test)]
+#[path = "rules_tests.rs"]
+mod tests;
+
+use futures_util::stream;
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::model::Model;
+use crate::reply::{Delta, Deltas, End};
+use crate::request::{Call, Message, Request, Tool};
+use fields::Unfilled;
+
+/// What comes of a request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Plan {
+    /// These are to be called, in this order.
+    Calls(Vec<Call>),
+    /// This is to be said.
+    Answer(String),
+}
+
+/// Plans what comes of a request. The same request with the same tools is always answered alike.
+pub fn plan(request: &str, tools: &[Tool]) -> Plan {
+    let said = text::polite(request.trim());
+    if said.is_empty() || matches!(said.to_lowercase().as_str(), "help" | "/help" | "/?") {
+        return Plan::Answer(answer::help(tools));
+    }
+    let direct = direct(said, tools);
+    let unfilled = match direct {
+        Some((tool, Ok(arguments))) => return calls(tool, [arguments]),
+        // A slash means this tool and no other.
+        Some((tool, Err(problem))) if said.starts_with('/') => {
+            return Plan::Answer(answer::unfilled(tool, &problem));
+        }
+        Some((tool, Err(problem))) => Some((tool, problem)),
+        None if said.starts_with('/') => return Plan::Answer(answer::no_such_tool(said, tools)),
+        None => None,
+    };
+    let words = text::Words::of(said);
+    if let Some((tool, arguments)) = example::by_slots(&words, tools) {
+        return calls(tool, [arguments]);
+    }
+    let impossible = match known::find(&words, tools) {
+        Some(known::Found::Possible(tool, arguments)) => return calls(tool, arguments),
+        Some(known::Found::Impossible(what)) => Some(what),
+        None => None,
+    };
+    if let Some((tool, arguments)) = example::by_likeness(&words, tools) {
+        return calls(tool, [arguments]);
+    }
+    Plan::Answer(match (unfilled, impossible) {
+        (Some((tool, problem)), _) => answer::unfilled(tool, &problem),
+        (None, Some(what)) => answer::impossible(what, tools),
+        (None, None) => answer::not_understood(said, tools),
+    })
+}
+
+fn calls(tool: &Tool, arguments: impl IntoIterator<Item = Value>) -> Plan {
+    let calls = arguments.into_iter().enumerate();
+    Plan::Calls(
+        calls
+            .map(|(index, arguments)| Call {
+                id: format!("call-{index}"),
+                name: tool.name.clone(),
+                arguments,
+            })
+            .collect(),
+    )
+}
+
+/// The tool that a text names, with what it takes of the rest.
+fn direct<'a>(said: &str, tools: &'a [Tool]) -> Option<(&'a Tool, Result<Value, Unfilled>)> {
+    let said = said.strip_prefix('/').unwrap_or(said);
+    let named = tools.iter().filter_map(|tool| {
+        let names = [&tool.name, &tool.title];
+        let rests = names.iter().filter_map(|name| text::after_name(said, name));
+        // The longest name leaves the least.
+        let rest = rests.min_by_key(|rest| rest.len())?;
+        Some((tool, rest))
+    });
+    let (tool, rest) = named.min_by_key(|(_, rest)| rest.len())?;
+    Some((tool, fields::from_text(tool, rest)))
+}
+
+/// The rules as a model. What came of its calls is what it answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rules;
+
+impl Model for Rules {
+    fn name(&self) -> &str {
+        "rules"
+    }
+
+    fn reply(&self, request: Request) -> Deltas {
+        let deltas = match decide(&request) {
+            Err(error) => vec![Err(error)],
+            Ok(Plan::Answer(text)) => vec![Ok(Delta::Text(text)), Ok(Delta::End(End::Said))],
+            Ok(Plan::Calls(calls)) => {
+                let calls = calls.into_iter().map(|call| Ok(Delta::Call(call)));
+                calls.chain([Ok(Delta::End(End::Calls))]).collect()
+            }
+        };
+        Box::pin(stream::iter(deltas))
+    }
+}
+
+fn decide(request: &Request) -> Result<Plan, Error> {
+    if request.output.is_some() {
+        let why = "rules fill in no schema: configure a language model";
+        return Err(Error::Unsupported(why.to_owned()));
+    }
+    let results = request
+        .messages
+        .iter()
+        .rev()
+        .map_while(|message| match message {
+            Message::Result(result) => Some(result),
+            _ => None,
+        });
+    let mut results: Vec<_> = results.collect();
+    results.reverse();
+    if !results.is_empty() {
+        return Ok(Plan::Answer(answer::results(&results)));
+    }
+    match request.messages.last() {
+        Some(Message::User(said)) => Ok(plan(said, &request.tools)),
+        _ => Ok(Plan::Answer(answer::help(&request.tools))),
+    }
+}

@@ -1,0 +1,188 @@
+//! The words for what was not understood, and for what can be asked.
+
+use std::fmt::Write as _;
+
+use super::fields::{self, Unfilled};
+use super::text::Words;
+use crate::limits::quote;
+use crate::request::{CallResult, Tool};
+
+/// How many tools are named to somebody who was not understood.
+const SUGGESTED: usize = 3;
+/// How many tools help names.
+const LISTED: usize = 100;
+/// How much of what a call gave is told, in bytes.
+const RESULT: usize = 32 << 10;
+
+const NO_MODEL: &str = "No language model is configured, so I only follow direct requests.";
+
+/// What can be asked.
+pub(super) fn help(tools: &[Tool]) -> String {
+    let mut help = String::from(NO_MODEL);
+    if tools.is_empty() {
+        help.push_str(" I have no tools, either.");
+        return help;
+    }
+    help.push_str(" I can:");
+    for tool in tools.iter().take(LISTED) {
+        let _ = write!(help, "\n- {}: {}", tool.name, quote(&tool.description));
+        if let Some(example) = tool.examples.first() {
+            let _ = write!(help, " For example: {}", quote(example));
+        }
+    }
+    if tools.len() > LISTED {
+        let _ = write!(help, "\nand {} more.", tools.len() - LISTED);
+    }
+    help.push_str("\nName one and say what it needs, as in ");
+    help.push_str(&usage(&tools[0]));
+    help
+}
+
+/// It is not known what is asked for.
+pub(super) fn not_understood(said: &str, tools: &[Tool]) -> String {
+    let mut answer = format!("I did not understand “{}”. {NO_MODEL}", quote(said));
+    match &*nearest(said, tools) {
+        [] => {}
+        near => {
+            answer.push_str(" Perhaps you mean one of these:");
+            for tool in near {
+                let _ = write!(answer, "\n- {}", usage(tool));
+            }
+            answer.push('\n');
+        }
+    }
+    answer.push_str(" Say /help for what I can do.");
+    answer.replace("\n Say", "\nSay")
+}
+
+/// It was understood, and nothing can do it.
+pub(super) fn impossible(what: &str, tools: &[Tool]) -> String {
+    let mut answer = format!("I understand that I am to {what}, but none of my tools can do that.");
+    if !tools.is_empty() {
+        answer.push_str(" Say /help for what I can do.");
+    }
+    answer
+}
+
+/// A tool is named that is not there.
+pub(super) fn no_such_tool(said: &str, tools: &[Tool]) -> String {
+    let name = said.split_whitespace().next().unwrap_or_default();
+    let mut answer = format!("There is no tool {}.", quote(name));
+    let near = nearest(name, tools);
+    if let Some(tool) = near.first() {
+        let _ = write!(answer, " Did you mean /{}?", tool.name);
+    }
+    answer.push_str(" Say /help for what I can do.");
+    answer
+}
+
+/// A tool is named, and not all it needs.
+pub(super) fn unfilled(tool: &Tool, problem: &Unfilled) -> String {
+    let name = &tool.name;
+    let problem = match problem {
+        Unfilled::Missing(fields) => format!("{name} needs {}", fields.join(" and ")),
+        Unfilled::Wrong { field, expected } => format!("{field} of {name} must be {expected}"),
+        Unfilled::Unknown(field) => {
+            let known = fields::all(tool).join(", ");
+            format!("{name} has no field {field}; it has {known}")
+        }
+        Unfilled::Unclear(text) => {
+            format!(
+                "it is not clear for which field of {name} “{}” is",
+                quote(text)
+            )
+        }
+    };
+    format!("{problem}. Say it as in {}", usage(tool))
+}
+
+/// What came of calls.
+pub(super) fn results(results: &[&CallResult]) -> String {
+    match results {
+        [one] => bounded(&one.content),
+        many => {
+            let each = many
+                .iter()
+                .map(|it| format!("{}:\n{}", it.name, bounded(&it.content)));
+            each.collect::<Vec<_>>().join("\n\n")
+        }
+    }
+}
+
+fn bounded(text: &str) -> String {
+    let end = text.floor_char_boundary(RESULT);
+    match end < text.len() {
+        true => format!("{}\n… and {} bytes more.", &text[..end], text.len() - end),
+        false => text.to_owned(),
+    }
+}
+
+/// How a tool is called.
+fn usage(tool: &Tool) -> String {
+    let mut usage = format!("/{}", tool.name);
+    for field in fields::required(tool) {
+        let _ = write!(usage, " {field}=…");
+    }
+    usage
+}
+
+/// The tools that have the most words in common with a text, or are spelt most like it.
+fn nearest<'a>(said: &str, tools: &'a [Tool]) -> Vec<&'a Tool> {
+    let said: Vec<String> = split(said).collect();
+    let mut near: Vec<(usize, &Tool)> = tools
+        .iter()
+        .map(|tool| {
+            let texts = [&tool.name, &tool.title].into_iter().chain(&tool.examples);
+            let words: Vec<String> = texts.flat_map(|text| split(text)).collect();
+            let in_common = |word: &&String| words.iter().any(|it| is_like(it, word));
+            (said.iter().filter(in_common).count(), tool)
+        })
+        .filter(|(count, _)| *count > 0)
+        .collect();
+    near.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    near.into_iter()
+        .take(SUGGESTED)
+        .map(|(_, tool)| tool)
+        .collect()
+}
+
+/// The words of a text that say something.
+fn split(text: &str) -> impl Iterator<Item = String> {
+    let words = Words::of(text).plains();
+    let words = words.into_iter().take(64).flat_map(|word| {
+        let parts = word.split(['-', '_', '/', '.']).map(str::to_owned);
+        parts.collect::<Vec<_>>()
+    });
+    words.filter(|word| word.chars().count() > 3)
+}
+
+/// Whether two words are the same but for a letter, or one begins with the other.
+fn is_like(one: &str, other: &str) -> bool {
+    if one == other {
+        return true;
+    }
+    let (short, long) = match one.len() <= other.len() {
+        true => (one, other),
+        false => (other, one),
+    };
+    // Short words are often a letter away from others.
+    long.starts_with(short) || short.chars().count() > 4 && differs_by_one(short, long)
+}
+
+/// Whether one letter was changed, added or left out.
+fn differs_by_one(short: &str, long: &str) -> bool {
+    let (short, long): (Vec<char>, Vec<char>) = (short.chars().collect(), long.chars().collect());
+    let (short, long) = match short.len() <= long.len() {
+        true => (short, long),
+        false => (long, short),
+    };
+    if long.len() - short.len() > 1 {
+        return false;
+    }
+    let before = short.iter().zip(&long).take_while(|(a, b)| a == b).count();
+    let rest = match short.len() == long.len() {
+        true => short.get(before + 1..).unwrap_or_default(),
+        false => &short[before..],
+    };
+    rest == long.get(before + 1..).unwrap_or_default()
+}

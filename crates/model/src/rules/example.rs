@@ -1,0 +1,91 @@
+//! Going by the examples that a tool has.
+
+use serde_json::Value;
+
+use super::fields;
+use super::pattern::Pattern;
+use super::text::{Words, unmarked, unquoted};
+use crate::request::Tool;
+
+/// The tool with an example whose slots are its fields and which the words fill.
+pub(super) fn by_slots<'a>(words: &Words<'_>, tools: &'a [Tool]) -> Option<(&'a Tool, Value)> {
+    let examples = tools.iter().flat_map(|tool| {
+        let examples = tool.examples.iter();
+        examples.map(move |example| (tool, example))
+    });
+    let patterns = examples.filter_map(|(tool, example)| Some((tool, Pattern::read(example)?)));
+    let mut fitting = patterns.filter_map(|(tool, pattern)| {
+        if !pattern
+            .slots()
+            .all(|slot| fields::field(tool, slot).is_some())
+        {
+            return None;
+        }
+        let filled = pattern.fill(words)?;
+        let filled = filled
+            .iter()
+            .map(|it| (it.slot.as_str(), it.value.as_str()));
+        Some((tool, fields::from_fields(tool, filled).ok()?))
+    });
+    fitting.next()
+}
+
+/// The tool with the example that differs least from the words, in a single place: what stands there is what the
+/// tool takes. More than half of the example must be in the words.
+pub(super) fn by_likeness<'a>(words: &Words<'_>, tools: &'a [Tool]) -> Option<(&'a Tool, Value)> {
+    let said = words.plains();
+    let mut best: Option<(usize, &Tool, Value)> = None;
+    for tool in tools {
+        for example in &tool.examples {
+            let example = Words::of(example).plains();
+            let Some(alike) = alike(&example, &said) else {
+                continue;
+            };
+            if best.as_ref().is_some_and(|(most, ..)| *most >= alike.count) {
+                continue;
+            }
+            let value = unquoted(unmarked(words.span(alike.differs)));
+            let arguments = match (value.is_empty(), fields::text_field(tool)) {
+                // The example itself: what it takes in it is not known, so it is handed over whole.
+                (true, Some(field)) => {
+                    fields::from_fields(tool, [(field, words.span(0..words.len()))])
+                }
+                (false, Some(field)) => fields::from_fields(tool, [(field, value)]),
+                (true, None) => fields::from_fields(tool, []),
+                (false, None) => continue,
+            };
+            if let Ok(arguments) = arguments {
+                best = Some((alike.count, tool, arguments));
+            }
+        }
+    }
+    best.map(|(_, tool, arguments)| (tool, arguments))
+}
+
+/// How two lists of words are alike.
+struct Alike {
+    /// How many words of the example were said.
+    count: usize,
+    /// The words that were said instead of others.
+    differs: std::ops::Range<usize>,
+}
+
+/// Whether two lists of words differ in one place at most, and have more in common than not.
+fn alike(example: &[String], said: &[String]) -> Option<Alike> {
+    let same = |(a, b): &(&String, &String)| a == b;
+    let before = example.iter().zip(said).take_while(same).count();
+    let rests = (&example[before..], &said[before..]);
+    let after = rests
+        .0
+        .iter()
+        .rev()
+        .zip(rests.1.iter().rev())
+        .take_while(same)
+        .count();
+    let differs = before..said.len() - after;
+    let count = before + after;
+    let whole = count == example.len();
+    // Where the example has words in that place, so must the request: a thing is asked for, not nothing.
+    let fits = whole && differs.is_empty() || !whole && !differs.is_empty();
+    (fits && count * 2 > example.len()).then_some(Alike { count, differs })
+}
