@@ -8,6 +8,7 @@ use skill::{Agent, DefinitionError, Hook, Manifest, Options, Registry, Skill};
 use crate::config::Config;
 use crate::error::Error;
 use crate::program;
+use crate::testkit::Kit;
 
 /// An app without skills. Add some and run it:
 ///
@@ -79,6 +80,13 @@ impl App {
     /// Does what the command line asks for, as `monas` does; without a command it serves the agent.
     pub fn run(self) -> ExitCode {
         program::main(self)
+    }
+
+    /// Serves it from this process, on a free port and with nothing kept on disk, until it is told to stop: for
+    /// tests, and for programs that call what they serve.
+    pub async fn start(self) -> Result<Kit, Error> {
+        let config = Kit::config();
+        Kit::with(&config, self.agent(&config)?).await
     }
 
     /// The agent, as the configuration wants it.

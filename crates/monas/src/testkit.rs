@@ -42,9 +42,14 @@ pub struct Kit {
 impl Kit {
     /// Starts a server with this agent.
     pub async fn start(agent: Agent) -> Result<Self, Error> {
+        Self::with(&Self::config(), agent).await
+    }
+
+    /// What it is started with: the defaults, a free port, and nothing kept.
+    pub fn config() -> Config {
         let mut config = Config::new(Data::Memory);
         config.listen.set_port(0);
-        Self::with(&config, agent).await
+        config
     }
 
     /// The same with a configuration of one's own.
