@@ -30,6 +30,8 @@ pub struct Options {
     /// Who answers messages that name no skill. Without one a single skill takes them, or they are told what
     /// there is.
     pub answerer: Option<Arc<dyn a2a::server::Agent>>,
+    /// The language model that skills may use, unless the manifest grants it to some only.
+    pub model: Option<Arc<dyn model::Model>>,
     /// How long a skill may take that does not say so itself.
     pub time: Duration,
     /// How many skills may wait for answers at a time.
@@ -42,6 +44,7 @@ impl Default for Options {
             skills: Registry::new(),
             hooks: Vec::new(),
             answerer: None,
+            model: None,
             time: Duration::from_secs(600),
             max_waiting: 10_000,
         }
@@ -96,7 +99,8 @@ impl Agent {
         if skills.is_empty() && options.answerer.is_none() {
             return Err(CreateError::Empty(manifest.name));
         }
-        let grants = Grants::new(skills, &manifest.grants)?;
+        let grants = Grants::new(skills, &manifest.grants)?
+            .with_model(options.model, manifest.model_for.as_deref())?;
         let fence = Fence {
             hooks: options.hooks,
             time: options.time,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use a2a::server::Chunk;
 use a2a::types::Artifact;
 use access::Principal;
+use model::Model;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -128,6 +129,12 @@ impl Context {
     /// The skills it was granted.
     pub fn skills(&self) -> &Registry {
         self.grants.of(&self.skill)
+    }
+
+    /// The language model it was granted. Without one there is an error of the code `no-model`: what answers by
+    /// rules is no language model.
+    pub fn model(&self) -> Result<&Arc<dyn Model>, SkillError> {
+        self.grants.model(&self.skill)
     }
 
     /// Calls one of the skills it was granted, within its own task.

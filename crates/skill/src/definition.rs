@@ -2,6 +2,7 @@
 
 use a2a::types::{AgentSkill, Part};
 use jsonschema::Validator;
+use model::Tool;
 use serde_json::{Value, json};
 
 use crate::error::{DefinitionError, Fault};
@@ -64,6 +65,13 @@ impl Definition {
             output_modes: vec![self.output_mode().to_owned()],
             ..AgentSkill::default()
         }
+    }
+
+    /// The skill as a function of a language model.
+    pub fn tool(&self) -> Tool {
+        Tool::new(&self.id, &self.description, self.input.clone())
+            .title(&self.name)
+            .examples(&self.examples)
     }
 
     /// The media type of what it gives: text where that is what the schema says.

@@ -153,6 +153,14 @@ impl From<a2a::server::Over> for SkillError {
     }
 }
 
+/// The model gave no answer. The code is `model-` and that of its error.
+impl From<model::Error> for SkillError {
+    fn from(error: model::Error) -> Self {
+        let code = format!("model-{}", error.code());
+        Self::coded(code, format!("the model: {error}"))
+    }
+}
+
 fn all(faults: &[Fault]) -> String {
     let faults: Vec<String> = faults.iter().map(Fault::to_string).collect();
     faults.join("; ")

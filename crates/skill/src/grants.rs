@@ -1,15 +1,21 @@
-//! What each skill may call.
+//! What each skill may use: other skills, and the model.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
-use crate::error::DefinitionError;
+use model::Model;
+
+use crate::error::{DefinitionError, SkillError};
 use crate::registry::Registry;
 
-/// What each skill may call: what it was granted, or everything.
+/// What each skill may use: what it was granted, or everything.
 #[derive(Debug)]
 pub(crate) struct Grants {
     all: Registry,
     some: HashMap<String, Registry>,
+    model: Option<Arc<dyn Model>>,
+    /// Who may use the model. None: all.
+    model_for: Option<HashSet<String>>,
 }
 
 impl Grants {
@@ -19,13 +25,30 @@ impl Grants {
     ) -> Result<Self, DefinitionError> {
         let mut some = HashMap::new();
         for (skill, ids) in granted {
-            if all.get(skill).is_none() {
-                return Err(DefinitionError::Unknown(skill.clone()));
-            }
+            known(&all, skill)?;
             let narrow = all.narrow(ids.iter().map(String::as_str))?;
             some.insert(skill.clone(), narrow);
         }
-        Ok(Self { all, some })
+        Ok(Self {
+            all,
+            some,
+            model: None,
+            model_for: None,
+        })
+    }
+
+    /// The same, with a model for these skills. None: for all.
+    pub(crate) fn with_model(
+        mut self,
+        model: Option<Arc<dyn Model>>,
+        model_for: Option<&[String]>,
+    ) -> Result<Self, DefinitionError> {
+        for skill in model_for.into_iter().flatten() {
+            known(&self.all, skill)?;
+        }
+        self.model = model;
+        self.model_for = model_for.map(|skills| skills.iter().cloned().collect());
+        Ok(self)
     }
 
     /// All skills of the agent.
@@ -36,5 +59,23 @@ impl Grants {
     /// Those that this skill may call.
     pub(crate) fn of(&self, skill: &str) -> &Registry {
         self.some.get(skill).unwrap_or(&self.all)
+    }
+
+    /// The model, if this skill may use it.
+    pub(crate) fn model(&self, skill: &str) -> Result<&Arc<dyn Model>, SkillError> {
+        let granted = self.model_for.as_ref();
+        if !granted.is_none_or(|skills| skills.contains(skill)) {
+            let why = format!("skill {skill:?} was not granted the model");
+            return Err(SkillError::coded("no-model", why));
+        }
+        let none = || SkillError::coded("no-model", "no language model is configured");
+        self.model.as_ref().ok_or_else(none)
+    }
+}
+
+fn known(all: &Registry, skill: &str) -> Result<(), DefinitionError> {
+    match all.get(skill) {
+        Some(_) => Ok(()),
+        None => Err(DefinitionError::Unknown(skill.to_owned())),
     }
 }

@@ -22,6 +22,9 @@ pub struct Manifest {
     /// Which skills a skill may call, by its id. One that is not named may call all.
     #[serde(default)]
     pub grants: BTreeMap<String, Vec<String>>,
+    /// The skills that may use the language model. None: all.
+    #[serde(default)]
+    pub model_for: Option<Vec<String>>,
     /// Servers whose tools it may use, by name.
     #[serde(default)]
     pub mcp: BTreeMap<String, ToolServer>,
@@ -68,6 +71,7 @@ impl Manifest {
             version: first_version(),
             skills: None,
             grants: BTreeMap::new(),
+            model_for: None,
             mcp: BTreeMap::new(),
         }
     }

@@ -9,3 +9,4 @@ mod fenced;
 mod refused;
 mod registry;
 mod support;
+mod with_model;
