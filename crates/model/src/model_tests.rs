@@ -1,3 +1,5 @@
+//! What a reply adds up to, and what is no answer.
+
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;

@@ -1,3 +1,5 @@
+//! What is understood, what is said of what is not, and that there is always a plan.
+
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! What is charged, and where a budget ends.
+
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;

@@ -1,3 +1,5 @@
+//! When to ask again, and when not, by the clock of the runtime.
+
 use std::sync::Arc;
 use std::time::Duration;
 

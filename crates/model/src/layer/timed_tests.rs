@@ -1,3 +1,5 @@
+//! How long to wait, by the clock of the runtime.
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! The list of requests that are known holds together.
+
 use std::collections::BTreeSet;
 
 use super::{KNOWN, Pattern};

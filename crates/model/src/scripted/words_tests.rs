@@ -1,3 +1,5 @@
+//! The embedder of tests is one.
+
 use super::Words;
 use crate::{Embed as _, Error, cosine};
 
