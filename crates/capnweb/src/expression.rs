@@ -12,13 +12,12 @@ use bytes::Bytes;
 use indexmap::IndexMap;
 use num_bigint::BigInt;
 
-use crate::limits::Limits;
-
 mod base64;
 mod form;
 mod json;
 mod parse;
 pub(crate) mod print;
+mod raw;
 
 #[cfg(test)]
 #[path = "expression_tests.rs"]
@@ -28,6 +27,7 @@ pub(crate) use form::{Form, is_absolute};
 pub use parse::ParseError;
 pub(crate) use parse::Parser;
 pub(crate) use print::{write_form, write_integer};
+pub use raw::Raw;
 
 /// One value on the wire. Ids are as the sender of the message names them.
 #[derive(Clone, Debug, PartialEq)]
@@ -271,34 +271,6 @@ pub enum Capture {
     Import(i64),
     /// `["export", id]`: the sender's.
     Export(i64),
-}
-
-/// An expression that was printed before. It holds no ids, so it means the same to every peer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Raw(Arc<str>);
-
-impl Raw {
-    /// Prints `expression` once for many peers. `None` when it holds an id, which would mean
-    /// something else to each of them.
-    pub(crate) fn print(expression: &Expression) -> Option<Self> {
-        (!expression.holds_ids()).then(|| Self(expression.print().into()))
-    }
-
-    /// The printed text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// The expression it was printed from.
-    pub(crate) fn parse(&self) -> Expression {
-        let limits = Limits {
-            max_message_bytes: usize::MAX,
-            max_bigint_digits: usize::MAX,
-            ..Limits::default()
-        };
-        Expression::parse(&self.0, &limits)
-            .expect("it was printed by us, from an expression within the limits")
-    }
 }
 
 impl Expression {
