@@ -79,6 +79,13 @@ pub(super) fn with_parameters(handshake: &HeaderMap, own: Parameters) -> Result<
     Ok(headers)
 }
 
+/// The head of a call that is no request of HTTP, and has no more than headers.
+pub(super) fn head(headers: HeaderMap) -> Parts {
+    let (mut head, ()) = http::Request::new(()).into_parts();
+    head.headers = headers;
+    head
+}
+
 /// The call that the head of a request describes, by a caller who is known still.
 pub(super) fn call(caller: &Principal, head: &Parts, versioned: Versioned) -> Result<Call, Error> {
     let call = Call::by(caller.clone());

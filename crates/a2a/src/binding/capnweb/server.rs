@@ -14,8 +14,8 @@ use axum::body::Body;
 use axum::extract::{Request as HttpRequest, State};
 use axum::middleware::{Next, from_fn_with_state};
 use futures_util::{StreamExt as _, stream};
+use http::Response;
 use http::request::Parts;
-use http::{HeaderMap, Response};
 use serde_json::{Map, Value as Json};
 
 use super::request::{Request, credentials};
@@ -42,7 +42,7 @@ pub fn routes(wire: Wire) -> Router {
         Capability::new(AgentObject {
             wire: wire.clone(),
             caller: request.extensions.get().cloned(),
-            handshake: request.headers.clone(),
+            head: Arc::new(http_call::head(request.headers.clone())),
             written: Arc::default(),
         })
     })
@@ -72,7 +72,8 @@ pub(super) struct AgentObject {
     pub(super) wire: Wire,
     /// Who calls; nobody before they have said so.
     caller: Option<Principal>,
-    handshake: HeaderMap,
+    /// What the handshake says of every call.
+    head: Arc<Parts>,
     /// How the session writes, once a request of it has shown so.
     written: Arc<OnceLock<Written>>,
 }
@@ -198,10 +199,11 @@ impl AgentObject {
         operation: &'static Operation,
         mut request: Request,
     ) -> Result<Reply, Error> {
-        let head = self.head(std::mem::take(&mut request.parameters))?;
-        let written = self.written(&head, &request.fields);
+        let own = self.own_head(std::mem::take(&mut request.parameters))?;
+        let head = own.as_ref().unwrap_or(&self.head);
+        let written = self.written(head, &request.fields);
         let asked = Asked::written(operation, written);
-        let call = http_call::call(self.caller()?, &head, asked.versioned_at_address())?;
+        let call = http_call::call(self.caller()?, head, asked.versioned_at_address())?;
         let input = asked.input(request.fields);
         asked.perform(&*self.wire.service, call, input).await
     }
@@ -211,11 +213,13 @@ impl AgentObject {
         caller.ok_or_else(|| self.wire.door.stranger().into())
     }
 
-    /// What the handshake and the call's own parameters say.
-    fn head(&self, parameters: http_call::Parameters) -> Result<Parts, Error> {
-        let (mut head, ()) = http::Request::new(()).into_parts();
-        head.headers = http_call::with_parameters(&self.handshake, parameters)?;
-        Ok(head)
+    /// What the handshake says, and over it a call's own parameters, where it has any.
+    fn own_head(&self, parameters: http_call::Parameters) -> Result<Option<Parts>, Error> {
+        if parameters.is_empty() {
+            return Ok(None);
+        }
+        let headers = http_call::with_parameters(&self.head.headers, parameters)?;
+        Ok(Some(http_call::head(headers)))
     }
 
     /// The version of a request: the one it shows, else that of the first one that showed any, else the one

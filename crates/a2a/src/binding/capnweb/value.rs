@@ -1,12 +1,10 @@
 //! JSON as values of Cap'n Web, and back.
 
-use std::fmt;
-
+use ::capnweb::expression::Raw;
 use ::capnweb::{Error as RpcError, Object, Value};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value as Json;
 
 use crate::error::Error;
@@ -16,47 +14,69 @@ use crate::types::Timestamp;
 /// A value that is data. What `undefined` stands for is left out of objects; bytes become base64, times
 /// and large integers text, as ProtoJSON has them.
 pub fn to_json(value: Value, place: &str) -> Result<Json, Error> {
+    json_of(value).map_err(|wrong| {
+        let place = format!("{place}{}", wrong.place);
+        Error::invalid_field(place.trim_start_matches('.'), wrong.why)
+    })
+}
+
+/// Why a value is no data.
+struct Wrong {
+    /// Where in the value, as a path.
+    place: String,
+    why: &'static str,
+}
+
+impl Wrong {
+    fn here(why: &'static str) -> Self {
+        let place = String::new();
+        Self { place, why }
+    }
+
+    fn within(mut self, step: &str) -> Self {
+        self.place.insert_str(0, step);
+        self
+    }
+}
+
+fn json_of(value: Value) -> Result<Json, Wrong> {
     Ok(match value {
         Value::Undefined | Value::Null => Json::Null,
         Value::Bool(bool) => bool.into(),
         Value::Number(number) => match serde_json::Number::from_f64(number) {
             Some(_) if is_whole(number) => (number as i64).into(),
             Some(number) => Json::Number(number),
-            None => return Err(Error::invalid_field(place, "is no finite number")),
+            None => return Err(Wrong::here("is no finite number")),
         },
         Value::String(text) | Value::Url(text) => text.into(),
         Value::BigInt(number) => number.to_string().into(),
         Value::Date(date) => match date.milliseconds {
             Some(millis) => Timestamp::from_millis(millis as i64).to_string().into(),
-            None => return Err(Error::invalid_field(place, "is no time")),
+            None => return Err(Wrong::here("is no time")),
         },
         Value::Bytes(bytes, _) => BASE64_STANDARD.encode(bytes).into(),
         Value::Blob(blob) => BASE64_STANDARD.encode(blob.bytes).into(),
         Value::Array(items) => {
             let items = items.into_iter().enumerate();
-            let items = items.map(|(at, item)| to_json(item, &format!("{place}[{at}]")));
+            let items = items
+                .map(|(at, item)| json_of(item).map_err(|wrong| wrong.within(&format!("[{at}]"))));
             Json::Array(items.collect::<Result<_, _>>()?)
         }
         Value::Object(members) => {
             let mut object = serde_json::Map::new();
             for (name, member) in members {
-                if !matches!(member, Value::Undefined) {
-                    let member = to_json(member, &within(place, &name))?;
-                    object.insert(name, member);
+                if matches!(member, Value::Undefined) {
+                    continue;
+                }
+                match json_of(member) {
+                    Ok(member) => _ = object.insert(name, member),
+                    Err(wrong) => return Err(wrong.within(&format!(".{name}"))),
                 }
             }
             Json::Object(object)
         }
-        _ => return Err(Error::invalid_field(place, "is not data")),
+        _ => return Err(Wrong::here("is not data")),
     })
-}
-
-fn within(place: &str, name: &str) -> String {
-    if place.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{place}.{name}")
-    }
 }
 
 /// Whether a double is an integer that JSON should have without a fraction.
@@ -64,16 +84,16 @@ fn is_whole(number: f64) -> bool {
     number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_991.0
 }
 
-/// A reply that the table gave.
+/// A reply that the table gave. It is JSON already, and is sent as it is.
 pub fn of_reply(reply: &Bytes) -> Result<Value, Error> {
-    let mut json = serde_json::Deserializer::from_slice(reply);
-    json.deserialize_any(Reader)
-        .map_err(|error| Error::Internal(format!("a reply was no JSON: {error}")))
+    raw(reply)
+        .map(Value::Raw)
+        .map_err(|why| Error::Internal(format!("a reply cannot be sent: {why}")))
 }
 
 /// One of many replies. An event is printed once, however many follow it.
 pub(super) fn of_frame(frame: &Frame) -> Result<Value, Error> {
-    let print = |json: &Bytes| of_reply(json).ok()?.to_raw();
+    let print = |json: &Bytes| raw(json).ok();
     let event = frame.event.as_ref();
     match event.and_then(|event| event.expression(print)) {
         Some(printed) => Ok(Value::Raw(printed)),
@@ -81,63 +101,9 @@ pub(super) fn of_frame(frame: &Frame) -> Result<Value, Error> {
     }
 }
 
-/// Reads JSON as a value at once, of which every part is data.
-struct Reader;
-
-impl<'de> DeserializeSeed<'de> for Reader {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Value, D::Error> {
-        json.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Reader {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, bool: bool) -> Result<Value, E> {
-        Ok(Value::Bool(bool))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
-        Ok(Value::Number(number as f64))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
-        Ok(Value::Number(number as f64))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
-        Ok(Value::Number(number))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::String(text.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut json: A) -> Result<Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = json.next_element_seed(Reader)? {
-            items.push(item);
-        }
-        Ok(Value::Array(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut json: A) -> Result<Value, A::Error> {
-        let mut members = Vec::new();
-        while let Some(name) = json.next_key::<String>()? {
-            members.push((name, json.next_value_seed(Reader)?));
-        }
-        Ok(Value::Object(members.into_iter().collect()))
-    }
+fn raw(json: &Bytes) -> Result<Raw, String> {
+    let text = std::str::from_utf8(json).map_err(|error| error.to_string())?;
+    Raw::from_json(text).map_err(|error| error.to_string())
 }
 
 /// JSON, of which every part is data.
