@@ -1,4 +1,4 @@
-//! One call after the other, on as many connections as wanted.
+//! One call after the other, by as many callers as wanted.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use a2a::types::{Answer, Part};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::agent::{Agent, message};
+use crate::agent::message;
 use crate::{Error, measuring};
 
 /// How long the server works before it is measured.
@@ -15,13 +15,7 @@ const WARM_UP: Duration = Duration::from_secs(1);
 
 const ECHO: &str = "echo hello";
 
-pub(crate) async fn measure(
-    agent: &Agent,
-    connections: usize,
-    seconds: f64,
-) -> Result<Value, Error> {
-    let clients = (0..connections).map(|_| agent.client());
-    let clients: Vec<Client> = clients.collect::<Result<_, _>>()?;
+pub(crate) async fn measure(clients: Vec<Client>, seconds: f64) -> Result<Value, Error> {
     for_a_while(&clients, WARM_UP).await?;
     measuring();
     let started = Instant::now();

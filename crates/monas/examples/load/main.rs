@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! load calls URL BINDING CONNECTIONS SECONDS   one call after the other on each connection
+//! load shared URL BINDING CALLERS SECONDS      the same, all of them with one client
 //! load wire URL BINDING                        bytes and round trips of calls, counted between client and server
 //! load fan-out URL BINDING CLIENTS EVENTS      events that all of them get
 //! load cut URL BINDING CLIENTS CUTS            the same, cut off in mid-stream; every event is counted
@@ -67,7 +68,12 @@ async fn run(words: &[&str]) -> Result<Value, Error> {
     match words {
         ["calls", url, binding, connections, seconds] => {
             let agent = Agent::find(url, binding).await?;
-            calls::measure(&agent, connections.parse()?, seconds.parse()?).await
+            let clients = (0..connections.parse()?).map(|_| agent.client());
+            calls::measure(clients.collect::<Result<_, _>>()?, seconds.parse()?).await
+        }
+        ["shared", url, binding, callers, seconds] => {
+            let client = Agent::find(url, binding).await?.client()?;
+            calls::measure(vec![client; callers.parse()?], seconds.parse()?).await
         }
         ["wire", url, binding] => wire::measure(&Agent::find(url, binding).await?).await,
         ["fan-out", url, binding, clients, events] => {

@@ -16,6 +16,7 @@ const EVENTS: &str = "8";
 pub(super) enum Scenario {
     Latency,
     Throughput,
+    Shared,
     Wire,
     FanOut,
     Cut,
@@ -28,6 +29,8 @@ pub(super) enum Figure {
     Slowest,
     PerSecond,
     Processor,
+    SharedPerSecond,
+    SharedProcessor,
     Bytes,
     RoundTrips,
     FanOutProcessor,
@@ -47,9 +50,10 @@ pub(super) enum Source {
 }
 
 impl Scenario {
-    pub(super) const ALL: [Scenario; 5] = [
+    pub(super) const ALL: [Scenario; 6] = [
         Scenario::Latency,
         Scenario::Throughput,
+        Scenario::Shared,
         Scenario::Wire,
         Scenario::FanOut,
         Scenario::Cut,
@@ -60,6 +64,7 @@ impl Scenario {
         match self {
             Scenario::Latency => "latency",
             Scenario::Throughput => "throughput",
+            Scenario::Shared => "shared",
             Scenario::Wire => "wire",
             Scenario::FanOut => "fan-out",
             Scenario::Cut => "cut",
@@ -70,6 +75,9 @@ impl Scenario {
         match self {
             Scenario::Latency => "a small message and its answer, one connection",
             Scenario::Throughput => "small messages and their answers, 16 connections",
+            Scenario::Shared => {
+                "small messages and their answers, one client with 16 calls at a time"
+            }
             Scenario::Wire => "bytes of a call, and round trips to send a message and get its task",
             Scenario::FanOut => "an event to all who follow a task",
             Scenario::Cut => "all who follow a task are cut off in mid-stream, twice",
@@ -78,13 +86,17 @@ impl Scenario {
 
     /// Whether the machine's mood tells in its figures.
     pub(super) fn is_timed(self) -> bool {
-        matches!(self, Scenario::Latency | Scenario::Throughput)
+        matches!(
+            self,
+            Scenario::Latency | Scenario::Throughput | Scenario::Shared
+        )
     }
 
     pub(super) fn figures(self) -> &'static [Figure] {
         match self {
             Scenario::Latency => &[Figure::Median, Figure::Slowest],
             Scenario::Throughput => &[Figure::PerSecond, Figure::Processor],
+            Scenario::Shared => &[Figure::SharedPerSecond, Figure::SharedProcessor],
             Scenario::Wire => &[Figure::Bytes, Figure::RoundTrips],
             Scenario::FanOut => &[Figure::FanOutProcessor, Figure::FanOutSpread],
             Scenario::Cut => &[Figure::Events, Figure::Lost, Figure::Doubled],
@@ -98,6 +110,7 @@ impl Scenario {
         let words: &[&str] = match self {
             Scenario::Latency => &["calls", url, binding, "1", &seconds],
             Scenario::Throughput => &["calls", url, binding, CONNECTIONS, &seconds],
+            Scenario::Shared => &["shared", url, binding, CONNECTIONS, &seconds],
             Scenario::Wire => &["wire", url, binding],
             Scenario::FanOut => &["fan-out", url, binding, &clients, EVENTS],
             Scenario::Cut => &["cut", url, binding, &clients, CUTS],
@@ -107,11 +120,13 @@ impl Scenario {
 }
 
 impl Figure {
-    pub(super) const ALL: [Figure; 11] = [
+    pub(super) const ALL: [Figure; 13] = [
         Figure::Median,
         Figure::Slowest,
         Figure::PerSecond,
         Figure::Processor,
+        Figure::SharedPerSecond,
+        Figure::SharedProcessor,
         Figure::Bytes,
         Figure::RoundTrips,
         Figure::FanOutProcessor,
@@ -122,8 +137,9 @@ impl Figure {
     ];
 
     /// Those that are shown as pictures, too.
-    pub(super) const PLOTTED: [Figure; 4] = [
+    pub(super) const PLOTTED: [Figure; 5] = [
         Figure::Processor,
+        Figure::SharedProcessor,
         Figure::Median,
         Figure::Bytes,
         Figure::FanOutProcessor,
@@ -136,6 +152,8 @@ impl Figure {
             Figure::Slowest => "slowest",
             Figure::PerSecond => "throughput",
             Figure::Processor => "processor",
+            Figure::SharedPerSecond => "shared-throughput",
+            Figure::SharedProcessor => "shared-processor",
             Figure::Bytes => "bytes",
             Figure::RoundTrips => "round-trips",
             Figure::FanOutProcessor => "fan-out",
@@ -150,8 +168,10 @@ impl Figure {
         match self {
             Figure::Median => "us p50",
             Figure::Slowest => "us p99",
-            Figure::PerSecond => "calls a second",
-            Figure::Processor => "us CPU a call",
+            Figure::PerSecond => "calls a second, 16 connections",
+            Figure::Processor => "us CPU a call, 16 connections",
+            Figure::SharedPerSecond => "calls a second, one client",
+            Figure::SharedProcessor => "us CPU a call, one client",
             Figure::Bytes => "bytes a call",
             Figure::RoundTrips => "round trips, send then get",
             Figure::FanOutProcessor => "us CPU an event and follower",
@@ -166,8 +186,8 @@ impl Figure {
         match self {
             Figure::Median => Source::Field("p50_us"),
             Figure::Slowest => Source::Field("p99_us"),
-            Figure::PerSecond => Source::Field("calls_per_s"),
-            Figure::Processor => Source::ProcessorPer("calls"),
+            Figure::PerSecond | Figure::SharedPerSecond => Source::Field("calls_per_s"),
+            Figure::Processor | Figure::SharedProcessor => Source::ProcessorPer("calls"),
             Figure::Bytes => Source::Field("bytes_per_call"),
             Figure::RoundTrips => Source::Field("round_trips"),
             Figure::FanOutProcessor => Source::ProcessorPer("deliveries"),

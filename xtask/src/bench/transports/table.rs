@@ -76,15 +76,25 @@ pub(super) fn markdown(results: &Results) -> String {
 pub(super) fn verdicts(results: &Results) -> String {
     let mut text = String::new();
     let met = |met: bool| if met { "met" } else { "missed" };
-    let processor = |binding| results.plain(binding, Figure::Processor);
-    if let (Some(ours), Some(other)) = (processor(Binding::CapnWeb), processor(Binding::JsonRpc)) {
-        let ratio = show(ours / other);
-        let met = met(ours < other);
-        writeln!(
-            text,
-            "- Less CPU a call over Cap'n Web than over JSON-RPC: {ratio} of it, {met}."
-        )
-        .expect("writing to a String");
+    let loads = [
+        (
+            Figure::SharedProcessor,
+            "one client with 16 calls at a time",
+        ),
+        (Figure::Processor, "16 connections with one call each"),
+    ];
+    for (figure, load) in loads {
+        let processor = |binding| results.plain(binding, figure);
+        let both = (processor(Binding::CapnWeb), processor(Binding::JsonRpc));
+        if let (Some(ours), Some(other)) = both {
+            let ratio = show(ours / other);
+            let met = met(ours < other);
+            writeln!(
+                text,
+                "- Less CPU a call over Cap'n Web than over JSON-RPC, {load}: {ratio} of it, {met}."
+            )
+            .expect("writing to a String");
+        }
     }
     let trips = |binding| results.plain(binding, Figure::RoundTrips);
     if let Some(ours) = trips(Binding::CapnWeb) {

@@ -23,7 +23,7 @@ fn the_middle_round_counts_and_only_what_was_measured_is_shown() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines[0],
-        "| wire | us CPU a call | round trips, send then get | events over two cuts | lost |"
+        "| wire | us CPU a call, 16 connections | round trips, send then get | events over two cuts | lost |"
     );
     assert_eq!(lines[2], "| JSON-RPC | 50 | 2 | 10 | 0 |");
     assert_eq!(lines[6], "| Cap'n Web | 25 | 1 | 10 | 0 |");
