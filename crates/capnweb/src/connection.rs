@@ -232,6 +232,15 @@ impl fmt::Debug for Connection {
     }
 }
 
+/// What there is to send.
+#[cfg(any(feature = "client", feature = "server"))]
+pub(crate) enum Due {
+    Nothing,
+    /// Releases, which may wait for a moment.
+    Later,
+    Now(VecDeque<String>),
+}
+
 /// What handles and stubs hold. Its end is the end of the session.
 pub(crate) struct Link {
     shared: Arc<Shared>,
@@ -358,6 +367,20 @@ impl Shared {
 
     pub(crate) fn take_outgoing(&self) -> VecDeque<String> {
         self.lock().take_outbox()
+    }
+
+    /// The frames to send, for who looks for the session's end as well. What nobody waits for is left for later,
+    /// unless all is asked for.
+    #[cfg(any(feature = "client", feature = "server"))]
+    pub(crate) fn take_due(&self, all: bool) -> Due {
+        // Whoever looks need not be told of what is here already.
+        self.outgoing.given.store(false, Ordering::Relaxed);
+        let mut session = self.lock();
+        match session.outbox_bytes() {
+            0 => Due::Nothing,
+            _ if all || session.is_urgent() => Due::Now(session.take_outbox()),
+            _ => Due::Later,
+        }
     }
 
     pub(crate) async fn outgoing(&self) {

@@ -100,6 +100,10 @@ pub(crate) enum Calls {
     Impossible,
 }
 
+/// How many releases may wait for something to leave with.
+#[cfg(any(feature = "client", feature = "server"))]
+const MOST_RELEASES: usize = 64;
+
 /// Replaces an error before it is sent; `None` sends it as it is.
 pub(crate) type Redact = Arc<dyn Fn(&Error) -> Option<Error> + Send + Sync>;
 
@@ -121,6 +125,8 @@ pub(crate) struct Session {
     unanswered: usize,
     outbox: VecDeque<String>,
     outbox_bytes: usize,
+    /// In the outbox is more than releases of what was answered, for which nobody waits.
+    urgent: bool,
     bucket: Option<Bucket>,
     /// Why the session is over.
     ended: Option<Error>,
@@ -172,6 +178,7 @@ impl Session {
             unanswered: 0,
             outbox: VecDeque::new(),
             outbox_bytes: 0,
+            urgent: false,
             bucket,
             ended: None,
         };
@@ -215,7 +222,14 @@ impl Session {
     /// The next messages to send, in order.
     pub(crate) fn take_outbox(&mut self) -> VecDeque<String> {
         self.outbox_bytes = 0;
+        self.urgent = false;
         std::mem::take(&mut self.outbox)
+    }
+
+    /// Whether what is in the outbox should not wait for more.
+    #[cfg(any(feature = "client", feature = "server"))]
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.urgent || self.outbox.len() > MOST_RELEASES
     }
 
     pub(crate) fn outbox_bytes(&self) -> usize {
@@ -367,7 +381,7 @@ impl Session {
             return;
         };
         if entry.count > 0 {
-            self.send(format!("[\"release\",{},{}]", id.0, entry.count));
+            self.put(format!("[\"release\",{},{}]", id.0, entry.count));
         }
         let hook = match entry.hold.upgrade() {
             Some(hold) => hold.resolve(hook),
@@ -557,6 +571,12 @@ impl Session {
     // Helpers.
 
     fn send(&mut self, text: String) {
+        self.urgent = true;
+        self.put(text);
+    }
+
+    /// Sends what may wait for a moment.
+    fn put(&mut self, text: String) {
         if self.ended.is_none() {
             self.outbox_bytes += text.len();
             self.outbox.push_back(text);

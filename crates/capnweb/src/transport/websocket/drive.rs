@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::frames::{Frames, Gone, Incoming, Outgoing};
 use super::{Seat, Served};
-use crate::connection::{Close, Shared};
+use crate::connection::{Close, Due, Shared};
 use crate::error::Error;
 
 /// How long the other side may take to answer a close.
@@ -24,6 +24,9 @@ const ENOUGH: usize = 256 << 10;
 
 /// How long one session may work before others on its thread have their turn.
 const TURN: Duration = Duration::from_millis(10);
+
+/// How long releases wait for another frame to leave with: a call then costs its server one read, not two.
+const MOMENT: Duration = Duration::from_millis(10);
 
 /// Moves frames between the socket and the session until either ends. Gives the session back when it is
 /// to be parked.
@@ -46,13 +49,20 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
     let mut reading = Reading::On;
     // Whether to see if something is due.
     let mut look = true;
+    // Until when releases wait for something to leave with.
+    let mut held: Option<Instant> = None;
     loop {
-        let waiting = session.take_outgoing();
-        if !waiting.is_empty() {
-            seat.moved = Instant::now();
-            if Box::pin(send(&mut frames, waiting, &seat)).await.is_err() {
-                session.end(lost());
-                return None;
+        let late = held.is_some_and(|until| Instant::now() >= until);
+        match session.take_due(late) {
+            Due::Nothing => held = None,
+            Due::Later => _ = held.get_or_insert(seat.heard + MOMENT),
+            Due::Now(waiting) => {
+                held = None;
+                seat.moved = Instant::now();
+                if Box::pin(send(&mut frames, waiting, &seat)).await.is_err() {
+                    session.end(lost());
+                    return None;
+                }
             }
         }
         if drains && session.stats().pending == 0 {
@@ -62,11 +72,11 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
             Box::pin(finish(&mut frames, close, reading)).await;
             return None;
         }
-        if let Some(rest) = seat
-            .rest_at()
-            .filter(|rest| *rest < timer.deadline() && !look)
+        let rest = seat.rest_at().filter(|_| !look);
+        if let Some(next) = rest.into_iter().chain(held).min()
+            && next < timer.deadline()
         {
-            timer.as_mut().reset(rest);
+            timer.as_mut().reset(next);
         }
         tokio::select! {
             biased;
@@ -115,7 +125,7 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
                     }
                 }
                 if seat.rests(now) {
-                    if !drains && frames.is_clear() {
+                    if !drains && held.is_none() && frames.is_clear() {
                         return Some(Served { stream: frames.leave(), read: Vec::new(), seat });
                     }
                     // Half a message is on its way, which is movement too.
