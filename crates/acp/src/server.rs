@@ -130,8 +130,11 @@ impl Server {
             let why = format!("run {:?} does not wait for anything", task.id);
             return Err(Error::Forbidden(why));
         }
+        // What a skill asks is answered in the words of its extension.
+        let asks = extension::question(&task).map(|_| extension::URI.to_owned());
         let message = A2aMessage {
             message_id: Uuid::now_v7().to_string(),
+            extensions: asks.into_iter().collect(),
             task_id: task.id,
             context_id: task.context_id,
             role: Role::User,

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use a2a::event::{Event, EventStream};
 use a2a::types::{
-    CancelTaskRequest, Event as Payload, GetTaskRequest, Message, SendMessageConfiguration,
-    SendMessageRequest, SubscribeToTaskRequest, Task, TaskState,
+    CancelTaskRequest, Event as Payload, GetTaskRequest, Message, SendMessageRequest,
+    SubscribeToTaskRequest, Task, TaskState,
 };
 use futures_util::StreamExt as _;
 use rmcp::RoleServer;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    ProgressNotificationParam,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientResult, ContentBlock,
+    ElicitRequest, ErrorData, ProgressNotificationParam, ServerRequest,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{PeerRequestOptions, RequestContext, RequestHandle, ServiceError};
 use serde_json::Value;
 use skill::extension;
 use tokio::time::Instant;
@@ -94,35 +94,56 @@ impl Calling<'_> {
             let id = self.context.meta.get(NAME).and_then(Value::as_str);
             let id = id.map_or_else(|| uuid::Uuid::new_v4().to_string(), str::to_owned);
             let message = extension::call(id, &request.name, input);
-            return self.send(message, &bond).await;
+            return self.send(message.into(), &bond).await;
         };
         let task = self.handler.inner.seal.open(&state, &bond)?;
         let task = self.handler.load(&task, self.context).await?;
         let responses = request.input_responses.unwrap_or_default();
         match Asked::by(&task).and_then(|asked| asked.answered(&task, &responses)) {
-            Some(answer) => self.send(answer, &bond).await,
+            Some(answer) => self.answer(task, answer, &bond).await,
             None => self.take_up(task, &bond).await,
         }
     }
 
-    /// Sends a message to the agent and goes on with what comes of it.
-    async fn send(&self, message: Message, bond: &Bond) -> Result<CallToolResponse, ErrorData> {
-        let request = SendMessageRequest {
-            message: Some(message),
-            configuration: Some(SendMessageConfiguration {
-                history_length: Some(0),
-                ..SendMessageConfiguration::default()
-            }),
-            ..SendMessageRequest::default()
-        };
-        let tasks = self.handler.tasks();
-        let call = self.handler.call_by(self.context);
-        match tasks.send_streaming_message(call, request).await {
+    /// Answers the question of a task as it was seen, and goes on with what comes of it.
+    async fn answer(
+        &self,
+        task: Task,
+        answer: Message,
+        bond: &Bond,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let answer = question::message(answer, &task);
+        match self.sent(answer).await {
+            Ok(events) => self.go_on(Task::default(), events, bond).await,
+            // Somebody else answered first.
+            Err(a2a::Error::TaskGenerationMismatch { .. }) => {
+                let task = self.handler.load(&task.id, self.context).await?;
+                self.take_up(task, bond).await
+            }
+            Err(error) => Err(refused(&error)),
+        }
+    }
+
+    /// Calls the agent and goes on with what comes of it.
+    async fn send(
+        &self,
+        request: SendMessageRequest,
+        bond: &Bond,
+    ) -> Result<CallToolResponse, ErrorData> {
+        match self.sent(request).await {
             Ok(events) => self.go_on(Task::default(), events, bond).await,
             // What is wrong with the input is for whoever wrote it, often a model, to read.
             Err(a2a::Error::InvalidParams { message, .. }) => Ok(complaint(message).into()),
             Err(error) => Err(refused(&error)),
         }
+    }
+
+    /// What comes of a message.
+    async fn sent(&self, mut request: SendMessageRequest) -> Result<EventStream, a2a::Error> {
+        request.configuration.get_or_insert_default().history_length = Some(0);
+        let call = self.handler.call_by(self.context);
+        let tasks = self.handler.tasks();
+        tasks.send_streaming_message(call, request).await
     }
 
     /// Goes on with a task as it is found.
@@ -238,7 +259,7 @@ impl Calling<'_> {
         }
     }
 
-    /// On the older wire the server asks while the call waits.
+    /// On the older wire the server asks while the call waits. Whoever answers first, by whatever way, is heard.
     async fn ask_at_once(
         &self,
         task: Task,
@@ -249,26 +270,60 @@ impl Calling<'_> {
         if asked.number >= limits.max_questions {
             return Ok(self.outcome().unanswered(&task).into());
         }
-        let form = asked.form();
-        let asking = self
-            .context
-            .peer
-            .create_elicitation_with_timeout(form, Some(limits.answer_time));
+        let request = ServerRequest::ElicitRequest(ElicitRequest::new(asked.form()));
+        let peer = &self.context.peer;
+        let shown = peer.send_cancellable_request(request, PeerRequestOptions::no_options());
+        let mut form = match shown.await {
+            Ok(form) => form,
+            Err(error) => return Ok(self.unanswered(&task, &error)),
+        };
         let answer = tokio::select! {
-            answer = asking => answer,
+            biased;
+            answer = &mut form.rx => answer.unwrap_or(Err(ServiceError::TransportClosed)),
+            task = self.moved_on(&task) => {
+                withdraw(form).await;
+                return self.take_up(task?, bond).await;
+            }
             () = self.context.ct.cancelled() => {
+                withdraw(form).await;
                 self.give_up(&task).await?;
                 return Err(ErrorData::internal_error("the call was cancelled", None));
             }
+            () = tokio::time::sleep(limits.answer_time) => {
+                withdraw(form).await;
+                let timeout = limits.answer_time;
+                Err(ServiceError::Timeout { timeout })
+            }
         };
         match answer {
-            Ok(answer) => {
+            Ok(ClientResult::ElicitResult(answer)) => {
                 let answer = asked.answer(&task, question::given(&asked, answer));
-                self.send(answer, bond).await
+                self.answer(task, answer, bond).await
             }
-            Err(error) => {
-                tracing::debug!(task = task.id, %error, "a question was not answered");
-                Ok(self.outcome().unanswered(&task).into())
+            Ok(_) => Ok(self.unanswered(&task, &ServiceError::UnexpectedResponse)),
+            Err(error) => Ok(self.unanswered(&task, &error)),
+        }
+    }
+
+    fn unanswered(&self, task: &Task, error: &ServiceError) -> CallToolResponse {
+        tracing::debug!(task = task.id, %error, "a question was not answered");
+        self.outcome().unanswered(task).into()
+    }
+
+    /// Ends when something happens to a task that waits: it was answered or cancelled by another way.
+    async fn moved_on(&self, task: &Task) -> Result<Task, ErrorData> {
+        loop {
+            let request = GetTaskRequest {
+                id: task.id.clone(),
+                history_length: Some(0),
+                current_generation: Some(task.generation),
+                ..GetTaskRequest::default()
+            };
+            let call = self.handler.call_by(self.context);
+            let now = self.handler.tasks().get_task(call, request).await;
+            let now = now.map_err(|error| refused(&error))?;
+            if now.generation > task.generation {
+                return Ok(now);
             }
         }
     }
@@ -278,6 +333,14 @@ impl Calling<'_> {
             authority: &self.handler.inner.config.authority,
             modern: self.client.modern,
         }
+    }
+}
+
+/// Takes a form back that nobody needs to fill in any more.
+async fn withdraw(form: RequestHandle<RoleServer>) {
+    let why = Some("the question is no longer open".to_owned());
+    if let Err(error) = form.cancel(why).await {
+        tracing::debug!(%error, "a form was not taken back");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a::types::{Message, Task, TaskState};
+use a2a::types::{Message, SendMessageRequest, Task, TaskState};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
     ErrorData, InputRequest, InputRequests, InputRequiredResult, InputResponses, RequestStateCodec,
@@ -100,6 +100,15 @@ impl Asked {
             .collect();
         extension::answer(id, task, answer)
     }
+}
+
+/// A request with an answer to what this task asks as it was seen: of two who answer the same question one is told
+/// that it is answered.
+pub(super) fn message(answer: Message, task: &Task) -> SendMessageRequest {
+    let mut request = SendMessageRequest::from(answer);
+    let configuration = request.configuration.get_or_insert_default();
+    configuration.if_generation_match = Some(task.generation);
+    request
 }
 
 /// What a client's user said; nothing if they would not.

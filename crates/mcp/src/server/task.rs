@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use a2a::types::{
-    CancelTaskRequest, SendMessageConfiguration, SendMessageRequest, Task, TaskState, Timestamp,
-};
+use a2a::types::{CancelTaskRequest, Task, TaskState, Timestamp};
 use rmcp::RoleServer;
 use rmcp::model::{
     self as mcp, CreateTaskResult, DetailedTask, ErrorData, GetTaskResult, JsonObject, TaskPayload,
@@ -13,7 +11,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::Value;
 
-use super::question::Asked;
+use super::question::{self, Asked};
 use super::{Handler, outcome, refused};
 use crate::limits::Limits;
 
@@ -109,17 +107,16 @@ impl Handler {
         let Some(answer) = answer else {
             return Ok(());
         };
-        let request = SendMessageRequest {
-            message: Some(answer),
-            configuration: Some(SendMessageConfiguration {
-                return_immediately: true,
-                history_length: Some(0),
-                ..SendMessageConfiguration::default()
-            }),
-            ..SendMessageRequest::default()
-        };
+        let mut request = question::message(answer, &task);
+        let configuration = request.configuration.get_or_insert_default();
+        configuration.return_immediately = true;
+        configuration.history_length = Some(0);
         let sent = self.tasks().send_message(self.call_by(context), request);
-        sent.await.map(drop).map_err(|error| refused(&error))
+        match sent.await {
+            // Somebody else answered first.
+            Ok(_) | Err(a2a::Error::TaskGenerationMismatch { .. }) => Ok(()),
+            Err(error) => Err(refused(&error)),
+        }
     }
 
     /// Ends a task. One that has ended stays as it is.
