@@ -9,6 +9,7 @@ mod access;
 mod acp;
 mod cli;
 mod client;
+mod four;
 mod interop;
 mod listen;
 mod mcp;
