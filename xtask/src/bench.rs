@@ -2,8 +2,10 @@
 //!
 //! - [`a2a`]: official A2A servers and ours;
 //! - [`capnweb`]: npm capnweb and our crate;
+//! - [`mcp`]: the official MCP servers and ours, and ours over ACP;
 //! - [`transports`]: our A2A server over each of its wires;
-//! - [`server`]: one running server, [`address`] where it listens;
+//! - [`server`]: one running server, [`address`] where it listens, [`http`] a connection to it;
+//! - [`rounds`]: what measurements gave;
 //! - [`usage`]: processor time and memory of a server;
 //! - [`flags`]: the options of a bench;
 //! - [`document`]: where its table goes; [`plot`]: a picture of it.
@@ -13,7 +15,10 @@ mod address;
 pub(crate) mod capnweb;
 pub(crate) mod document;
 pub(crate) mod flags;
+mod http;
+pub(crate) mod mcp;
 mod plot;
+mod rounds;
 pub(crate) mod server;
 pub(crate) mod transports;
 pub(crate) mod usage;

@@ -61,6 +61,11 @@ cargo xtask COMMAND
       --only A,B       some of: call, batch, callbacks, bytes, map, idle, sequential
       --peers A,B      some of: npm, ours (default both)
       --write          put the table of a whole run into docs/benchmarks.md
+  bench mcp            measure our server over MCP and ACP, and rmcp's and the one of npm in the same run
+      --seconds N      how long each measurement lasts (default 3)
+      --rounds N       measurements of each server, the middle one counts (default 3)
+      --only A,B       some of: call, session, json, sse, a2a, acp
+      --write          put the table of a whole run into docs/benchmarks.md
   bench transports     measure our A2A server over its five wires, plain and encrypted
       --seconds N      how long each timed measurement lasts (default 3)
       --rounds N       timed measurements of each wire, the middle one counts (default 3)
@@ -70,6 +75,7 @@ cargo xtask COMMAND
   bench-load           one measurement of one server, started by `bench`
       a2a SCENARIO URL --pid N [--seconds N] [--tasks N]
       capnweb SCENARIO URL --pid N [--seconds N] [--sessions N]
+      mcp SCENARIO URL --pid N [--seconds N]
   soak                 mixed traffic over all wires; fails when memory or handles grow after the warm-up,
                        or when an error comes that nobody asked for
       --minutes N      how long (default 1)
@@ -112,6 +118,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["prove", "--self-check"] => prove::self_check(&root),
         ["bench", "a2a", options @ ..] => bench::a2a::run(&root, options),
         ["bench", "capnweb", options @ ..] => bench::capnweb::run(&root, options),
+        ["bench", "mcp", options @ ..] => bench::mcp::run(&root, options),
         ["bench", "transports", options @ ..] => bench::transports::run(&root, options),
         ["soak", options @ ..] => soak::run(&root, options),
         ["bench-load", "a2a", scenario, url, options @ ..] => {
@@ -119,6 +126,9 @@ fn run(arguments: &[String]) -> Result<()> {
         }
         ["bench-load", "capnweb", scenario, url, options @ ..] => {
             bench::capnweb::load::run(scenario, url, options)
+        }
+        ["bench-load", "mcp", scenario, url, options @ ..] => {
+            bench::mcp::load::run(scenario, url, options)
         }
         _ => Err(Error::Usage(format!(
             "`cargo xtask {}` is not a command",

@@ -98,3 +98,14 @@ fn text(value: &Value) -> String {
 fn items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
+
+/// The version of a package in a `Cargo.lock`.
+pub(crate) fn locked_version<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
+    let name = format!("name = \"{package}\"");
+    let (_, rest) = lock.split_once(&name)?;
+    rest.split('"').nth(1)
+}
+
+#[cfg(test)]
+#[path = "workspace_tests.rs"]
+mod tests;

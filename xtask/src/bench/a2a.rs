@@ -11,16 +11,13 @@
 
 use std::path::Path;
 
-use serde_json::Value;
-
 use super::document;
-use super::server::Server;
-use crate::error::{Error, Result};
-use crate::process;
+use super::rounds::{Round, Rounds};
+use crate::error::Result;
 use options::Options;
-use peer::{Peer, Programs};
+use peer::Programs;
 use scenario::{Figure, SCENARIOS, Scenario};
-use table::{Line, Round};
+use table::Line;
 
 mod install;
 pub(crate) mod load;
@@ -63,32 +60,10 @@ fn measure(scenario: &'static Scenario, programs: &Programs, options: &Options) 
     };
     for _ in 0..wanted {
         for (peer, server) in &servers {
-            rounds.push(measure_once(scenario, *peer, server, programs, options)?);
+            let mut load = load::command(&programs.load, scenario, server, options);
+            rounds.push(Round::measure(*peer, &mut load, scenario.figure.field())?);
         }
     }
+    let rounds = Rounds(rounds);
     Ok(Line { scenario, rounds })
-}
-
-fn measure_once(
-    scenario: &Scenario,
-    peer: Peer,
-    server: &Server,
-    programs: &Programs,
-    options: &Options,
-) -> Result<Round> {
-    let mut command = load::command(&programs.load, scenario, server, options);
-    let answer = process::output(&mut command)?;
-    let last = answer.lines().last().unwrap_or_default();
-    eprintln!("  {peer}: {last}");
-    let figures: Value = serde_json::from_str(last)
-        .map_err(|error| Error::Answer(format!("{}: {error}", process::line(&command))))?;
-    let missing = |field: &str| Error::Answer(format!("no number {field:?} in {last}"));
-    let count = |field: &str| figures[field].as_u64().ok_or_else(|| missing(field));
-    let field = scenario.figure.field();
-    Ok(Round {
-        peer,
-        figure: figures[field].as_f64().ok_or_else(|| missing(field))?,
-        done: count("done")?,
-        failed: count("failed")?,
-    })
 }

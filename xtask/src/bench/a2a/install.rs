@@ -9,8 +9,8 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::error::{Doing, Error, Result};
-use crate::process;
 use crate::tools::{self, Node};
+use crate::{process, workspace};
 
 const NPM_PACKAGES: [&str; 4] = [
     "@a2a-js/sdk@1",
@@ -75,7 +75,7 @@ pub(super) fn rust(root: &Path, peers: &Path) -> Result<Option<Rust>> {
         .find(|program| program.name == "rs_official");
     let program = program.ok_or_else(|| Error::Answer("cargo built no rs_official".to_owned()))?;
     let lock = read(&folder.join("Cargo.lock"))?;
-    let version = locked_version(&lock, "a2a-server-lf").unwrap_or("?");
+    let version = workspace::locked_version(&lock, "a2a-server-lf").unwrap_or("?");
     Ok(Some(Rust {
         program: program.path,
         version: format!("a2a-server-lf {version} with TCP_NODELAY"),
@@ -180,14 +180,3 @@ fn write(path: &Path, text: &str) -> Result<()> {
     }
     fs::write(path, text).doing(|| format!("write {}", path.display()))
 }
-
-/// The version of a package in a `Cargo.lock`.
-fn locked_version<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
-    let name = format!("name = \"{package}\"");
-    let (_, rest) = lock.split_once(&name)?;
-    rest.split('"').nth(1)
-}
-
-#[cfg(test)]
-#[path = "install_tests.rs"]
-mod tests;

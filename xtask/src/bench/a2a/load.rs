@@ -3,7 +3,6 @@
 //! All its clients live on one thread. A thread for each would have to be woken for each answer,
 //! by the server and at its cost.
 //!
-//! - [`connection`]: HTTP/1.1, as little of it as the servers need;
 //! - [`caller`]: one client, which checks every answer;
 //! - [`crowd`]: many of them, each with one request in flight;
 //! - [`counters`]: what our server has committed.
@@ -19,6 +18,7 @@ use tokio::time::sleep;
 use super::options::Options;
 use super::scenario::{Figure, Scenario};
 use crate::bench::address::Address;
+use crate::bench::rounds::{median_us, round};
 use crate::bench::server::Server;
 use crate::bench::usage::{ProcessorTime, resident_kb};
 use crate::error::{Doing, Error, Result};
@@ -26,7 +26,6 @@ use counters::Counters;
 use crowd::{Crowd, Totals, Until};
 
 mod caller;
-mod connection;
 mod counters;
 mod crowd;
 
@@ -169,14 +168,4 @@ fn counts(totals: &Totals) -> Value {
         "failure": totals.failure,
         "events": totals.events,
     })
-}
-
-fn median_us(mut times: Vec<Duration>) -> Option<f64> {
-    times.sort_unstable();
-    let median = times.get(times.len() / 2)?;
-    Some(round(median.as_secs_f64() * 1e6))
-}
-
-fn round(figure: f64) -> f64 {
-    (figure * 1000.0).round() / 1000.0
 }

@@ -1,6 +1,7 @@
 //! The table shows every peer's middle round, what failed, and whether we reach what we aim at.
 
 use super::*;
+use crate::bench::rounds::Round;
 
 fn line(name: &str, rounds: &[(Peer, f64, u64)]) -> Line {
     let rounds = rounds.iter().map(|(peer, figure, failed)| Round {
@@ -11,7 +12,7 @@ fn line(name: &str, rounds: &[(Peer, f64, u64)]) -> Line {
     });
     Line {
         scenario: Scenario::named(name).unwrap(),
-        rounds: rounds.collect(),
+        rounds: Rounds(rounds.collect()),
     }
 }
 

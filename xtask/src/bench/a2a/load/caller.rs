@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::super::scenario::Work;
-use super::connection::{Answer, Connection};
 use crate::bench::address::Address;
+use crate::bench::http::{Answer, Connection};
 use crate::error::{Error, Result};
 
 #[derive(Debug)]

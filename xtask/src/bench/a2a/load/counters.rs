@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::connection::Connection;
 use crate::bench::address::Address;
+use crate::bench::http::Connection;
 use crate::error::{Error, Result};
 
 #[derive(Debug, Clone, Copy)]

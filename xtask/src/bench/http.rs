@@ -1,4 +1,4 @@
-//! A kept HTTP/1.1 connection, one request after the other.
+//! A kept HTTP/1.1 connection, one request after the other: as little of it as servers need.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::bench::address::Address;
+use super::address::Address;
 use crate::error::{Doing, Error, Result};
 
 /// How long a server may be silent before we give a request up.
@@ -38,6 +38,8 @@ pub(super) struct Answer<'a> {
     pub(super) status: u16,
     /// In lower case, with its parameters.
     pub(super) content_type: String,
+    /// The session of MCP that it opens.
+    pub(super) session: Option<String>,
     keep: bool,
     rest: Rest,
 }
@@ -82,7 +84,7 @@ impl Connection {
         let status = line.split(' ').nth(1).and_then(|word| word.parse().ok());
         let status = status.ok_or_else(|| Error::Answer(format!("no status in {line:?}")))?;
         let (mut rest, mut keep) = (None, true);
-        let mut content_type = String::new();
+        let (mut content_type, mut session) = (String::new(), None);
         loop {
             let line = self.line().await?.to_ascii_lowercase();
             if line.is_empty() {
@@ -90,6 +92,8 @@ impl Connection {
             }
             let (name, value) = line.split_once(':').unwrap_or((&line, ""));
             match (name, value.trim()) {
+                // Ids of sessions are UUIDs, which have no case.
+                ("mcp-session-id", value) => session = Some(value.to_owned()),
                 ("content-length", value) => rest = Some(Rest::Known(length(value, 10)?)),
                 ("transfer-encoding", "chunked") => rest = Some(Rest::Chunked),
                 ("connection", value) => keep = value != "close",
@@ -102,6 +106,7 @@ impl Connection {
             connection: self,
             status,
             content_type,
+            session,
             keep,
         })
     }
