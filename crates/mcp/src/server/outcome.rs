@@ -3,6 +3,8 @@
 //! A result has the same thing in three forms: text for models, typed content for programs, and the task or
 //! message itself as a resource with a tag URI (RFC 4151) for agents.
 
+use std::borrow::Cow;
+
 use a2a::types::wire::WireMessage;
 use a2a::types::{Artifact, Content, Message, Part, Task, TaskState, Timestamp};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, Resource, ResourceContents};
@@ -36,7 +38,7 @@ impl Writer<'_> {
         if status.is_none_or(|status| status.state != TaskState::Completed) {
             let said = said.unwrap_or_else(|| unsuccessful(task).to_owned());
             content.push(ContentBlock::text(said));
-            content.push(self.envelope(&task.id, task_date(task), &without_history(task)));
+            content.push(self.envelope(&task.id, task_date(task), &*without_history(task)));
             return Ok(CallToolResult::error(content));
         }
         let output = extension::output(task);
@@ -47,7 +49,7 @@ impl Writer<'_> {
                 .map(|output| ContentBlock::text(plain(output))),
         );
         content.extend(links(task));
-        content.push(self.envelope(&task.id, task_date(task), &without_history(task)));
+        content.push(self.envelope(&task.id, task_date(task), &*without_history(task)));
         let mut result = CallToolResult::success(content);
         result.structured_content = output.filter(|output| self.modern || output.is_object());
         Ok(result)
@@ -72,7 +74,7 @@ impl Writer<'_> {
             "This needs an answer first: {asked}\nTask {} waits for it; answer it over A2A.",
             task.id
         );
-        let envelope = self.envelope(&task.id, task_date(task), &without_history(task));
+        let envelope = self.envelope(&task.id, task_date(task), &*without_history(task));
         CallToolResult::error(vec![ContentBlock::text(told), envelope])
     }
 
@@ -134,10 +136,13 @@ fn links(task: &Task) -> impl Iterator<Item = ContentBlock> {
 }
 
 /// The caller knows what it said.
-fn without_history(task: &Task) -> Task {
-    Task {
-        history: Vec::new(),
-        ..task.clone()
+fn without_history(task: &Task) -> Cow<'_, Task> {
+    match task.history.is_empty() {
+        true => Cow::Borrowed(task),
+        false => Cow::Owned(Task {
+            history: Vec::new(),
+            ..task.clone()
+        }),
     }
 }
 
