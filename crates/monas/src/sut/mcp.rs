@@ -24,6 +24,8 @@ pub(super) use jobs::skills;
 #[derive(Clone, Debug)]
 pub(crate) struct Fixtures {
     skills: Handler,
+    /// The tools beside the skills. Each call looks for its tool, so they are made once.
+    tools: Arc<[Tool]>,
     /// Who wants to know when lists change.
     listeners: Arc<Mutex<HashMap<u64, SubscriptionSink>>>,
     /// How many there were so far: request ids are the clients' and may be the same.
@@ -35,8 +37,10 @@ pub(crate) struct Fixtures {
 impl Fixtures {
     pub(crate) fn beside(skills: Handler) -> Self {
         let key = uuid::Uuid::new_v4().as_bytes().repeat(2);
+        let tools = tools::all().into_iter();
         Self {
             skills,
+            tools: tools.chain(rounds::all()).chain(jobs::all()).collect(),
             listeners: Arc::default(),
             listened: Arc::default(),
             seal: RequestStateCodec::new_unchecked(key),
@@ -111,18 +115,12 @@ impl ServerHandler for Fixtures {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let mut list = self.skills.list_tools(page, context).await?;
-        list.tools.extend(tools::all());
-        list.tools.extend(rounds::all());
-        list.tools.extend(jobs::all());
+        list.tools.extend(self.tools.iter().cloned());
         Ok(list)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let mut known = tools::all()
-            .into_iter()
-            .chain(rounds::all())
-            .chain(jobs::all());
-        let found = known.find(|tool| tool.name == name);
+        let found = self.tools.iter().find(|tool| tool.name == name).cloned();
         found.or_else(|| self.skills.get_tool(name))
     }
 
