@@ -25,6 +25,13 @@ use crate::running::{self, Parked, Running};
 pub struct Options {
     /// The skills there are. The manifest may narrow them.
     pub skills: Registry,
+    /// Tools of others that callers are offered beside skills. The manifest does not narrow them: it says
+    /// already which servers they are of.
+    pub tools: Registry,
+    /// Tools of others that only the agent's own skills can call.
+    pub hidden_tools: Registry,
+    /// What is let go of when the agent stops.
+    pub outside: Vec<Arc<dyn Outside>>,
     /// What sees every call pass.
     pub hooks: Vec<Arc<dyn Hook>>,
     /// Who answers messages that name no skill. Without one a single skill takes them, or they are told what
@@ -42,6 +49,9 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             skills: Registry::new(),
+            tools: Registry::new(),
+            hidden_tools: Registry::new(),
+            outside: Vec::new(),
             hooks: Vec::new(),
             answerer: None,
             model: None,
@@ -49,6 +59,12 @@ impl Default for Options {
             max_waiting: 10_000,
         }
     }
+}
+
+/// Something outside of the process that an agent holds on to, such as a program that was started.
+pub trait Outside: Send + Sync + 'static {
+    /// Lets go of it, in good order and in little time.
+    fn close(&self) -> BoxFuture<'_, ()>;
 }
 
 /// Why there is no agent.
@@ -82,6 +98,7 @@ struct Inner {
     grants: Arc<Grants>,
     fence: Arc<Fence>,
     parked: Parked,
+    outside: Vec<Arc<dyn Outside>>,
     answerer: Option<Arc<dyn a2a::server::Agent>>,
     started: AtomicBool,
 }
@@ -96,10 +113,11 @@ impl Agent {
             Some(ids) => options.skills.narrow(ids.iter().map(String::as_str))?,
             None => options.skills,
         };
+        let skills = skills.merge(&options.tools)?;
         if skills.is_empty() && options.answerer.is_none() {
             return Err(CreateError::Empty(manifest.name));
         }
-        let grants = Grants::new(skills, &manifest.grants)?
+        let grants = Grants::new(skills, &options.hidden_tools, &manifest.grants)?
             .with_model(options.model, manifest.model_for.as_deref())?;
         let fence = Fence {
             hooks: options.hooks,
@@ -111,6 +129,7 @@ impl Agent {
                 grants: Arc::new(grants),
                 fence: Arc::new(fence),
                 parked: Parked::new(options.max_waiting),
+                outside: options.outside,
                 answerer: options.answerer,
                 started: AtomicBool::new(false),
             }),
@@ -124,7 +143,7 @@ impl Agent {
 
     /// What it can do.
     pub fn skills(&self) -> &Registry {
-        self.inner.grants.all()
+        self.inner.grants.offered()
     }
 
     /// What it says of itself to other agents; where it is reached is for the server to add.
@@ -171,6 +190,12 @@ impl Agent {
             true => Err(AlreadyStarted(self.inner.manifest.name.clone())),
             false => Ok(()),
         }
+    }
+
+    /// Lets go of what it holds outside of the process. Whoever served it says so last.
+    pub async fn close(&self) {
+        let closing = self.inner.outside.iter().map(|it| it.close());
+        futures_util::future::join_all(closing).await;
     }
 }
 
@@ -220,16 +245,16 @@ enum Choice<'a> {
 impl Inner {
     fn choose<'a>(&'a self, message: &'a Message) -> Choice<'a> {
         if let Some(id) = extension::skill(message) {
-            return match self.grants.all().entry(id) {
+            return match self.grants.offered().entry(id) {
                 Some(entry) => Choice::Skill(entry),
                 None => Choice::Unknown(id),
             };
         }
-        let mut skills = self.grants.all().iter();
+        let mut skills = self.grants.offered().iter();
         match (&self.answerer, skills.next(), skills.next()) {
             (None, Some(only), None) => self
                 .grants
-                .all()
+                .offered()
                 .entry(&only.id)
                 .map_or(Choice::Nobody, Choice::Skill),
             _ => Choice::Nobody,
@@ -318,7 +343,7 @@ impl Inner {
     /// What one can ask for, for somebody who asked for nothing that is there.
     fn help(&self) -> String {
         let mut help = String::from("Name one of my skills:");
-        for skill in self.grants.all().iter() {
+        for skill in self.grants.offered().iter() {
             help.push_str("\n- ");
             help.push_str(&skill.id);
             help.push_str(": ");

@@ -11,6 +11,8 @@ use crate::registry::Registry;
 /// What each skill may use: what it was granted, or everything.
 #[derive(Debug)]
 pub(crate) struct Grants {
+    offered: Registry,
+    /// What is offered, and what only skills of the agent can call.
     all: Registry,
     some: HashMap<String, Registry>,
     model: Option<Arc<dyn Model>>,
@@ -20,9 +22,11 @@ pub(crate) struct Grants {
 
 impl Grants {
     pub(crate) fn new(
-        all: Registry,
+        offered: Registry,
+        hidden: &Registry,
         granted: &BTreeMap<String, Vec<String>>,
     ) -> Result<Self, DefinitionError> {
+        let all = offered.clone().merge(hidden)?;
         let mut some = HashMap::new();
         for (skill, ids) in granted {
             known(&all, skill)?;
@@ -30,6 +34,7 @@ impl Grants {
             some.insert(skill.clone(), narrow);
         }
         Ok(Self {
+            offered,
             all,
             some,
             model: None,
@@ -51,9 +56,9 @@ impl Grants {
         Ok(self)
     }
 
-    /// All skills of the agent.
-    pub(crate) fn all(&self) -> &Registry {
-        &self.all
+    /// What callers can call.
+    pub(crate) fn offered(&self) -> &Registry {
+        &self.offered
     }
 
     /// Those that this skill may call.

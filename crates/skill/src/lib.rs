@@ -51,7 +51,7 @@ mod running;
 mod skill;
 mod spec;
 
-pub use agent::{Agent, AlreadyStarted, CreateError, Options};
+pub use agent::{Agent, AlreadyStarted, CreateError, Options, Outside};
 pub use context::Context;
 pub use definition::Definition;
 pub use error::{DefinitionError, Fault, SkillError};

@@ -1,6 +1,7 @@
 //! What an agent is, as a file says it (`agents/NAME.toml`).
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
 
@@ -16,7 +17,7 @@ pub struct Manifest {
     /// Its own version.
     #[serde(default = "first_version")]
     pub version: String,
-    /// The skills it has, of those there are. None: all.
+    /// The skills it has, of those the program has. None: all. Tools of servers are not skills of the program.
     #[serde(default)]
     pub skills: Option<Vec<String>>,
     /// Which skills a skill may call, by its id. One that is not named may call all.
@@ -31,7 +32,7 @@ pub struct Manifest {
 }
 
 /// A server of tools: a program that is started, or a place that is called.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolServer {
     /// The program.
@@ -52,9 +53,48 @@ pub struct ToolServer {
     /// The tools that may be used, by the server's own names. None: all.
     #[serde(default)]
     pub allow: Option<Vec<String>>,
+    /// Its tools are for the agent's own skills; callers are not offered them.
+    #[serde(default)]
+    pub hidden: bool,
+    /// How long a call may take. None: as long as any skill.
+    #[serde(default)]
+    pub seconds: Option<u64>,
     /// It is not used.
     #[serde(default)]
     pub disabled: bool,
+}
+
+impl ToolServer {
+    /// Says what is wrong with it, if something is.
+    pub fn check(&self) -> Result<(), &'static str> {
+        match (&self.command, &self.url) {
+            (Some(_), Some(_)) | (None, None) => Err("needs a command or a url, not both"),
+            (Some(command), None) if command.trim().is_empty() => Err("has an empty command"),
+            (Some(_), None) if !self.headers.is_empty() => {
+                Err("has headers, which a program does not get")
+            }
+            (None, Some(_)) if !self.args.is_empty() || !self.env.is_empty() => {
+                Err("has arguments or an environment, which only a program gets")
+            }
+            (None, Some(url)) if !["http://", "https://"].iter().any(|it| url.starts_with(it)) => {
+                Err("has a url that is neither http:// nor https://")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a program is started with, and what is sent to a place, may be secret.
+impl fmt::Debug for ToolServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolServer")
+            .field("command", &self.command)
+            .field("url", &self.url)
+            .field("env", &self.env.keys().collect::<Vec<_>>())
+            .field("headers", &self.headers.keys().collect::<Vec<_>>())
+            .field("allow", &self.allow)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A manifest could not be read.
@@ -87,11 +127,8 @@ impl Manifest {
         let wrong = |problem: String| ManifestError(problem);
         let manifest: Self = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
         for (name, server) in &manifest.mcp {
-            if server.command.is_some() == server.url.is_some() {
-                return Err(wrong(format!(
-                    "mcp.{name} needs a command or a url, not both"
-                )));
-            }
+            let wrong = |problem| wrong(format!("mcp.{name} {problem}"));
+            server.check().map_err(wrong)?;
         }
         Ok(manifest)
     }

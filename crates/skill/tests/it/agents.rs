@@ -59,6 +59,14 @@ fn a_manifest_that_says_something_odd_is_refused() {
             "name = 'x'\n[mcp.a]\ncommand = 'c'\nurl = 'u'",
             "mcp.a needs a command or a url",
         ),
+        (
+            "name = 'x'\n[mcp.a]\nurl = 'file:///etc/passwd'",
+            "mcp.a has a url that is neither",
+        ),
+        (
+            "name = 'x'\n[mcp.a]\ncommand = 'c'\nheaders = { A = 'b' }",
+            "mcp.a has headers",
+        ),
     ] {
         let refused = Manifest::parse(text).unwrap_err().to_string();
         assert!(refused.contains(problem), "{refused}");

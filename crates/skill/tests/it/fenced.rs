@@ -194,3 +194,30 @@ async fn a_skill_calls_what_it_was_granted_and_nothing_else() {
     let task = bench.call("relay", input).await.unwrap();
     assert!(said(&task).contains("called each other"), "{}", said(&task));
 }
+
+#[tokio::test]
+async fn tools_of_others_are_granted_like_skills_and_hidden_ones_are_offered_to_nobody() {
+    let mut manifest = Manifest::new("With tools");
+    manifest.skills = Some(vec!["relay".to_owned()]);
+    let granted = [("relay".to_owned(), vec!["greet".to_owned()])];
+    manifest.grants = granted.into_iter().collect();
+    let mut options = Options::default();
+    options.skills = Registry::new().with(relay).unwrap();
+    options.tools = registry().narrow(["order"]).unwrap();
+    options.hidden_tools = registry().narrow(["greet"]).unwrap();
+    let agent = Agent::create(manifest.clone(), options.clone()).unwrap();
+    let ids: Vec<_> = agent.skills().iter().map(|it| it.id.clone()).collect();
+    assert_eq!(ids, ["relay", "order"], "the manifest narrows skills alone");
+    let bench = Bench::of(agent).await;
+    let call = |skill: &str| json!({ "skill": skill, "input": { "who": "Ada", "what": "a lamp" } });
+    let task = bench.call("relay", call("greet")).await.unwrap();
+    assert_eq!(extension::output(&task).unwrap()["text"], "Hello, Ada!");
+    let task = bench.call("relay", call("order")).await.unwrap();
+    assert_eq!(extension::failure_code(&task).unwrap(), "unknown-skill");
+    assert!(bench.call("greet", json!({ "who": "Ada" })).await.is_err());
+
+    manifest.skills = None;
+    options.skills = registry().with(relay).unwrap();
+    let twice = Agent::create(manifest, options).unwrap_err();
+    assert!(twice.to_string().contains("is there twice"), "{twice}");
+}
