@@ -1,4 +1,4 @@
-//! Skills over MCP.
+//! Skills over MCP, and others' MCP tools as skills.
 //!
 //! To call a tool is to call a skill, and what comes of it is a task of the one journal: it can be watched,
 //! answered and cancelled over A2A, too, and nothing of the protocol reaches the skill.
@@ -23,12 +23,15 @@
 //! - `server/question`, `server/task`: what a skill asks, and work that outlives its request
 //! - `server/resource`, `server/prompt`: tasks, artifacts and examples
 //! - [`Http`], [`stdio`]: the ways in
-//! - [`Limits`]: how much of everything
+//! - [`ToolServers`]: the tools of other servers, as skills
+//! - [`Limits`], [`ToolLimits`]: how much of everything
 
+mod client;
 mod limits;
 mod server;
 
-pub use limits::Limits;
+pub use client::{ConfigError, ConnectError, Problem, ToolServers, Tools, expand, servers};
+pub use limits::{Limits, ToolLimits};
 pub use rmcp;
 pub use server::http::{Http, HttpConfig, PATH};
 pub use server::stdio::stdio;

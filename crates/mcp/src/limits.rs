@@ -41,3 +41,50 @@ pub(crate) const LIST_TIME: Duration = Duration::from_secs(60);
 
 /// The longest answer that is put into an error in MCP's form, in bytes.
 pub(crate) const MAX_COMPLAINT: usize = 4 << 10;
+
+/// Every number that bounds what a server of tools can make us hold or wait for. Each call has the time of a skill
+/// besides.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ToolLimits {
+    /// How long a server may take to be there.
+    pub connect: Duration,
+    /// How long none is tried again after it could not be reached.
+    pub pause: Duration,
+    /// How long it may take to list its tools, all pages together.
+    pub list: Duration,
+    /// How many pages its list may have.
+    pub max_pages: usize,
+    /// How many tools it may have.
+    pub max_tools: usize,
+    /// The largest definition of a tool, in bytes of JSON.
+    pub max_definition: usize,
+    /// The largest message, in bytes.
+    pub max_message: usize,
+    /// How often one call may say how far it is.
+    pub max_progress: usize,
+    /// How often one call may ask something.
+    pub max_questions: usize,
+    /// How many files and resources one call may hand over.
+    pub max_files: usize,
+    /// How long a program has to end once nobody needs it.
+    pub grace: Duration,
+}
+
+impl Default for ToolLimits {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(20),
+            pause: Duration::from_secs(1),
+            list: Duration::from_secs(20),
+            max_pages: 100,
+            max_tools: 1_000,
+            max_definition: 128 << 10,
+            max_message: 16 << 20,
+            max_progress: 1_000,
+            max_questions: 64,
+            max_files: 100,
+            grace: Duration::from_secs(2),
+        }
+    }
+}

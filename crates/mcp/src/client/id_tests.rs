@@ -21,7 +21,10 @@ fn names_become_labels() {
 fn an_id_that_a_skill_has_gets_another_end_and_always_the_same() {
     let taken = |id: &str| id == "files-read-file";
     let first = mint(&[("files", "read_file")], taken);
-    assert!(first[0].starts_with("files-read-file-") && first[0].len() == 24, "{first:?}");
+    assert!(
+        first[0].starts_with("files-read-file-") && first[0].len() == 24,
+        "{first:?}"
+    );
     assert_eq!(first, mint(&[("files", "read_file")], taken));
     assert_ne!(first, mint(&[("files", "read.file")], taken));
 }
@@ -29,7 +32,10 @@ fn an_id_that_a_skill_has_gets_another_end_and_always_the_same() {
 #[test]
 fn nobody_comes_by_an_id_that_another_server_would_have() {
     let ids = mint(&[("a", "b-c"), ("a-b", "c"), ("a", "d")], |_| false);
-    assert!(ids[0].starts_with("a-b-c-") && ids[1].starts_with("a-b-c-"), "{ids:?}");
+    assert!(
+        ids[0].starts_with("a-b-c-") && ids[1].starts_with("a-b-c-"),
+        "{ids:?}"
+    );
     assert_ne!(ids[0], ids[1]);
     assert_eq!(ids[2], "a-d");
 }

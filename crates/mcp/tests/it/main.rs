@@ -7,6 +7,7 @@
 
 mod asking;
 mod calling;
+mod client;
 mod listing;
 mod reading;
 mod support;

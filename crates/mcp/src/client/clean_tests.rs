@@ -1,0 +1,31 @@
+//! Words of others do nothing but say something.
+
+use super::{NAME, clean, is_name, line};
+
+#[test]
+fn what_acts_on_a_terminal_is_left_out() {
+    assert_eq!(clean("a\u{1b}[31mb\0c\r\nd", 99), "a[31mbc\nd");
+    assert_eq!(clean("right\u{202e}tfel\u{200b}", 99), "righttfel");
+    assert_eq!(line(" two\nlines\t", 99), "two lines");
+}
+
+#[test]
+fn what_is_too_long_ends_between_two_characters() {
+    assert_eq!(clean("äöü", 5), "äö");
+    assert_eq!(clean("abc", 0), "");
+}
+
+#[test]
+fn a_name_is_one_that_can_be_shown_as_it_is() {
+    assert!(is_name("read_file") && is_name("Größe"));
+    for wrong in [
+        "",
+        " x",
+        "a\nb",
+        "a\u{7}",
+        "a\u{202e}b",
+        &"x".repeat(NAME + 1),
+    ] {
+        assert!(!is_name(wrong), "{wrong:?}");
+    }
+}

@@ -1,0 +1,108 @@
+//! `mcp.json`, as hosts of MCP servers write it.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use skill::ToolServer;
+
+/// The file is not one, or one of its servers cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigError(String);
+
+/// Desktop hosts say `mcpServers`, editors `servers`.
+#[derive(Deserialize)]
+struct File {
+    #[serde(rename = "mcpServers", alias = "servers")]
+    servers: BTreeMap<String, Server>,
+}
+
+/// What hosts agree on. Each has keys of its own besides, which mean nothing here.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Server {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    command: Option<String>,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    #[serde(alias = "serverUrl", alias = "httpUrl")]
+    url: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    /// The tools that may be used. Hosts that ask before each call have lists of tools for which they do not; these
+    /// are not lists of what may be used, and mean nothing here.
+    #[serde(alias = "includeTools", alias = "enabledTools")]
+    allow: Option<Vec<String>>,
+    #[serde(default)]
+    disabled: bool,
+}
+
+/// The servers that a file names.
+pub fn servers(text: &str) -> Result<BTreeMap<String, ToolServer>, ConfigError> {
+    let file: File = serde_json::from_str(text).map_err(|error| ConfigError(error.to_string()))?;
+    let servers = file.servers.into_iter().map(|(name, server)| {
+        if server.kind.as_deref() == Some("sse") {
+            let problem = "speaks the transport that came before streamable HTTP";
+            return Err(ConfigError(format!("the server {name:?} {problem}")));
+        }
+        let server = ToolServer {
+            command: server.command,
+            args: server.args,
+            env: server.env,
+            url: server.url,
+            headers: server.headers,
+            allow: server.allow,
+            disabled: server.disabled,
+            ..ToolServer::default()
+        };
+        let wrong = |problem| ConfigError(format!("the server {name:?} {problem}"));
+        server.check().map_err(wrong)?;
+        Ok((name, server))
+    });
+    servers.collect()
+}
+
+/// Puts variables in place of `${NAME}` and `${env:NAME}`, wherever a server is told something; so a file need not
+/// hold secrets. `${NAME:-text}` says what holds without the variable.
+pub fn expand(
+    server: &mut ToolServer,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<(), ConfigError> {
+    let told = server.command.iter_mut().chain(&mut server.args);
+    let told = told.chain(server.env.values_mut()).chain(&mut server.url);
+    for text in told.chain(server.headers.values_mut()) {
+        *text = expanded(text, variable)?;
+    }
+    Ok(())
+}
+
+fn expanded(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, ConfigError> {
+    let mut expanded = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let unclosed = || ConfigError(format!("{text:?} has a \"${{\" without its \"}}\""));
+        let (inner, after) = after.split_once('}').ok_or_else(unclosed)?;
+        let (name, otherwise) = match inner.split_once(":-") {
+            Some((name, otherwise)) => (name, Some(otherwise.to_owned())),
+            None => (inner, None),
+        };
+        let name = name.strip_prefix("env:").unwrap_or(name);
+        if name.contains(':') {
+            let problem = format!("${{{inner}}} is known to other hosts alone");
+            return Err(ConfigError(problem));
+        }
+        let unset = || ConfigError(format!("the variable {name:?} is not set"));
+        expanded.push_str(before);
+        expanded.push_str(&variable(name).or(otherwise).ok_or_else(unset)?);
+        rest = after;
+    }
+    expanded.push_str(rest);
+    Ok(expanded)
+}
+
+#[cfg(test)]
+#[path = "config_tests.rs"]
+mod tests;

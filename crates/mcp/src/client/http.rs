@@ -1,0 +1,313 @@
+//! A server of tools at an address: the requests of the protocol's library, over our connections and within limits.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE,
+};
+use http::request::Builder;
+use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client as Pool;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, ServerJsonRpcMessage};
+use rmcp::transport::common::http_header::{HEADER_LAST_EVENT_ID, HEADER_SESSION_ID};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, HttpStatusError, SseError, StreamableHttpClient, StreamableHttpError,
+    StreamableHttpPostResponse as Posted,
+};
+use sse_stream::{Sse, SseStream};
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+
+/// How much of a refusal is read.
+const MAX_REFUSAL: usize = 64 << 10;
+
+/// Makes requests. Clones share connections.
+#[derive(Clone)]
+pub(super) struct Client {
+    pool: Pool<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    /// The largest message.
+    max_message: usize,
+}
+
+/// Why there is no response.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Error {
+    #[error("{0}")]
+    Lost(String),
+    #[error("what it sends is larger than {0} bytes")]
+    TooLarge(usize),
+    #[error("this cannot be sent: {0}")]
+    Unsendable(String),
+}
+
+type Failure = StreamableHttpError<Error>;
+
+impl Client {
+    pub(super) fn new(connect: Duration, max_message: usize) -> Self {
+        let mut tcp = HttpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_connect_timeout(Some(connect));
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(tls())
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(tcp);
+        let pool = Pool::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .build(connector);
+        Self { pool, max_message }
+    }
+
+    async fn send(&self, request: Builder, body: Bytes) -> Result<Response<Incoming>, Failure> {
+        let unsendable = |error: http::Error| Failure::Client(Error::Unsendable(error.to_string()));
+        let request = request
+            .header(ACCEPT_ENCODING, "identity")
+            .body(Full::new(body))
+            .map_err(unsendable)?;
+        let lost = |error| Failure::Client(Error::Lost(chain(&error)));
+        let response = self.pool.request(request).await.map_err(lost)?;
+        let challenge = response.headers().get(WWW_AUTHENTICATE);
+        if response.status() == StatusCode::UNAUTHORIZED {
+            let challenge = challenge
+                .and_then(|it| it.to_str().ok())
+                .unwrap_or_default();
+            return Err(Failure::AuthRequired(AuthRequiredError::new(
+                challenge.to_owned(),
+            )));
+        }
+        Ok(response)
+    }
+
+    /// The whole body, if it is not too large.
+    async fn read(&self, response: Response<Incoming>, limit: usize) -> Result<Bytes, Failure> {
+        let read = Limited::new(response.into_body(), limit).collect().await;
+        read.map(|body| body.to_bytes()).map_err(|error| {
+            Failure::Client(match error.is::<LengthLimitError>() {
+                true => Error::TooLarge(limit),
+                false => Error::Lost(error.to_string()),
+            })
+        })
+    }
+
+    /// The events of a body, none of which is too large.
+    fn events(&self, response: Response<Incoming>) -> BoxStream<'static, Result<Sse, SseError>> {
+        let limit = self.max_message;
+        let held = Arc::new(AtomicUsize::new(0));
+        let begun = held.clone();
+        let bytes = response.into_body().into_data_stream();
+        let bytes = bytes.map_err(|error| Error::Lost(chain(&error)));
+        let bytes = bytes.and_then(move |chunk| {
+            let held = held.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
+            std::future::ready(if held > limit {
+                Err(Error::TooLarge(limit))
+            } else {
+                Ok(chunk)
+            })
+        });
+        let events = SseStream::from_bytes_stream(bytes);
+        events
+            .inspect(move |_| begun.store(0, Ordering::Relaxed))
+            .boxed()
+    }
+
+    /// What a refusal says: an error of the protocol if there is one, and the status if not.
+    async fn refused(
+        &self,
+        response: Response<Incoming>,
+        message: &ClientJsonRpcMessage,
+        session: Option<String>,
+    ) -> Result<Posted, Failure> {
+        let status = response.status();
+        let is_json = is_kind(&response, JSON);
+        let has_session = session.is_some();
+        let body = self.read(response, MAX_REFUSAL).await.unwrap_or_default();
+        let said = serde_json::from_slice(&body).ok();
+        let error = match said {
+            Some(ServerJsonRpcMessage::Error(error)) => Some(error),
+            _ => None,
+        };
+        if let ClientJsonRpcMessage::Request(request) = message
+            && matches!(request.request, ClientRequest::DiscoverRequest(_))
+            && !has_session
+            && status.is_client_error()
+            && status != StatusCode::FORBIDDEN
+        {
+            // A server of before 2026-07-28 does not know what it was asked, and may not even say to what it
+            // answers.
+            let unknown = || ErrorData::invalid_request(format!("HTTP {status}"), None);
+            let error = error.map_or_else(unknown, |it| it.error);
+            let answer = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
+            return Ok(Posted::Json(answer, None));
+        }
+        match error {
+            Some(error) if is_json && status != StatusCode::FORBIDDEN => {
+                Ok(Posted::Json(ServerJsonRpcMessage::Error(error), session))
+            }
+            _ => Err(HttpStatusError::new(status.as_u16(), None).into()),
+        }
+    }
+}
+
+impl StreamableHttpClient for Client {
+    type Error = Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<Posted, Failure> {
+        let had_session = session.is_some();
+        let request = request(Method::POST, &uri, session.as_deref(), token, headers);
+        let request = request
+            .header(CONTENT_TYPE, JSON)
+            .header(ACCEPT, format!("{EVENTS}, {JSON}"));
+        let body = serde_json::to_vec(&message)?;
+        let response = self.send(request, body.into()).await?;
+        let status = response.status();
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(Posted::Accepted);
+        }
+        if status == StatusCode::NOT_FOUND && had_session {
+            return Err(Failure::SessionExpired);
+        }
+        let session = response.headers().get(HEADER_SESSION_ID);
+        let session = session.and_then(|it| it.to_str().ok()).map(str::to_owned);
+        if !status.is_success() {
+            return self.refused(response, &message, session).await;
+        }
+        if is_kind(&response, EVENTS) {
+            return Ok(Posted::Sse(self.events(response), session));
+        }
+        let is_request = matches!(message, ClientJsonRpcMessage::Request(_));
+        let length = response.headers().get(CONTENT_LENGTH);
+        if !is_request && length.is_some_and(|length| length == "0") {
+            return Ok(Posted::Accepted);
+        }
+        if !is_kind(&response, JSON) {
+            return Err(Failure::UnexpectedContentType(
+                kind(&response).map(str::to_owned),
+            ));
+        }
+        let body = self.read(response, self.max_message).await?;
+        match serde_json::from_slice(&body) {
+            Ok(answer) => Ok(Posted::Json(answer, session)),
+            // What is no request needs no answer.
+            Err(_) if !is_request => Ok(Posted::Accepted),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        let mut request = request(Method::GET, &uri, session.as_deref(), token, headers);
+        request = request.header(ACCEPT, EVENTS);
+        if let Some(last_event) = last_event {
+            request = request.header(HEADER_LAST_EVENT_ID, last_event);
+        }
+        let response = self.send(request, Bytes::new()).await?;
+        match response.status() {
+            StatusCode::METHOD_NOT_ALLOWED => Err(Failure::ServerDoesNotSupportSse),
+            status if !status.is_success() => {
+                Err(HttpStatusError::new(status.as_u16(), None).into())
+            }
+            _ if !is_kind(&response, EVENTS) => Err(Failure::UnexpectedContentType(
+                kind(&response).map(str::to_owned),
+            )),
+            _ => Ok(self.events(response)),
+        }
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), Failure> {
+        let request = request(Method::DELETE, &uri, Some(&session), token, headers);
+        let response = self.send(request, Bytes::new()).await?;
+        match response.status() {
+            // A server need not know how to end a session.
+            StatusCode::METHOD_NOT_ALLOWED => Ok(()),
+            status if status.is_success() => Ok(()),
+            status => Err(HttpStatusError::new(status.as_u16(), None).into()),
+        }
+    }
+}
+
+fn request(
+    method: Method,
+    uri: &str,
+    session: Option<&str>,
+    token: Option<String>,
+    headers: HashMap<HeaderName, HeaderValue>,
+) -> Builder {
+    let mut request = Request::builder().method(method).uri(uri);
+    if let Some(token) = token {
+        request = request.header(AUTHORIZATION, format!("Bearer {token}"));
+    }
+    for (name, value) in headers {
+        request = request.header(name, value);
+    }
+    match session {
+        Some(session) => request.header(HEADER_SESSION_ID, session),
+        None => request,
+    }
+}
+
+fn kind(response: &Response<Incoming>) -> Option<&str> {
+    response.headers().get(CONTENT_TYPE)?.to_str().ok()
+}
+
+fn is_kind(response: &Response<Incoming>, wanted: &str) -> bool {
+    let kind = kind(response).unwrap_or_default();
+    kind.split(';')
+        .next()
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(wanted))
+}
+
+/// An error with all that caused it.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut why = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        why = format!("{why}: {error}");
+        cause = error.source();
+    }
+    why
+}
+
+/// TLS as everywhere else in this program.
+fn tls() -> rustls::ClientConfig {
+    let roots = rustls::RootCertStore {
+        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+    };
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("ring has what the default versions need")
+        .with_root_certificates(roots)
+        .with_no_client_auth()
+}

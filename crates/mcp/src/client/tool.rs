@@ -1,0 +1,156 @@
+//! Tools of other servers, as skills.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use rmcp::model::Tool;
+use serde_json::{Value, json};
+use skill::{Context, Definition, Handler, Outcome, Registry, SkillError, Traits};
+
+use super::clean::{NAME, TEXT, clean, is_name, line};
+use super::content::outcome;
+use super::id::mint;
+use super::peer::Peer;
+use super::{Problem, Tools};
+
+/// A tool that may be used.
+pub(super) struct Found {
+    peer: Arc<Peer>,
+    tool: Tool,
+}
+
+/// The tools of a server that may be used and can be.
+pub(super) fn usable(
+    peer: &Arc<Peer>,
+    tools: Vec<Tool>,
+    problems: &mut Vec<Problem>,
+) -> Vec<Found> {
+    let listed: HashSet<_> = tools.iter().map(|tool| tool.name.to_string()).collect();
+    for name in peer.server().allow.iter().flatten() {
+        if !listed.contains(name) {
+            problems.push(Problem::Missing {
+                server: peer.name().to_owned(),
+                tool: name.clone(),
+            });
+        }
+    }
+    let mut names = HashSet::new();
+    let mut usable = Vec::new();
+    for tool in tools.into_iter().filter(|tool| peer.allows(&tool.name)) {
+        let size = serde_json::to_vec(&tool).map_or(usize::MAX, |json| json.len());
+        let max = peer.limits.max_definition;
+        let problem = if !is_name(&tool.name) {
+            "its name cannot be shown".to_owned()
+        } else if size > max {
+            format!("its definition is larger than {max} bytes")
+        } else if !names.insert(tool.name.clone()) {
+            "it is there twice".to_owned()
+        } else {
+            let peer = peer.clone();
+            usable.push(Found { peer, tool });
+            continue;
+        };
+        problems.push(unusable(peer, &tool, problem));
+    }
+    usable
+}
+
+/// Makes skills of tools, each under an id that is no other's.
+pub(super) fn add(found: Vec<Found>, skills: &Registry, tools: &mut Tools) {
+    let names: Vec<_> = found
+        .iter()
+        .map(|it| (it.peer.name(), &*it.tool.name))
+        .collect();
+    let ids = mint(&names, |id| skills.get(id).is_some());
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    for id in &ids {
+        *times.entry(id).or_default() += 1;
+    }
+    for (Found { peer, tool }, id) in found.iter().zip(&ids) {
+        // Where a server made its tool's name of another id, nobody can tell who was meant.
+        if times[&**id] > 1 || skills.get(id).is_some() {
+            let problem = format!("its id {id:?} is taken");
+            tools.problems.push(unusable(peer, tool, problem));
+            continue;
+        }
+        let handler = Arc::new(Remote {
+            peer: peer.clone(),
+            tool: tool.name.to_string(),
+        });
+        let place = match peer.server().hidden {
+            true => &mut tools.hidden,
+            false => &mut tools.offered,
+        };
+        match place
+            .clone()
+            .with_handler(definition(id.clone(), peer, tool), handler)
+        {
+            Ok(more) => *place = more,
+            Err(error) => {
+                let problem = line(&error.to_string(), TEXT);
+                tools.problems.push(unusable(peer, tool, problem));
+            }
+        }
+    }
+}
+
+fn unusable(peer: &Peer, tool: &Tool, problem: String) -> Problem {
+    Problem::Unusable {
+        server: peer.name().to_owned(),
+        tool: line(&tool.name, NAME),
+        problem,
+    }
+}
+
+fn definition(id: String, peer: &Peer, tool: &Tool) -> Definition {
+    let server = line(peer.name(), NAME);
+    let title = tool.title.as_deref().map(|title| line(title, NAME));
+    let title = title.filter(|title| !title.is_empty());
+    let title = title.unwrap_or_else(|| tool.name.to_string());
+    let description = tool.description.as_deref().map(|text| clean(text, TEXT));
+    let mut input = Value::Object((*tool.input_schema).clone());
+    if input.get("type").is_none() {
+        input["type"] = json!("object");
+    }
+    // What a tool does not say is to be taken for the worse.
+    let hints = tool.annotations.clone().unwrap_or_default();
+    let mut traits = Traits::new();
+    traits.read_only = hints.read_only_hint.unwrap_or(false);
+    traits.destructive = hints.destructive_hint.unwrap_or(!traits.read_only);
+    traits.idempotent = hints.idempotent_hint.unwrap_or(false);
+    traits.open_world = hints.open_world_hint.unwrap_or(true);
+    traits.timeout = peer.server().seconds.map(Duration::from_secs);
+    let output = tool.output_schema.as_deref().cloned();
+    Definition {
+        id,
+        examples: vec![format!("Use {title} of {server}.")],
+        description: description.unwrap_or_else(|| title.clone()),
+        name: title,
+        tags: vec!["mcp".to_owned(), server],
+        input,
+        output: output.map(Value::Object),
+        traits,
+        origin: Some(tool.name.to_string()),
+    }
+}
+
+/// A tool that is called where it is.
+struct Remote {
+    peer: Arc<Peer>,
+    tool: String,
+}
+
+impl Handler for Remote {
+    fn run(&self, input: Value, ctx: Context) -> BoxFuture<'static, Outcome> {
+        let (peer, tool) = (self.peer.clone(), self.tool.clone());
+        Box::pin(async move {
+            let Value::Object(arguments) = input else {
+                return Err(SkillError::failed("a tool takes an object"));
+            };
+            let result = peer.call(&tool, arguments, &ctx).await?;
+            outcome(result, peer.limits.max_files, &ctx).await
+        })
+    }
+}
