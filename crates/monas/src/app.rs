@@ -7,8 +7,8 @@ use skill::{Agent, DefinitionError, Hook, Manifest, Options, Registry, Skill};
 
 use crate::config::Config;
 use crate::error::Error;
-use crate::program;
 use crate::testkit::Kit;
+use crate::{program, tools};
 
 /// An app without skills. Add some and run it:
 ///
@@ -86,11 +86,11 @@ impl App {
     /// tests, and for programs that call what they serve.
     pub async fn start(self) -> Result<Kit, Error> {
         let config = Kit::config();
-        Kit::with(&config, self.agent(&config)?).await
+        Kit::with(&config, self.agent(&config).await?).await
     }
 
-    /// The agent, as the configuration wants it.
-    pub fn agent(self, config: &Config) -> Result<Agent, Error> {
+    /// The agent, as the configuration wants it, with the tools of the servers it uses.
+    pub async fn agent(self, config: &Config) -> Result<Agent, Error> {
         if let Some(fault) = self.faulty {
             return Err(skill::CreateError::from(fault).into());
         }
@@ -111,7 +111,10 @@ impl App {
                 manifest
             }
         };
-        Ok(Agent::create(manifest, self.options)?)
+        let mut options = self.options;
+        let variable = |name: &str| std::env::var(name).ok();
+        tools::add(config, &manifest, &mut options, &variable).await?;
+        Ok(Agent::create(manifest, options)?)
     }
 
     fn change(

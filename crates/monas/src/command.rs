@@ -14,7 +14,7 @@ use crate::cli;
 use crate::config::settings::{KEYS, Key};
 use crate::config::{CONFIG_VARIABLE, Config, Data, Error, Sources, TlsFiles};
 use crate::log::Filter;
-use crate::sut::Sut;
+use crate::sut::{Sut, client};
 use crate::tap::{self, Upstream};
 use crate::{operator, signing};
 
@@ -32,6 +32,8 @@ pub enum Command {
     Serve(Config),
     /// Serve the agent that conformance suites and measurements drive.
     Sut(Config, Sut),
+    /// Use the tools of a conformance suite.
+    SutClient(client::Asked),
     /// Serve the agent's skills over MCP, on standard input and output.
     Mcp(Config),
     /// Show the frames of Cap'n Web sessions.
@@ -56,6 +58,10 @@ impl Command {
         match matches.subcommand() {
             Some(("sut", matches)) => {
                 Ok(Self::Sut(sut(matches, &environment), agent(&environment)?))
+            }
+            Some(("sut-client", matches)) => {
+                let url = matches.get_one::<String>("url").ok_or_else(missing)?;
+                Ok(Self::SutClient(client::Asked::new(url, &environment)))
             }
             Some(("mcp", matches)) => Ok(Self::Mcp(serve(matches, &environment)?)),
             Some(("capnweb", matches)) => Ok(Self::Tap(tap(matches)?)),
@@ -139,6 +145,12 @@ fn definition() -> clap::Command {
                      at loopback addresses.",
                 )
                 .args(sut_arguments()),
+        )
+        .subcommand(
+            clap::Command::new("sut-client")
+                .about("Use the tools of a conformance suite of MCP")
+                .hide(true)
+                .arg(Arg::new("url").required(true)),
         )
         .subcommands(cli::commands())
         .subcommand(

@@ -30,6 +30,7 @@ pub struct Server {
     listener: Listener,
     router: Router,
     tasks: a2a::Server,
+    agent: Agent,
     /// Sockets that stay open.
     sockets: Tasks,
     /// Sessions of MCP.
@@ -40,7 +41,7 @@ pub struct Server {
 impl Server {
     /// The agent that `monas serve` serves.
     pub async fn start(config: &Config) -> Result<Self, Error> {
-        Self::start_agent(config, demo::app().agent(config)?).await
+        Self::start_agent(config, demo::app().agent(config).await?).await
     }
 
     /// Takes the address and the data. From here on clients can connect; they are served once it runs.
@@ -116,6 +117,7 @@ impl Server {
         let serving = self.listener.serve(self.router, stop.cancelled());
         tokio::join!(serving, stopping);
         self.tasks.stop().await;
+        self.agent.close().await;
     }
 }
 
@@ -142,6 +144,7 @@ pub async fn serve_stdio(
         }
     };
     tasks.stop().await;
+    agent.close().await;
     Ok(ended?)
 }
 
@@ -253,6 +256,7 @@ impl Base {
             listener: self.listener,
             router: page::with_fallbacks(router),
             tasks,
+            agent,
             sockets,
             sessions,
             url: self.url,

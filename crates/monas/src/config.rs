@@ -67,6 +67,8 @@ pub struct Config {
     pub agent: Agent,
     /// The file that says what the agent is, instead.
     pub manifest: Option<PathBuf>,
+    /// The file that names servers of tools, as other hosts write it.
+    pub mcp_config: Option<PathBuf>,
     /// The file of the private key that signs its card.
     pub signing_key: Option<PathBuf>,
     /// How much is allowed.
@@ -205,6 +207,7 @@ impl Config {
                 description: "A small agent to try the protocol with.".to_owned(),
             },
             manifest: None,
+            mcp_config: None,
             signing_key: None,
             limits: Limits {
                 max_connections: 10_000,
@@ -301,6 +304,7 @@ impl Config {
                     .unwrap_or(standard.agent.description),
             },
             manifest: settings.agent_manifest,
+            mcp_config: settings.mcp_config,
             signing_key: settings.signing_key,
             limits: Limits {
                 max_connections: settings

@@ -11,6 +11,7 @@
 //! - [`operator`]: what an operator asks of a running server, at its addresses and by the command line
 //! - [`door`]: who is let in
 //! - `mcp`: the agent's skills over MCP, as this server is configured
+//! - `tools`: the tools of other servers that the agent uses
 //! - [`signing`]: the key that signs the card
 //! - [`cli`]: the program as a client of any agent
 //! - [`tap`]: the frames of a Cap'n Web session, shown as they pass
@@ -37,6 +38,7 @@ pub mod signing;
 pub mod sut;
 pub mod tap;
 pub mod testkit;
+mod tools;
 
 pub use app::{App, app};
 pub use compose::Server;

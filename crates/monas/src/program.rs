@@ -67,14 +67,22 @@ async fn run(command: &Command, app: App) -> Result<ExitCode, Error> {
         source,
     })?;
     let server = match command {
-        Command::Serve(config) => Server::start_agent(config, app.agent(config)?).await?,
+        Command::Serve(config) => Server::start_agent(config, app.agent(config).await?).await?,
         Command::Sut(config, agent) => Server::start_sut(config, *agent).await?,
         Command::Mcp(config) => {
-            let agent = app.agent(config)?;
+            let agent = app.agent(config).await?;
             let stopped = async {
                 let _ = signals.next().await;
             };
             serve_stdio(config, agent, stopped).await?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Command::SutClient(asked) => {
+            asked
+                .perform(|line| {
+                    say(line);
+                })
+                .await?;
             return Ok(ExitCode::SUCCESS);
         }
         Command::Tap(options) => return tap(options, signals).await,

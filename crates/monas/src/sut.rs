@@ -18,6 +18,7 @@ use store::Store;
 use crate::demo;
 use crate::mcp::Site;
 
+pub mod client;
 mod mcp;
 mod script;
 mod skills;

@@ -139,6 +139,8 @@ settings! {
     /// The manifest of the agent: a file that names it and says which skills it has and which tool servers it
     /// uses.
     agent_manifest: PathBuf = "agent.manifest", ("agent" "FILE"), "made of the name and the description";
+    /// Servers whose tools the agent uses, besides those of the manifest: the `mcp.json` of another host.
+    mcp_config: PathBuf = "agent.mcp_config", ("mcp-config" "FILE"), "none";
     /// A private key, a PEM file that not everybody may read, which signs the card. `monas card key` makes
     /// one.
     signing_key: PathBuf = "agent.signing_key", -, "the card is not signed";

@@ -19,5 +19,6 @@ mod server;
 mod support;
 mod sut;
 mod tap;
+mod tools;
 mod typescript;
 mod wire;

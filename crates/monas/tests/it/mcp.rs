@@ -33,24 +33,31 @@ type Scenarios = BTreeMap<String, Vec<Value>>;
 /// Runs a suite against a server of its own.
 async fn run(suite: &str, arguments: &[&str]) -> Scenarios {
     let sut = Sut::start(&Store::Memory).await;
-    let results = tempfile::tempdir().unwrap();
     let mut command = node(&format!("{suite}/dist/index.js"));
     command.args(["server", "--url", &format!("http://{}/mcp", sut.address)]);
-    command
-        .args(arguments)
-        .arg("--output-dir")
-        .arg(results.path());
+    results(command.args(arguments)).await
+}
+
+/// Runs a suite against a client of its own. The servers of a suite listen on this machine alone.
+async fn run_client(suite: &str, arguments: &[&str]) -> Scenarios {
+    let mut command = node(&format!("{suite}/dist/index.js"));
+    let preloaded = format!("--require={}", folder().join("loopback.cjs").display());
+    command.env("NODE_OPTIONS", preloaded);
+    let client = format!("{} sut-client", env!("CARGO_BIN_EXE_monas"));
+    command.args(["client", "--command", &client]);
+    results(command.args(arguments)).await
+}
+
+/// What a suite found.
+async fn results(command: &mut Command) -> Scenarios {
+    let results = tempfile::tempdir().unwrap();
+    command.arg("--output-dir").arg(results.path());
     let output = command.output().await;
     let output = output.unwrap_or_else(|error| {
         panic!("{error}: {command:?}; `cargo xtask test` sets up what the suites need")
     });
     let mut scenarios = Scenarios::new();
-    for entry in std::fs::read_dir(results.path()).unwrap() {
-        let path = entry.unwrap().path();
-        let name = scenario(path.file_name().unwrap().to_str().unwrap());
-        let checks = std::fs::read(path.join("checks.json")).unwrap();
-        scenarios.insert(name, serde_json::from_slice(&checks).unwrap());
-    }
+    collect(results.path(), "", &mut scenarios);
     assert!(
         !scenarios.is_empty(),
         "{}",
@@ -59,11 +66,28 @@ async fn run(suite: &str, arguments: &[&str]) -> Scenarios {
     scenarios
 }
 
-/// The scenario of a folder: `server-NAME-TIME`.
+/// Reads what a suite wrote into a folder, and into the folders of its groups.
+fn collect(folder: &Path, group: &str, scenarios: &mut Scenarios) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        match std::fs::read(path.join("checks.json")) {
+            Ok(checks) => {
+                let name = format!("{group}{}", scenario(name));
+                scenarios.insert(name, serde_json::from_slice(&checks).unwrap());
+            }
+            Err(_) => collect(&path, &format!("{group}{name}/"), scenarios),
+        }
+    }
+}
+
+/// The scenario of a folder: `server-NAME-TIME`, or of a client `NAME-TIME`.
 fn scenario(folder: &str) -> String {
     let name = folder.strip_prefix("server-").unwrap_or(folder);
-    let time = name.find("-20").unwrap_or(name.len());
-    name[..time].to_owned()
+    let mut dates = name.match_indices("-20");
+    let is_time = |at: usize| name.as_bytes().get(at + "-2026-07-28".len()) == Some(&b'T');
+    let time = dates.find(|(at, _)| is_time(*at));
+    name[..time.map_or(name.len(), |(at, _)| at)].to_owned()
 }
 
 /// What failed, as `scenario check`.
@@ -118,6 +142,20 @@ async fn the_suite_of_2026_07_28_passes_with_tasks() {
         .count();
     assert_eq!(tasks, 10, "{:?}", scenarios.keys());
     compare(&scenarios, "2026-07-28.json");
+}
+
+#[tokio::test]
+async fn the_client_passes_the_suite_of_2025_11_25() {
+    let scenarios = run_client("conformance-2025", &["--suite", "core"]).await;
+    assert_eq!(scenarios.len(), 18, "{:?}", scenarios.keys());
+    compare(&scenarios, "client-2025-11-25.json");
+}
+
+#[tokio::test]
+async fn the_client_passes_the_suite_of_2026_07_28() {
+    let scenarios = run_client("conformance-2026", &["--requirements", "2026-07-28"]).await;
+    assert_eq!(scenarios.len(), 39, "{:?}", scenarios.keys());
+    compare(&scenarios, "client-2026-07-28.json");
 }
 
 /// Two scenarios of the older suite pass on any server, so that what they ask for is looked at here.

@@ -1,0 +1,15 @@
+// Suites and reference servers listen wherever anybody can reach them. With this they listen on this machine alone,
+// and say on which port: node --require ./loopback.cjs ...
+"use strict";
+
+const { Server } = require("node:net");
+
+const bind = Server.prototype._listen2;
+
+Server.prototype._listen2 = function (address, port, type, ...rest) {
+  if (typeof port === "number" && port >= 0) {
+    this.once("listening", () => process.stderr.write(`listening on ${this.address().port}\n`));
+    return bind.call(this, "127.0.0.1", port, 4, ...rest);
+  }
+  return bind.call(this, address, port, type, ...rest);
+};

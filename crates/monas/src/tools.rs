@@ -1,0 +1,101 @@
+//! The servers of tools that an agent uses: what its manifest and the files of other hosts say of them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use mcp::{ToolLimits, ToolServers, Tools};
+use skill::{Manifest, Options, ToolServer};
+
+use crate::config::Config;
+use crate::error::Error;
+
+/// What every program needs of the environment. One that is started for its tools sees these variables, what its entry
+/// says, and nothing else: no key or token of ours.
+const NEEDED: &[&str] = &[
+    "HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER",
+];
+
+/// Adds the tools of an agent's servers to what it is made of. What is not there is said in the log, and the agent is
+/// made without it.
+pub(crate) async fn add(
+    config: &Config,
+    manifest: &Manifest,
+    options: &mut Options,
+    variable: &(dyn Fn(&str) -> Option<String> + Sync),
+) -> Result<(), Error> {
+    let servers = servers(config, manifest, variable)?;
+    let needed = NEEDED
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), variable(name)?)));
+    let servers = ToolServers::new(&servers, &needed.collect(), &ToolLimits::default());
+    if servers.is_empty() {
+        return Ok(());
+    }
+    let Tools {
+        offered,
+        hidden,
+        problems,
+        ..
+    } = servers.tools(&options.skills).await;
+    for problem in problems {
+        tracing::warn!("{problem}");
+    }
+    tracing::info!(
+        tools = offered.len() + hidden.len(),
+        "tools of other servers"
+    );
+    options.tools = offered;
+    options.hidden_tools = hidden;
+    options.outside.push(std::sync::Arc::new(servers));
+    Ok(())
+}
+
+/// All servers, with variables put where they are named.
+fn servers(
+    config: &Config,
+    manifest: &Manifest,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<BTreeMap<String, ToolServer>, Error> {
+    let mut servers = manifest.mcp.clone();
+    let place = config
+        .manifest
+        .as_deref()
+        .unwrap_or_else(|| Path::new("the manifest"));
+    expand(place, &mut servers, variable)?;
+    let Some(path) = &config.mcp_config else {
+        return Ok(servers);
+    };
+    let wrong = |problem: String| Error::Manifest {
+        path: path.clone(),
+        problem,
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let mut more = mcp::servers(&text).map_err(|error| wrong(error.to_string()))?;
+    expand(path, &mut more, variable)?;
+    for (name, server) in more {
+        if servers.contains_key(&name) {
+            let problem = format!("the server {name:?} is in the manifest, too");
+            return Err(wrong(problem));
+        }
+        servers.insert(name, server);
+    }
+    Ok(servers)
+}
+
+fn expand(
+    place: &Path,
+    servers: &mut BTreeMap<String, ToolServer>,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<(), Error> {
+    for (name, server) in servers.iter_mut().filter(|(_, server)| !server.disabled) {
+        mcp::expand(server, variable).map_err(|error| Error::Manifest {
+            path: place.to_owned(),
+            problem: format!("the server {name:?}: {error}"),
+        })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "tools_tests.rs"]
+mod tests;
