@@ -1,5 +1,6 @@
 //! Who is let in, and what those are told who are not.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::Error;
@@ -29,18 +30,21 @@ pub enum Strangers {
 ///
 /// Names that are configured are used as they are. Names that others give, in tokens and certificates, have the
 /// name of their scheme before them, as in `sso:ada`, so that nobody can take a name by being given it elsewhere.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Door {
-    schemes: Vec<(String, Scheme)>,
+    schemes: Arc<[(String, Scheme)]>,
     strangers: Strangers,
+    /// Who alone is let in; none for all who are known.
+    only: Option<Arc<[String]>>,
 }
 
 impl Door {
     /// The door that asks nobody.
     pub fn open() -> Self {
         Self {
-            schemes: Vec::new(),
+            schemes: Arc::default(),
             strangers: Strangers::Anonymous,
+            only: None,
         }
     }
 
@@ -54,8 +58,9 @@ impl Door {
             }
         }
         Ok(Self {
-            schemes,
+            schemes: schemes.into(),
             strangers: Strangers::Refused,
+            only: None,
         })
     }
 
@@ -63,6 +68,17 @@ impl Door {
     #[must_use]
     pub fn strangers(self, strangers: Strangers) -> Self {
         Self { strangers, ..self }
+    }
+
+    /// A door of the same kind that lets in fewer: these callers alone, by their names.
+    #[must_use]
+    pub fn only(&self, callers: &[String]) -> Self {
+        let allowed = |name: &&String| self.only.as_ref().is_none_or(|it| it.contains(name));
+        let only = callers.iter().filter(allowed).cloned().collect();
+        Self {
+            only: Some(only),
+            ..self.clone()
+        }
     }
 
     /// Whether there is a way to prove who one is. If not, everybody is anonymous.
@@ -81,9 +97,9 @@ impl Door {
     pub fn admit(&self, shown: &Shown<'_>, now: SystemTime) -> Result<Principal, Refusal> {
         let known = self.known(shown, now).map_err(|why| self.refusal(why))?;
         match (known, self.strangers) {
-            (Some(known), _) => Ok(known),
-            (None, Strangers::Anonymous) => Ok(Principal::anonymous()),
-            (None, Strangers::Refused) => Err(self.stranger()),
+            (Some(known), _) => self.expected(known),
+            (None, Strangers::Anonymous) if self.only.is_none() => Ok(Principal::anonymous()),
+            (None, _) => Err(self.stranger()),
         }
     }
 
@@ -97,7 +113,16 @@ impl Door {
             return Ok(Principal::anonymous());
         }
         let holder = self.holder(credentials, now);
-        holder.map_err(|why| self.refusal(why))
+        self.expected(holder.map_err(|why| self.refusal(why))?)
+    }
+
+    /// Who is known, unless only others are let in.
+    fn expected(&self, known: Principal) -> Result<Principal, Refusal> {
+        let named = |only: &Arc<[String]>| only.iter().any(|name| name == known.name());
+        match self.only.as_ref().is_none_or(named) {
+            true => Ok(known),
+            false => Err(self.refusal(Why::Uninvited)),
+        }
     }
 
     /// What somebody is told who has shown nothing.
@@ -120,7 +145,7 @@ impl Door {
         {
             meet(self.holder(&credentials, now)?)?;
         }
-        for (_, scheme) in &self.schemes {
+        for (_, scheme) in &*self.schemes {
             if let Scheme::ApiKey(place, _) = scheme
                 && let Some(key) = shown.key(place)?
             {
@@ -170,7 +195,7 @@ impl Door {
             return Ok(holder);
         }
         let mut why = Why::Unknown;
-        for (name, scheme) in &self.schemes {
+        for (name, scheme) in &*self.schemes {
             let Scheme::Token(issuer) = scheme else {
                 continue;
             };
@@ -235,7 +260,7 @@ impl Door {
 
     fn refusal(&self, why: Why) -> Refusal {
         let mut challenges: Vec<String> = Vec::new();
-        for (_, scheme) in &self.schemes {
+        for (_, scheme) in &*self.schemes {
             let challenge = match scheme {
                 Scheme::Bearer(_) | Scheme::Token(_) => {
                     format!(r#"Bearer realm="{REALM}"{}"#, why.to_bearer())
@@ -273,7 +298,7 @@ impl Refusal {
 
     /// Whether it is known who calls, and they may not.
     pub fn is_forbidden(&self) -> bool {
-        matches!(self.why, Why::Scope(_))
+        matches!(self.why, Why::Scope(_) | Why::Uninvited)
     }
 
     /// That the anonymous caller may not do what others may.
@@ -315,13 +340,15 @@ pub(crate) enum Why {
     Token(Wrong),
     #[error("the scope {0:?} is missing")]
     Scope(String),
+    #[error("this agent is for others")]
+    Uninvited,
 }
 
 impl Why {
     /// What a challenge for tokens says of it. RFC 6750 3.1: nothing of what was not shown.
     fn to_bearer(&self) -> String {
         match self {
-            Self::Missing => String::new(),
+            Self::Missing | Self::Uninvited => String::new(),
             Self::Malformed | Self::Twice | Self::Two => r#", error="invalid_request""#.to_owned(),
             Self::Unknown | Self::Token(_) => r#", error="invalid_token""#.to_owned(),
             Self::Scope(scope) => format!(r#", error="insufficient_scope", scope="{scope}""#),

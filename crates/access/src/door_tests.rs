@@ -368,3 +368,27 @@ fn names_and_hashes_that_cannot_be_any_are_refused() {
         assert!(Door::new(schemes.collect()).is_err());
     }
 }
+
+#[test]
+fn a_door_for_some_lets_in_nobody_else() {
+    let listed = |names: &[&str]| -> Vec<String> { names.iter().map(|&it| it.into()).collect() };
+    let door = bearer().strangers(Strangers::Anonymous);
+    let narrow = door.only(&listed(&["ada", "carol"]));
+    let show = |door: &Door, token: &str| {
+        let token = format!("Bearer {token}");
+        admit(door, "/", &[("authorization", &token)])
+    };
+    assert_eq!(show(&narrow, "token-of-ada").unwrap().name(), "ada");
+    let refused = show(&narrow, "token-of-bob").unwrap_err();
+    assert!(refused.is_forbidden());
+    assert_eq!(refused.to_string(), "this agent is for others");
+    let handed = Credentials::Bearer("token-of-bob".to_owned());
+    assert!(narrow.recognise(&handed, now()).unwrap_err().is_forbidden());
+    // Nobody is no one of them.
+    assert!(admit(&narrow, "/", &[]).unwrap_err().is_of_stranger());
+    // What was narrowed cannot be widened.
+    let wider = narrow.only(&listed(&["ada", "bob"]));
+    assert!(show(&wider, "token-of-ada").is_ok());
+    assert!(show(&wider, "token-of-bob").is_err());
+    assert!(show(&door, "token-of-bob").is_ok());
+}

@@ -202,6 +202,8 @@ impl Base {
         serve_mcp: mcp::Serve,
     ) -> Result<Server, Error> {
         limit(config, &mut served);
+        let callers = agent.manifest().access.callers.as_deref();
+        let door = door::of_agent(&self.door, callers)?;
         if let Some(key) = &self.signer {
             let cards = [Some(&mut served.card), served.extended_card.as_mut()];
             for card in cards.into_iter().flatten() {
@@ -215,7 +217,7 @@ impl Base {
         let site = Site {
             config,
             url: &self.url,
-            door: self.door.clone(),
+            door: door.clone(),
             stopping: CancellationToken::new(),
         };
         let handler = mcp::handler(config, &agent, &tasks, &site.stopping)?;
@@ -227,7 +229,7 @@ impl Base {
         let deprecated: Vec<_> = deprecated.map(|binding| binding.name).collect();
         let page = Page::of(&card, self.address.encrypted, &deprecated);
         let mut wire = Wire::new(Arc::new(tasks.clone()), limits);
-        wire.door = self.door.clone();
+        wire.door = door;
         let sockets = wire.tasks.clone();
         let metrics = metrics::routes(wire.metrics.clone());
         // The page, the sign of life and the card are for everybody. Bindings ask in their own words who calls.

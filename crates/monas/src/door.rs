@@ -55,9 +55,23 @@ pub enum Error {
     /// Nobody can show a certificate on a connection that is not encrypted.
     #[error("use [access.{0}]: mutualTLS needs tls.cert and tls.key")]
     Plain(String),
+    /// Nobody on the list could ever be known.
+    #[error(
+        "use [access] of the agent's manifest: it lists callers, and no scheme of [access] says who calls"
+    )]
+    Unknowable,
     /// A connection is verified with one list of authorities.
     #[error("use [access.{0}]: there is another scheme of type mutualTLS")]
     Twice(String),
+}
+
+/// The door of one agent: that of its server, for those alone whom it lists.
+pub(crate) fn of_agent(door: &Arc<Door>, callers: Option<&[String]>) -> Result<Arc<Door>, Error> {
+    match callers {
+        None => Ok(door.clone()),
+        Some(_) if !door.asks() => Err(Error::Unknowable),
+        Some(callers) => Ok(Arc::new(door.only(callers))),
+    }
 }
 
 /// The door.

@@ -57,7 +57,7 @@ pub use definition::Definition;
 pub use error::{DefinitionError, Fault, SkillError};
 pub use fence::{Hook, Outcome};
 pub use handler::Handler;
-pub use manifest::{Manifest, ManifestError, ToolServer};
+pub use manifest::{Access, Manifest, ManifestError, ToolServer};
 pub use registry::Registry;
 pub use reply::{Ending, Reply};
 pub use skill::{Skill, SkillInput, SkillOutput};

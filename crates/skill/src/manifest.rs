@@ -26,9 +26,21 @@ pub struct Manifest {
     /// The skills that may use the language model. None: all.
     #[serde(default)]
     pub model_for: Option<Vec<String>>,
+    /// Who may call it.
+    #[serde(default)]
+    pub access: Access,
     /// Servers whose tools it may use, by name.
     #[serde(default)]
     pub mcp: BTreeMap<String, ToolServer>,
+}
+
+/// Who may call an agent, of those whom its server knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Access {
+    /// Their names. None: all.
+    #[serde(default)]
+    pub callers: Option<Vec<String>>,
 }
 
 /// A server of tools: a program that is started, or a place that is called.
@@ -112,6 +124,7 @@ impl Manifest {
             skills: None,
             grants: BTreeMap::new(),
             model_for: None,
+            access: Access::default(),
             mcp: BTreeMap::new(),
         }
     }

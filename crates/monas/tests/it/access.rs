@@ -15,9 +15,13 @@ use a2a::client::{Client, Error, Settings, Version};
 use a2a::types::{
     Answer, GetExtendedAgentCardRequest, GetTaskRequest, Message, Part, SendMessageRequest,
 };
+use axum::body::Body;
 use serde_json::json;
 
 use cases::{Case, cases};
+
+use crate::support::http;
+use crate::support::server::Running;
 
 fn say(text: &str) -> SendMessageRequest {
     Message::user(uuid::Uuid::new_v4().to_string(), text).into()
@@ -171,4 +175,60 @@ async fn where_strangers_are_let_in_they_are_anonymous_and_get_no_extended_card(
         assert!(extended.is_ok(), "{wire:?}: {extended:?}");
     }
     server.stop().await;
+}
+
+#[tokio::test]
+async fn an_agent_for_some_is_for_nobody_else_on_any_wire() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = folder.path().join("private.toml");
+    std::fs::write(
+        &manifest,
+        "name = \"Private\"\n[access]\ncallers = [\"ada\"]\n",
+    )
+    .unwrap();
+    let mut config = cases::bearer_tokens_are_known_over_every_binding().config;
+    config.manifest = Some(manifest);
+    let server = Running::serve(&config).await;
+    let settings = |token: &str| Settings::default().bearer(token).unwrap();
+    for wire in wires() {
+        let connect = async |token: &str| {
+            let client = Client::discover(&server.url, over(settings(token), wire)).await;
+            client.unwrap()
+        };
+        let ada = connect("token-of-ada").await;
+        assert!(ada.send_message(say("hello")).await.is_ok(), "{wire:?}");
+        let bob = connect("token-of-bob")
+            .await
+            .send_message(say("hello"))
+            .await;
+        assert!(
+            matches!(bob, Err(Error::Unauthorized { status: 403, .. })),
+            "{wire:?}: {bob:?}"
+        );
+    }
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    }});
+    for (token, status) in [("token-of-ada", 200), ("token-of-bob", 403)] {
+        for (verb, path, body) in [
+            ("GET", "/acp/agents", Body::empty()),
+            ("POST", "/mcp", Body::from(hello.to_string())),
+        ] {
+            let mut client = server.client(http::Version::One).await;
+            let request = client
+                .request(verb, "localhost", path)
+                .header("authorization", format!("Bearer {token}"))
+                .header("accept", "application/json, text/event-stream")
+                .header("content-type", "application/json");
+            let answer = client.send(request.body(body).unwrap()).await;
+            assert_eq!(answer.status, status, "{path} for {token}");
+        }
+    }
+    server.stop().await;
+    // Where nobody can say who they are, nobody is on a list.
+    config.access.schemes.clear();
+    let refused = monas::Server::start(&config).await.unwrap_err().to_string();
+    assert!(refused.contains("no scheme"), "{refused}");
 }
