@@ -14,8 +14,11 @@ pub(crate) fn cargo(root: &Path) -> Command {
     let mut command = Command::new(cargo);
     command.current_dir(root);
     // What cargo told us about ourselves would be news to build scripts that look at it, and have them run again.
-    for name in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH"] {
-        command.env_remove(name);
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&*name);
+        }
     }
     command
 }
