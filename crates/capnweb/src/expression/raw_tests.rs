@@ -1,3 +1,5 @@
+//! JSON is wrapped as it should be, and read back as what it was.
+
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
