@@ -124,7 +124,7 @@ impl ToolServers {
             problems,
             ..Tools::default()
         };
-        tool::add(found, skills, &mut tools);
+        tool::add(&found, skills, &mut tools);
         tools
     }
 }

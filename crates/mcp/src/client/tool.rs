@@ -58,7 +58,7 @@ pub(super) fn usable(
 }
 
 /// Makes skills of tools, each under an id that is no other's.
-pub(super) fn add(found: Vec<Found>, skills: &Registry, tools: &mut Tools) {
+pub(super) fn add(found: &[Found], skills: &Registry, tools: &mut Tools) {
     let names: Vec<_> = found
         .iter()
         .map(|it| (it.peer.name(), &*it.tool.name))

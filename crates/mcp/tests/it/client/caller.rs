@@ -25,12 +25,12 @@ pub(crate) struct Caller {
 impl Caller {
     /// With the tools of one server, `box`.
     pub(crate) async fn with(server: ToolServer, limits: &ToolLimits) -> Self {
-        Self::of(BTreeMap::from([("box".to_owned(), server)]), limits).await
+        Self::of(&BTreeMap::from([("box".to_owned(), server)]), limits).await
     }
 
-    pub(crate) async fn of(servers: BTreeMap<String, ToolServer>, limits: &ToolLimits) -> Self {
+    pub(crate) async fn of(servers: &BTreeMap<String, ToolServer>, limits: &ToolLimits) -> Self {
         let path = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
-        let servers = ToolServers::new(&servers, &path, limits);
+        let servers = ToolServers::new(servers, &path, limits);
         let mut options = Options::default();
         options.skills = support::skills();
         let found = servers.tools(&options.skills).await;

@@ -64,7 +64,7 @@ impl Fake {
         called: impl Fn(&Value) -> Said + Send + Sync + 'static,
     ) -> Self {
         Self::start(move |request| match request["method"].as_str() {
-            Some("tools/list") => Said::Result(page(tools.clone(), None)),
+            Some("tools/list") => Said::Result(page(&tools, None)),
             _ => called(request),
         })
         .await
@@ -118,7 +118,7 @@ fn status(status: StatusCode) -> Response {
 }
 
 /// A page of a list of tools.
-pub(crate) fn page(tools: Vec<Value>, next: Option<String>) -> Value {
+pub(crate) fn page(tools: &[Value], next: Option<&str>) -> Value {
     let mut page = json!({
         "resultType": "complete", "ttlMs": 0, "cacheScope": "private", "tools": tools,
     });

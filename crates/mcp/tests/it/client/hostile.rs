@@ -36,15 +36,15 @@ async fn a_list_without_an_end_is_given_up() {
     let pages = AtomicUsize::new(0);
     let endless = problem(move |_| {
         let next = pages.fetch_add(1, Ordering::Relaxed);
-        Said::Result(page(vec![], Some(next.to_string())))
+        Said::Result(page(&[], Some(&next.to_string())))
     });
     let endless = endless.await;
     assert!(endless.contains("more than 5 pages of tools"), "{endless}");
 
-    let round = problem(|_| Said::Result(page(vec![], Some("again".to_owned())))).await;
+    let round = problem(|_| Said::Result(page(&[], Some("again")))).await;
     assert!(round.contains("round in a circle"), "{round}");
 
-    let many = problem(|_| Said::Result(page(vec![tool("x"); 21], None))).await;
+    let many = problem(|_| Said::Result(page(&vec![tool("x"); 21], None))).await;
     assert!(many.contains("more than 20 tools"), "{many}");
 }
 
@@ -106,7 +106,7 @@ async fn one_bad_tool_does_not_keep_the_others_away() {
 #[tokio::test]
 async fn what_is_no_list_of_tools_is_an_error_at_once() {
     let no_object = json!({ "name": "x", "inputSchema": [] });
-    let wrong = problem(move |_| Said::Result(page(vec![no_object.clone()], None))).await;
+    let wrong = problem(move |_| Said::Result(page(&[no_object.clone()], None))).await;
     assert!(
         wrong.starts_with("the tools of \"box\" are not there"),
         "{wrong}"
@@ -269,7 +269,7 @@ async fn no_server_comes_by_the_id_of_a_skill_or_of_anothers_tool() {
                 .server(),
         ),
     ]);
-    let caller = Caller::of(servers, &limits()).await;
+    let caller = Caller::of(&servers, &limits()).await;
     let ids = caller.ids();
     assert_eq!(ids.len(), 3, "{ids:?}");
     assert!(
