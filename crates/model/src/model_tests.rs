@@ -33,7 +33,7 @@ async fn a_reply_is_what_its_deltas_add_up_to() {
         name: "add".to_owned(),
         arguments: json!({"a": 2}),
     };
-    assert_eq!(reply.calls, [call.clone()]);
+    assert_eq!(reply.calls, std::slice::from_ref(&call));
     let Message::Model(said) = reply.into_message() else {
         panic!("a model said it");
     };

@@ -247,6 +247,7 @@ fn what_no_tool_can_do_is_said() {
 }
 
 #[track_caller]
+#[expect(clippy::needless_pass_by_value, reason = "as expect! makes it")]
 fn check_answer(request: &str, expected: Expect) {
     expected.assert_eq(&said(request, &tools()));
 }

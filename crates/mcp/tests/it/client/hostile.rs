@@ -106,7 +106,7 @@ async fn one_bad_tool_does_not_keep_the_others_away() {
 #[tokio::test]
 async fn what_is_no_list_of_tools_is_an_error_at_once() {
     let no_object = json!({ "name": "x", "inputSchema": [] });
-    let wrong = problem(move |_| Said::Result(page(&[no_object.clone()], None))).await;
+    let wrong = problem(move |_| Said::Result(page(std::slice::from_ref(&no_object), None))).await;
     assert!(
         wrong.starts_with("the tools of \"box\" are not there"),
         "{wrong}"
@@ -218,13 +218,14 @@ async fn headers_are_sent_with_every_request_and_to_nobody_else() {
     let caller = Caller::with(server.clone(), &limits()).await;
     assert_eq!(caller.gives("box-x").await, "done");
     assert_eq!(caller.fails("box-away").await.0, "tool-server");
-    let seen = fake.seen.lock().unwrap();
-    assert!(seen.len() >= 4, "{}", seen.len());
-    for (headers, request) in &*seen {
-        assert_eq!(headers["authorization"], "Bearer s3cret", "{request}");
+    {
+        let seen = fake.seen.lock().unwrap();
+        assert!(seen.len() >= 4, "{}", seen.len());
+        for (headers, request) in &*seen {
+            assert_eq!(headers["authorization"], "Bearer s3cret", "{request}");
+        }
+        assert!(thief.seen.lock().unwrap().is_empty());
     }
-    assert!(thief.seen.lock().unwrap().is_empty());
-    drop(seen);
 
     for (name, value) in [
         ("Mcp-Session-Id", "x"),

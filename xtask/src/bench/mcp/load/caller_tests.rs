@@ -34,9 +34,8 @@ fn a_stream_may_begin_with_an_event_without_data() {
 fn a_task_or_a_run_must_be_finished() {
     let task = |state: &str| {
         let part = json!({ "text": "hello" });
-        answered(
-            json!({ "task": { "status": { "state": state }, "artifacts": [{ "parts": [part] }] } }),
-        )
+        let task = json!({ "status": { "state": state }, "artifacts": [{ "parts": [part] }] });
+        answered(&json!({ "task": task }))
     };
     let said_by = |state: &str| said(Work::Task, &task(state), "a");
     assert_eq!(said_by("TASK_STATE_COMPLETED").as_deref(), Some("hello"));
