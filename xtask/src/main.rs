@@ -58,7 +58,7 @@ cargo xtask COMMAND
       --seconds N      how long each measurement lasts (default 3)
       --rounds N       measurements of each peer, the best counts (default 3)
       --sessions N     how many idle sessions to open (default 5000)
-      --only A,B       some of: call, batch, callbacks, bytes, map, idle, sequential
+      --only A,B       some of: call, batch, callbacks, bytes, map, idle, active, crowd, sequential
       --peers A,B      some of: npm, ours (default both)
       --write          put the table of a whole run into docs/benchmarks.md
   bench mcp            measure our server over MCP and ACP, and rmcp's and the one of npm in the same run
@@ -70,7 +70,7 @@ cargo xtask COMMAND
       --seconds N      how long each timed measurement lasts (default 3)
       --rounds N       timed measurements of each wire, the middle one counts (default 3)
       --clients N      how many follow a task at once (default 1000)
-      --only A,B       some of: latency, throughput, wire, fan-out, cut
+      --only A,B       some of: latency, throughput, shared, wire, fan-out, cut
       --write          put table and plots of a whole run into docs/
   bench-load           one measurement of one server, started by `bench`
       a2a SCENARIO URL --pid N [--seconds N] [--tasks N]
