@@ -115,6 +115,7 @@ fn every_setting_has_a_variable() {
             "agent.name",
             "agent.description",
             "agent.manifest",
+            "agent.mcp_config",
             "agent.signing_key",
         ];
         let any_text = texts.contains(&key.name);
