@@ -188,7 +188,6 @@ async fn a_session_is_shown_frame_by_frame_and_passed_on_unchanged() {
             "1 server release s1 (c-1)",
             "1 server release c-1",
             r#"1 server resolve c3 (main.ask): "tea? yes""#,
-            "1 client release c3 (main.ask)",
             &format!("1 client closes: 3000 {closed:?}"),
             &format!("1 server closes: 3000 {closed:?}"),
         ])
