@@ -26,6 +26,8 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpPostResponse as Posted,
 };
 use sse_stream::{Sse, SseStream};
+use tokio::sync::watch;
+use tokio::time::timeout;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -33,10 +35,16 @@ const EVENTS: &str = "text/event-stream";
 /// How much of a refusal is read.
 const MAX_REFUSAL: usize = 64 << 10;
 
+/// How long a call waits for the session's own stream to be open.
+const LISTENING: Duration = Duration::from_secs(2);
+
 /// Makes requests. Clones share connections.
 #[derive(Clone)]
 pub(super) struct Client {
     pool: Pool<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    /// Whether the session's own stream was asked for and answered. Some servers ask there what belongs to a call,
+    /// and who is not listening yet never hears it.
+    listening: Arc<watch::Sender<bool>>,
     /// The largest message.
     max_message: usize,
 }
@@ -68,7 +76,20 @@ impl Client {
         let pool = Pool::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .build(connector);
-        Self { pool, max_message }
+        Self {
+            pool,
+            listening: Arc::new(watch::Sender::new(false)),
+            max_message,
+        }
+    }
+
+    /// Waits for the session's own stream, though not for long: it may never be offered.
+    async fn until_listening(&self) {
+        let mut listening = self.listening.subscribe();
+        let opened = listening.wait_for(|listening| *listening);
+        if timeout(LISTENING, opened).await.is_err() {
+            self.listening.send_replace(true);
+        }
     }
 
     async fn send(&self, request: Builder, body: Bytes) -> Result<Response<Incoming>, Failure> {
@@ -173,6 +194,9 @@ impl StreamableHttpClient for Client {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<Posted, Failure> {
         let had_session = session.is_some();
+        if had_session && matches!(message, ClientJsonRpcMessage::Request(_)) {
+            self.until_listening().await;
+        }
         let request = request(Method::POST, &uri, session.as_deref(), token, headers);
         let request = request
             .header(CONTENT_TYPE, JSON)
@@ -226,7 +250,9 @@ impl StreamableHttpClient for Client {
         if let Some(last_event) = last_event {
             request = request.header(HEADER_LAST_EVENT_ID, last_event);
         }
-        let response = self.send(request, Bytes::new()).await?;
+        let response = self.send(request, Bytes::new()).await;
+        self.listening.send_replace(true);
+        let response = response?;
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED => Err(Failure::ServerDoesNotSupportSse),
             status if !status.is_success() => {
