@@ -69,6 +69,13 @@ pub(crate) struct Built {
     pub(crate) path: PathBuf,
 }
 
+impl Built {
+    /// Whether it runs tests; such a program has the name of what it tests.
+    pub(crate) fn is_test(&self) -> bool {
+        self.path.components().any(|it| it.as_os_str() == "deps")
+    }
+}
+
 /// Runs `cargo build` with these arguments and returns the programs it made.
 pub(crate) fn build(root: &Path, arguments: &[&str]) -> Result<Vec<Built>> {
     let mut command = cargo(root);

@@ -97,10 +97,9 @@ impl Verdicts {
 /// Builds tests, those of the proof among them, and gives the programs of the proof.
 fn test_programs(root: &Path, packages: &[&str]) -> Result<Vec<PathBuf>> {
     let built = process::build(root, &[packages, &["--tests"]].concat())?;
-    let tests = built.into_iter().filter(|built| {
-        let is_test = built.path.components().any(|it| it.as_os_str() == "deps");
-        is_test && built.package == "proof"
-    });
+    let tests = built
+        .into_iter()
+        .filter(|built| built.is_test() && built.package == "proof");
     Ok(tests.map(|built| built.path).collect())
 }
 

@@ -46,7 +46,9 @@ pub(crate) fn run(root: &Path, files: Files) -> Result<()> {
     let programs = process::build(root, &["--workspace", "--bins", "--tests"])?;
     let mut stale = Vec::new();
     for written in &WRITTEN {
-        let program = programs.iter().find(|built| built.name == written.program);
+        let program = programs
+            .iter()
+            .find(|built| built.name == written.program && !built.is_test());
         let program = program
             .ok_or_else(|| Error::Answer(format!("cargo built no program {}", written.program)))?;
         let text = process::output(Command::new(&program.path).args(written.arguments))?;
