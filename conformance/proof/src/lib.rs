@@ -1,7 +1,7 @@
 //! Shows that every wire does the same.
 //!
-//! A [scenario](scenario) is a short text: who does what, one step a line. It is [run](run) against a server of
-//! its own over any [wire](wire), and what its clients see is a [trace](trace). Traces of two wires must be equal,
+//! A [scenario] is a short text: who does what, one step a line. It is [run](mod@run) against a server of
+//! its own over any [wire], and what its clients see is a [trace]. Traces of two wires must be equal,
 //! but for what a wire has no place for, and that is a [table](projection).
 //!
 //! ```
@@ -20,7 +20,7 @@
 //! - [`scenario`]: the language, read and printed
 //! - [`agent`]: what answers: a script in each message, and gates where it waits for the scenario
 //! - [`world`], [`wire`]: a server of its own, and the ten ways to it
-//! - [`run`]: steps performed, over one wire or over several
+//! - [`mod@run`]: steps performed, over one wire or over several
 //! - [`trace`], [`projection`]: what was seen, and what a wire cannot show
 //! - [`verdict`]: two traces compared, and a difference as a person wants to read it
 //! - [`random`]: scenarios that nobody thought of
