@@ -10,7 +10,7 @@
 //! - [`Error`]: why nothing comes
 //! - [`layer`]: asking again, not waiting forever, not spending too much
 //! - [`rules`]: what answers without a language model
-//! - [`scripted`] (feature `scripted`): what tests use instead
+//! - `scripted` (feature `scripted`): what tests use instead
 
 mod embed;
 mod error;
