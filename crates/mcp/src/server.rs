@@ -201,11 +201,12 @@ impl ServerHandler for Handler {
         if !Client::of(&context).modern {
             tools.iter_mut().for_each(tool::for_old_clients);
         }
+        // Not for caches that many share: whoever is not let in has no business with it.
         let list = ListToolsResult::with_all_items(tools);
         let millis = u64::try_from(LIST_TIME.as_millis()).unwrap_or(u64::MAX);
         Ok(list
             .with_ttl_ms(millis)
-            .with_cache_scope(CacheScope::Public))
+            .with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

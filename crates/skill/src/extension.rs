@@ -95,14 +95,19 @@ pub fn answer(message_id: impl Into<String>, task: &Task, answer: Option<Value>)
     message
 }
 
-/// The skill that a message names.
+/// The skill that a message names. What is no text is the name of none.
 pub fn skill(message: &Message) -> Option<&str> {
-    get(message, SKILL)?.as_str()
+    get(message, SKILL).map(|named| named.as_str().unwrap_or_default())
 }
 
 /// What a task's skill asks now, if it asks.
 pub fn question(task: &Task) -> Option<Question> {
-    read(task.status.as_ref()?.message.as_ref()?, QUESTION)
+    asked_in(task.status.as_ref()?.message.as_ref()?)
+}
+
+/// What a message asks.
+pub(crate) fn asked_in(message: &Message) -> Option<Question> {
+    read(message, QUESTION)
 }
 
 /// How far a message says that a skill is.

@@ -91,7 +91,8 @@ impl Running {
                     return self.end(&turn, late).await;
                 }
             };
-            let faults = match answer.take().map(|message| read(&question, &message)) {
+            let answer = answer.take().filter(|it| came_after(&turn, &question, it));
+            let faults = match answer.map(|message| read(&question, &message)) {
                 Some(Ok(answer)) => {
                     let kept = keep_answer(&turn, question.number, &answer).await;
                     kept.map_err(|error| failed(&error))?;
@@ -167,6 +168,16 @@ pub(crate) fn invalid(faults: &[Fault]) -> a2a::Error {
 
 fn failed(error: &SkillError) -> Failure {
     Failure::new(error.to_string())
+}
+
+/// Whether a message came after the question was shown. One that came earlier cannot mean it, whatever it says: it
+/// was for a question that somebody else has answered, or for none.
+fn came_after(turn: &Turn, question: &Question, message: &Message) -> bool {
+    let history = turn.task().map_or(&[][..], |task| &task.history);
+    let mut earlier = history
+        .iter()
+        .take_while(|it| it.message_id != message.message_id);
+    earlier.any(|it| extension::asked_in(it).is_some_and(|it| it.number == question.number))
 }
 
 /// What a message answers.

@@ -1,12 +1,15 @@
 //! A skill asks, and the answer comes in another turn, maybe in another process.
 
+use std::sync::Arc;
+
 use a2a::server::TABLES;
 use a2a::types::TaskState;
 use serde_json::json;
-use skill::{Agent, Manifest, Options, Registry, SkillError, SkillInput, extension, skill};
+use skill::{Agent, Manifest, Options, Registry, Reply, SkillError, SkillInput, extension, skill};
 use store::Store;
+use tokio::sync::Semaphore;
 
-use crate::support::{Approval, Bench, Shop, approved, said, state};
+use crate::support::{Approval, Bench, Shop, approved, id, said, state};
 
 fn agent(shop: &Shop) -> Agent {
     let mut options = Options::default();
@@ -46,6 +49,54 @@ async fn a_question_waits_for_its_answer() {
     let task = bench.answer(&task, approved()).await;
     assert_eq!(state(&task), TaskState::Completed, "{task:?}");
     assert_eq!(extension::output(&task).unwrap(), "a lamp as 1: true");
+}
+
+/// Asks twice; between the two it stands at a gate.
+#[derive(Clone)]
+struct Gated(Arc<Semaphore>);
+
+impl skill::Skill for Gated {
+    const SPEC: skill::Spec = skill::Spec::new(
+        skill::Id::new("gated"),
+        "Gated",
+        "Asks, waits, and asks again.",
+        skill::OneOrMore::new(&["test"]),
+        skill::OneOrMore::new(&["ask me twice"]),
+    );
+    type Input = Nothing;
+    type Output = bool;
+
+    async fn run(&self, _: Nothing, ctx: skill::Context) -> Result<Reply<bool>, SkillError> {
+        ctx.ask::<Approval>("First?").await?;
+        drop(self.0.acquire().await);
+        let second: Approval = ctx.ask("Second?").await?;
+        Ok(Reply::Done(second.approved))
+    }
+}
+
+/// Two answered the same question, and the later of them was taken for the answer to the next.
+#[tokio::test]
+async fn a_second_answer_to_one_question_is_none_to_the_next() {
+    let gate = Arc::new(Semaphore::new(0));
+    let bench = Bench::with(Registry::new().with(Gated(gate.clone())).unwrap()).await;
+    let task = bench.call("gated", json!({})).await.unwrap();
+    // Both are recorded while the skill stands at the gate, so before the second question is there.
+    for approved in [true, false] {
+        let answer = Some(json!({ "approved": approved }));
+        let answer = extension::answer(id(), &task, answer);
+        bench.send_at_once(answer).await;
+    }
+    gate.add_permits(1);
+    let asked = bench
+        .until(&task, |task| {
+            extension::question(task).is_some_and(|it| it.number == 1)
+        })
+        .await;
+    let answer = extension::answer(id(), &asked, approved());
+    bench.send_at_once(answer).await;
+    let ended = bench.until(&task, |task| state(task).is_terminal()).await;
+    assert_eq!(state(&ended), TaskState::Completed, "{ended:?}");
+    assert_eq!(extension::output(&ended).unwrap(), true);
 }
 
 #[tokio::test]

@@ -57,6 +57,19 @@ async fn a_skill_that_is_not_there_is_refused() {
 }
 
 #[tokio::test]
+async fn a_name_that_is_no_text_names_no_skill() {
+    let bench = Bench::with(registry()).await;
+    let mut call = extension::call(id(), "greet", json!({ "who": "Ada" }));
+    let metadata = json!({ extension::SKILL: 5 });
+    call.metadata = Some(serde_json::from_value(metadata).unwrap());
+    let refused = bench.send(call).await;
+    assert!(
+        matches!(refused, Err(Error::InvalidParams { .. })),
+        "{refused:?}"
+    );
+}
+
+#[tokio::test]
 async fn an_agent_of_one_skill_takes_plain_text() {
     let bench = Bench::with(Registry::new().with(greet).unwrap()).await;
     let Answer::Task(task) = bench.send(Message::user(id(), "Ada")).await.unwrap() else {

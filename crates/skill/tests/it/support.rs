@@ -146,17 +146,38 @@ impl Bench {
 
     /// Does not wait until the task rests.
     pub(crate) async fn begin(&self, skill: &str, input: Value) -> Task {
+        self.send_at_once(skill::extension::call(id(), skill, input))
+            .await
+    }
+
+    /// Sends a message and waits until it is recorded, not until the task rests.
+    pub(crate) async fn send_at_once(&self, message: Message) -> Task {
         let request = SendMessageRequest {
             configuration: Some(SendMessageConfiguration {
                 return_immediately: true,
                 ..SendMessageConfiguration::default()
             }),
-            ..skill::extension::call(id(), skill, input).into()
+            ..message.into()
         };
         match self.request(request).await.unwrap() {
             Answer::Task(task) => task,
             other => panic!("no task: {other:?}"),
         }
+    }
+
+    /// Waits until a task is as wanted.
+    pub(crate) async fn until(&self, task: &Task, wanted: impl Fn(&Task) -> bool) -> Task {
+        let mut now = self.get(task).await;
+        while !wanted(&now) {
+            let request = GetTaskRequest {
+                id: now.id,
+                current_generation: Some(now.generation),
+                ..GetTaskRequest::default()
+            };
+            let call = Call::by(Principal::anonymous());
+            now = self.server.get_task(call, request).await.unwrap();
+        }
+        now
     }
 
     pub(crate) async fn answer(&self, task: &Task, answer: Option<Value>) -> Task {
