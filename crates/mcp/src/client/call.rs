@@ -13,6 +13,10 @@ use super::clean::{COMPLAINT, NAME, line};
 use super::host::{Asker, Listening};
 use super::peer::{ConnectError, Connection, Peer};
 
+#[cfg(test)]
+#[path = "call_tests.rs"]
+mod tests;
+
 /// What the peer is told about a request that nobody waits for any more.
 const UNWANTED: &str = "nobody waits for it any more";
 

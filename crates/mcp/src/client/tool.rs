@@ -104,7 +104,7 @@ fn unusable(peer: &Peer, tool: &Tool, problem: String) -> Problem {
     }
 }
 
-fn definition(id: String, peer: &Peer, tool: &Tool) -> Definition {
+pub(super) fn definition(id: String, peer: &Peer, tool: &Tool) -> Definition {
     let server = line(peer.name(), NAME);
     let title = tool.title.as_deref().map(|title| line(title, NAME));
     let title = title.filter(|title| !title.is_empty());
@@ -137,9 +137,9 @@ fn definition(id: String, peer: &Peer, tool: &Tool) -> Definition {
 }
 
 /// A tool that is called where it is.
-struct Remote {
-    peer: Arc<Peer>,
-    tool: String,
+pub(super) struct Remote {
+    pub(super) peer: Arc<Peer>,
+    pub(super) tool: String,
 }
 
 impl Handler for Remote {
