@@ -1,5 +1,6 @@
 //! An agent that is made of skills: a manifest, what it can do, and the answerer behind what names no skill.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -77,6 +78,9 @@ pub enum CreateError {
     /// It could do nothing and answer nobody.
     #[error("agent {0:?} has neither a skill nor an answerer")]
     Empty(String),
+    /// Its manifest has a skill twice.
+    #[error("the manifest names skill {0:?} twice")]
+    Twice(String),
     /// Its name says nothing.
     #[error("an agent needs a name")]
     Nameless,
@@ -108,6 +112,9 @@ impl Agent {
     pub fn create(manifest: Manifest, options: Options) -> Result<Self, CreateError> {
         if manifest.name.trim().is_empty() {
             return Err(CreateError::Nameless);
+        }
+        if let Some(id) = twice(manifest.skills.as_deref().unwrap_or_default()) {
+            return Err(CreateError::Twice(id.to_owned()));
         }
         let skills = match &manifest.skills {
             Some(ids) => options.skills.narrow(ids.iter().map(String::as_str))?,
@@ -155,6 +162,10 @@ impl Agent {
             ..
         } = &self.inner.manifest;
         let skills: Vec<_> = self.skills().iter().map(|it| it.card()).collect();
+        let description = match description.trim() {
+            "" => described(name, skills.iter().map(|skill| &*skill.name)),
+            given => given.to_owned(),
+        };
         let mut input_modes = vec!["text/plain".to_owned(), "application/json".to_owned()];
         let mut output_modes = input_modes.clone();
         for skill in &skills {
@@ -169,7 +180,7 @@ impl Agent {
         }
         AgentCard {
             name: name.clone(),
-            description: description.clone(),
+            description,
             version: version.clone(),
             capabilities: Some(AgentCapabilities {
                 streaming: Some(true),
@@ -350,6 +361,21 @@ impl Inner {
             help.push_str(&skill.description);
         }
         help
+    }
+}
+
+/// The first id that is there a second time.
+fn twice(ids: &[String]) -> Option<&str> {
+    let mut seen = HashSet::new();
+    ids.iter().map(String::as_str).find(|id| !seen.insert(*id))
+}
+
+/// What is said of an agent that says nothing of itself: a card without a description is none to many readers.
+fn described<'a>(name: &str, skills: impl Iterator<Item = &'a str>) -> String {
+    let skills: Vec<&str> = skills.collect();
+    match &skills[..] {
+        [] => format!("{name} answers messages."),
+        skills => format!("{name} can do this: {}.", skills.join(", ")),
     }
 }
 

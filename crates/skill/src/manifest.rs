@@ -11,7 +11,7 @@ use serde::Deserialize;
 pub struct Manifest {
     /// For people.
     pub name: String,
-    /// What it is for.
+    /// What it is for. Without it, its card names its skills.
     #[serde(default)]
     pub description: String,
     /// Its own version.

@@ -23,6 +23,19 @@ const SAME: &[(&str, &str)] = &[
     ("signatures", "signatures"),
 ];
 
+/// What a card of 0.3 has also when there is nothing to say: its readers refuse one without.
+fn required() -> [(&'static str, Value); 7] {
+    [
+        ("name", json!("")),
+        ("description", json!("")),
+        ("version", json!("")),
+        ("capabilities", json!({})),
+        ("defaultInputModes", json!([])),
+        ("defaultOutputModes", json!([])),
+        ("skills", json!([])),
+    ]
+}
+
 /// A kind of security scheme: its name in 1.0, its type in 0.3, and its fields by both names.
 type Scheme = (
     &'static str,
@@ -166,6 +179,9 @@ pub(super) fn old(new: Value) -> Value {
         return new;
     };
     let mut old = new.taken(SAME);
+    for (name, nothing) in required() {
+        old.entry(name).or_insert(nothing);
+    }
     old.insert("protocolVersion".to_owned(), PROTOCOL_VERSION.into());
     addresses(&new, &mut old);
     let mut extended = Value::Bool(false);

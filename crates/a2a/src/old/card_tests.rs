@@ -38,6 +38,7 @@ fn an_old_card_has_what_old_clients_look_for() {
             { "url": "a:443", "transport": "GRPC" },
         ],
         "capabilities": { "streaming": true },
+        "defaultInputModes": [], "defaultOutputModes": [],
         "supportsAuthenticatedExtendedCard": true,
         "skills": [{ "id": "s", "security": [{ "key": [] }] }],
         "security": [{ "login": ["read"] }],
@@ -52,6 +53,20 @@ fn an_old_card_has_what_old_clients_look_for() {
         },
     });
     assert_eq!(old(card()), expected);
+}
+
+/// Readers of 0.3 refused the card of an agent that said nothing of itself.
+#[test]
+fn a_card_that_says_little_has_all_that_old_readers_insist_on() {
+    let bare = json!({ "supportedInterfaces": card()["supportedInterfaces"] });
+    let both = union(bare);
+    for name in ["name", "description", "version"] {
+        assert_eq!(both[name], "", "{name}");
+    }
+    for name in ["defaultInputModes", "defaultOutputModes", "skills"] {
+        assert_eq!(both[name], json!([]), "{name}");
+    }
+    assert_eq!(both["capabilities"], json!({}));
 }
 
 #[test]

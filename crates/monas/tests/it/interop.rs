@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use tokio::process::Command;
 
+use crate::support::program::{Monas, command};
 use crate::wire::sut::{Store, Sut};
 
 /// One line of a driver.
@@ -147,6 +148,23 @@ async fn the_official_python_client_of_0_3_works() {
         command
     })
     .await;
+}
+
+/// It refuses a card without a description, or without a list of skills.
+#[tokio::test]
+async fn the_official_python_client_of_0_3_reads_the_card_of_an_agent_that_says_little() {
+    let python = program("MONAS_OLD_PYTHON", folder().join("old/.venv/bin/python"));
+    let home = tempfile::tempdir().unwrap();
+    for manifest in ["name = 'Quiet'", "name = 'Quiet'\nskills = []"] {
+        let path = home.path().join("quiet.toml");
+        std::fs::write(&path, manifest).unwrap();
+        let monas = Monas::start(command(home.path()).arg("--agent").arg(&path)).await;
+        let mut client = Command::new(&python);
+        client.arg("-B").arg(folder().join("old/python/card.py"));
+        let read = run(client.arg(&monas.url)).await;
+        assert!(read.iter().all(|it| it.ok) && !read.is_empty(), "{read:?}");
+        monas.stop().await;
+    }
 }
 
 #[tokio::test]

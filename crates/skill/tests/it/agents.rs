@@ -1,5 +1,7 @@
 //! An agent is made in one step from a manifest and options.
 
+use std::sync::Arc;
+
 use skill::{Agent, CreateError, Manifest, Options};
 
 use crate::support::registry;
@@ -25,6 +27,23 @@ fn the_card_is_assembled_from_the_skills() {
     assert_eq!(card.skills[1].output_modes, ["text/plain"]);
     let uri = &card.capabilities.unwrap().extensions[0].uri;
     assert_eq!(uri, skill::extension::URI);
+}
+
+/// Readers of 0.3 refuse a card that has none.
+#[test]
+fn an_agent_that_says_nothing_of_itself_is_described_by_its_skills() {
+    let card = Agent::create(Manifest::new("Shop"), options())
+        .unwrap()
+        .card();
+    assert_eq!(card.description, "Shop can do this: Greet, Order.");
+    let mut talks = Options::default();
+    talks.answerer = Some(Arc::new(
+        Agent::create(Manifest::new("x"), options()).unwrap(),
+    ));
+    let mut manifest = Manifest::new("Talker").describe(" ");
+    manifest.skills = Some(Vec::new());
+    let card = Agent::create(manifest, talks).unwrap().card();
+    assert_eq!(card.description, "Talker answers messages.");
 }
 
 #[test]
@@ -82,6 +101,10 @@ fn an_agent_that_could_do_nothing_is_none() {
     manifest.skills = Some(vec!["fly".to_owned()]);
     let unknown = create(manifest, options()).to_string();
     assert_eq!(unknown, "there is no skill \"fly\"");
+    let mut manifest = Manifest::new("Greeter");
+    manifest.skills = Some(["greet", "order", "greet"].map(str::to_owned).to_vec());
+    let twice = create(manifest, options());
+    assert_eq!(twice, CreateError::Twice("greet".to_owned()));
     assert_eq!(create(Manifest::new(" "), options()), CreateError::Nameless);
 }
 
