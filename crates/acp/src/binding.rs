@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use a2a::binding::Wire;
 use axum::Router;
+use axum::body::Body;
+use http::{Response, StatusCode};
 use skill::Registry;
 
 use crate::server::Server;
@@ -23,4 +25,15 @@ pub fn routes(wire: Wire, skills: Registry, url: &str) -> Router {
     let url = format!("{}{PATH}", url.trim_end_matches('/'));
     let server = Arc::new(Server::new(wire, skills, url));
     rest::routes(server.clone()).merge(capnweb::routes(server))
+}
+
+/// How ACP says no to a request that did not come as far as its routes, such as one from a page that may not call.
+pub fn refusal(status: StatusCode, why: &str) -> Response<Body> {
+    rest::turned_away(status, why)
+}
+
+/// Whether a path is one of ACP's.
+pub fn is_ours(path: &str) -> bool {
+    let below = path.strip_prefix(PATH);
+    below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
 }

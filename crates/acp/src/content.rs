@@ -15,9 +15,19 @@ const BYTES: &str = "application/octet-stream";
 /// Where a part of A2A has what ACP calls its metadata: a citation or a trajectory.
 const METADATA: &str = "urn:monas:a2a:ext:acp:1/metadata";
 
+/// What messages say.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) parts: Vec<A2aPart>,
+    /// The part that is read where one object is wanted, as it is called in the request: the first that holds data, else
+    /// the first.
+    pub(crate) read: String,
+}
+
 /// What messages say, part by part. `field` is what they are called in the request.
-pub(crate) fn parts_of(messages: Vec<Message>, field: &str) -> Result<Vec<A2aPart>, Error> {
+pub(crate) fn parts_of(messages: Vec<Message>, field: &str) -> Result<Said, Error> {
     let mut parts = Vec::new();
+    let (mut first, mut data) = (None, None);
     for (at, message) in messages.into_iter().enumerate() {
         let place = match field {
             "input" => format!("input[{at}]"),
@@ -28,13 +38,18 @@ pub(crate) fn parts_of(messages: Vec<Message>, field: &str) -> Result<Vec<A2aPar
             return Err(Error::invalid(format!("{place}.role"), problem));
         }
         for (at, part) in message.parts.into_iter().enumerate() {
-            let wrong = |problem| Error::invalid(format!("{place}.parts[{at}]"), problem);
-            parts.push(to_a2a(part).map_err(wrong)?);
+            let place = || format!("{place}.parts[{at}]");
+            let part = to_a2a(part).map_err(|problem| Error::invalid(place(), problem))?;
+            first.get_or_insert_with(place);
+            if matches!(part.content, Content::Data(_)) {
+                data.get_or_insert_with(place);
+            }
+            parts.push(part);
         }
     }
-    match parts.is_empty() {
-        true => Err(Error::invalid(field, "says nothing: it has no parts")),
-        false => Ok(parts),
+    match data.or(first) {
+        None => Err(Error::invalid(field, "says nothing: it has no parts")),
+        Some(read) => Ok(Said { parts, read }),
     }
 }
 

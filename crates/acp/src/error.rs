@@ -81,17 +81,30 @@ impl Error {
 
     /// As replies and events have it.
     pub fn problem(&self) -> Problem {
-        let code = match self.status() {
-            StatusCode::NOT_FOUND => Code::NotFound,
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Code::ServerError,
-            status if status.is_client_error() => Code::InvalidInput,
-            _ => Code::ServerError,
-        };
         Problem {
-            code,
-            message: self.to_string(),
             data: self.data(),
+            ..Problem::of(self.status(), &self.to_string())
         }
+    }
+
+    /// The same in words of ACP, where the task server blames the parts of a message: the one at `place` was read.
+    pub(crate) fn about(self, place: &str) -> Self {
+        let Self::Agent(a2a::Error::InvalidParams {
+            message,
+            mut violations,
+        }) = self
+        else {
+            return self;
+        };
+        for it in &mut violations {
+            if let Some(below) = it.field.strip_prefix("message.parts") {
+                it.field = format!("{place}.content{below}");
+            }
+        }
+        Self::Agent(a2a::Error::InvalidParams {
+            message,
+            violations,
+        })
     }
 
     /// Field by field, where fields are to blame.
@@ -106,5 +119,22 @@ impl Error {
             _ => Vec::new(),
         };
         (!faults.is_empty()).then(|| json!({ "faults": faults }))
+    }
+}
+
+impl Problem {
+    /// What a status says in words of ACP.
+    pub(crate) fn of(status: StatusCode, message: &str) -> Self {
+        let code = match status {
+            StatusCode::NOT_FOUND => Code::NotFound,
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Code::ServerError,
+            status if status.is_client_error() => Code::InvalidInput,
+            _ => Code::ServerError,
+        };
+        Self {
+            code,
+            message: message.to_owned(),
+            data: None,
+        }
     }
 }

@@ -42,5 +42,5 @@ mod run;
 mod server;
 pub mod types;
 
-pub use binding::{CAPNWEB_PATH, PATH, routes};
+pub use binding::{CAPNWEB_PATH, PATH, is_ours, refusal, routes};
 pub use error::Error;

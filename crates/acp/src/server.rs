@@ -17,7 +17,7 @@ use skill::{Registry, extension};
 use uuid::Uuid;
 
 use crate::agents::{Agents, Asked};
-use crate::content;
+use crate::content::{self, Said};
 use crate::error::Error;
 use crate::events::{Log, Teller};
 use crate::limits::{MAX_AGENTS, MAX_ID, MAX_SESSION_RUNS};
@@ -89,7 +89,7 @@ impl Server {
         let asked = self.agents.find(&request.agent_name);
         let asked = asked.ok_or_else(|| Error::missing("agent", &request.agent_name))?;
         let context_id = session(&request)?;
-        let parts = content::parts_of(request.input, "input")?;
+        let Said { parts, read } = content::parts_of(request.input, "input")?;
         let message_id = Uuid::now_v7().to_string();
         // The input of the skill is read from the parts where it is checked, too.
         let message = match asked {
@@ -106,7 +106,8 @@ impl Server {
             ..message
         };
         let teller = Teller::new(self.agents.whole());
-        self.send(call, message.into(), request.mode, teller).await
+        let sent = self.send(call, message.into(), request.mode, teller).await;
+        sent.map_err(|error| error.about(&read))
     }
 
     pub(crate) async fn get_run(
@@ -124,7 +125,7 @@ impl Server {
         request: ResumeRun,
     ) -> Result<Reply, Error> {
         let Awaited::Message { message } = request.await_resume;
-        let parts = content::parts_of(vec![message], "await_resume.message")?;
+        let Said { parts, read } = content::parts_of(vec![message], "await_resume.message")?;
         let task = self.task(&call, &request.run_id).await?;
         if !run::state(&task).is_interrupted() {
             let why = format!("run {:?} does not wait for anything", task.id);
@@ -147,7 +148,8 @@ impl Server {
             .get_or_insert_default()
             .if_generation_match = Some(task.generation);
         let teller = Teller::resumed(self.agents.whole());
-        self.send(call, send, request.mode, teller).await
+        let sent = self.send(call, send, request.mode, teller).await;
+        sent.map_err(|error| error.about(&read))
     }
 
     /// Answers at once; that the run has ended shows later.

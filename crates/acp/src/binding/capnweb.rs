@@ -14,11 +14,15 @@ use ::capnweb::{
 use a2a::binding::capnweb::value::{from_json, of_reply, to_json};
 use a2a::service::Call;
 use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request as HttpRequest, State};
+use axum::middleware::{Next, from_fn_with_state};
 use futures_util::{StreamExt as _, stream};
+use http::Response;
 use http::request::Parts;
 use serde_json::{Map, Value as Json};
 
-use super::CAPNWEB_PATH;
+use super::{CAPNWEB_PATH, rest};
 use crate::error::Error;
 use crate::operation::{self, Events, Operation, Replies, Reply, TABLE};
 use crate::server::Server;
@@ -30,6 +34,7 @@ pub(super) fn routes(server: Arc<Server>) -> Router {
         .tasks(server.wire.tasks.clone())
         .metrics(&server.wire.metrics)
         .layer(Tracing::new());
+    let door = server.clone();
     let sessions = Sessions::for_requests(move |request: &Parts, _| {
         Capability::new(Agents {
             caller: server.wire.call(request),
@@ -39,7 +44,24 @@ pub(super) fn routes(server: Arc<Server>) -> Router {
     .options(options)
     // Whoever listens has looked where the request comes from.
     .origins(OriginPolicy::Any);
-    Router::new().route(CAPNWEB_PATH, sessions.route())
+    Router::new()
+        .route(CAPNWEB_PATH, sessions.route())
+        .layer(from_fn_with_state(door, admit))
+}
+
+/// Who shows nothing may say later who it is; who shows something wrong gets no session.
+async fn admit(
+    State(server): State<Arc<Server>>,
+    request: HttpRequest,
+    next: Next,
+) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    match server.wire.call(&head) {
+        Err(a2a::Error::Unauthenticated(refusal)) if refusal.is_of_stranger() => {}
+        Err(error) => return rest::refused(error.into()),
+        Ok(_) => {}
+    }
+    next.run(HttpRequest::from_parts(head, body)).await
 }
 
 /// The agents, as a session's first object.

@@ -21,7 +21,7 @@ use super::PATH;
 use crate::error::Error;
 use crate::operation::{Operation, Reply, TABLE};
 use crate::server::Server;
-use crate::types::Event;
+use crate::types::{Event, Problem};
 
 /// Names the run that a reply is about.
 const RUN_ID: HeaderName = HeaderName::from_static("run-id");
@@ -139,6 +139,16 @@ fn read(body: &Bytes) -> Result<Map<String, Value>, Error> {
     }
 }
 
+/// The answer to a call that failed.
+pub(super) fn refused(error: Error) -> Response<Body> {
+    Refused::from(error).response()
+}
+
+/// The answer to a request that was refused before it was looked at.
+pub(super) fn turned_away(status: StatusCode, why: &str) -> Response<Body> {
+    problem(status, &Problem::of(status, why))
+}
+
 /// A call that failed.
 struct Refused {
     error: Error,
@@ -154,9 +164,7 @@ impl From<Error> for Refused {
 
 impl Refused {
     fn response(self) -> Response<Body> {
-        let body = serde_json::to_vec(&self.error.problem());
-        let mut response = json(body.expect("errors are always written").into());
-        *response.status_mut() = self.error.status();
+        let mut response = problem(self.error.status(), &self.error.problem());
         if let Error::Agent(error) = &self.error {
             challenge(error, response.headers_mut());
         }
@@ -165,6 +173,13 @@ impl Refused {
         }
         response
     }
+}
+
+fn problem(status: StatusCode, problem: &Problem) -> Response<Body> {
+    let body = serde_json::to_vec(problem);
+    let mut response = json(body.expect("errors are always written").into());
+    *response.status_mut() = status;
+    response
 }
 
 fn json(body: Bytes) -> Response<Body> {

@@ -2,6 +2,7 @@
 
 use a2a::server::TABLES;
 use access::{Callers, Door, Hash, Scheme};
+use axum::http::Method;
 use serde_json::json;
 use store::Store;
 
@@ -54,6 +55,19 @@ async fn a_run_and_its_session_are_its_callers_own() {
     let done = bench.resume(&run, "yes", "sync").await.ok();
     assert_eq!(texts(&done), ["it: yes"]);
     assert_eq!(bench.get(&input).await.ok()["role"], "user");
+}
+
+/// The handshake was answered as if all were well, and every call refused.
+#[tokio::test]
+async fn a_session_of_objects_is_not_opened_for_who_shows_something_wrong() {
+    let mut bench = bench().await;
+    bench.token = Some("nobody's");
+    for verb in [Method::GET, Method::POST] {
+        let heard = bench.send(verb, "/acp/capnweb", "").await;
+        assert_eq!(heard.refused(), (401, "server_error".to_owned()));
+        let challenge = heard.headers["www-authenticate"].to_str().unwrap();
+        assert!(challenge.starts_with("Bearer"), "{challenge}");
+    }
 }
 
 #[tokio::test]

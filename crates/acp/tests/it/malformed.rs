@@ -130,6 +130,32 @@ async fn a_fault_says_where_it_is() {
     );
 }
 
+/// The words of A2A were used, whose messages the caller does not see.
+#[tokio::test]
+async fn a_fault_of_the_input_is_told_in_words_of_acp() {
+    let bench = Bench::start().await;
+    let part = |kind: &str, content: &str| json!({ "content_type": kind, "content": content });
+    let data = part("application/json", r#"{"text": 7, "more": 1}"#);
+    let mut body = request("echo", "x", "sync");
+    body["input"] = json!([
+        { "role": "user", "parts": [part("text/plain", "look")] },
+        { "role": "user", "parts": [part("text/plain", "here"), data] },
+    ]);
+    for mode in ["sync", "async", "stream"] {
+        body["mode"] = json!(mode);
+        let heard = bench.post("/runs", &body).await;
+        assert_eq!(heard.refused(), refused(422, "invalid_input"), "{mode}");
+        let faults = heard.json()["data"]["faults"].clone();
+        let fields = faults.as_array().unwrap().iter().map(|it| &it["field"]);
+        let fields: Vec<_> = fields.collect();
+        assert!(
+            fields.contains(&&json!("input[1].parts[1].content.text")),
+            "{mode}: {heard:?}"
+        );
+        assert!(!heard.text.contains("message.parts"), "{heard:?}");
+    }
+}
+
 #[tokio::test]
 async fn what_the_agent_does_not_understand_is_refused() {
     let bench = Bench::start().await;

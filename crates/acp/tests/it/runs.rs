@@ -220,6 +220,9 @@ async fn input_that_the_skill_does_not_take_is_refused_with_all_faults() {
         let heard = bench.post("/runs", &request).await;
         assert_eq!(heard.refused(), (422, "invalid_input".to_owned()));
         let fault = &heard.json()["data"]["faults"][0];
-        assert_eq!(fault["field"], "message.parts.text", "{heard:?}");
+        assert_eq!(
+            fault["field"], "input[0].parts[0].content.text",
+            "{heard:?}"
+        );
     }
 }
