@@ -22,7 +22,7 @@
 //! - `server/tool`, `server/call`, `server/outcome`: what a tool is, how it is called, and what is said of the end
 //! - `server/question`, `server/task`: what a skill asks, and work that outlives its request
 //! - `server/resource`, `server/prompt`: tasks, artifacts and examples
-//! - [`Http`], [`stdio`]: the ways in
+//! - [`Http`], [`stdio`], [`lines`]: the ways in; `server/session` knows which requests of a session are under way
 //! - [`ToolServers`]: the tools of other servers, as skills
 //! - [`Limits`], [`ToolLimits`]: how much of everything
 
@@ -33,6 +33,6 @@ mod server;
 pub use client::{ConfigError, ConnectError, Problem, ToolServers, Tools, expand, servers};
 pub use limits::{Limits, ToolLimits};
 pub use rmcp;
-pub use server::http::{Http, HttpConfig, PATH};
-pub use server::stdio::stdio;
+pub use server::http::{Http, HttpConfig, PATH, complaint as refusal};
+pub use server::stdio::{lines, stdio};
 pub use server::{Config, Handler};

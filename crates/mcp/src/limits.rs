@@ -12,6 +12,8 @@ pub struct Limits {
     pub max_sessions: usize,
     /// How long a session may be silent before it ends.
     pub session_idle: Duration,
+    /// How long a reply in a session is held back to see whether it is one message, and so needs no stream.
+    pub hold: Duration,
     /// How long a call is waited for before it becomes a task, where the client can follow tasks.
     pub patience: Duration,
     /// How often a client that follows a task is asked to look.
@@ -28,6 +30,7 @@ impl Default for Limits {
             max_body: 16 << 20,
             max_sessions: 10_000,
             session_idle: Duration::from_secs(60 * 60),
+            hold: Duration::from_millis(250),
             patience: Duration::from_millis(250),
             poll: Duration::from_secs(1),
             answer_time: Duration::from_secs(24 * 60 * 60),

@@ -12,6 +12,8 @@ use futures_util::FutureExt as _;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use skill::Registry;
 use tokio_util::sync::CancellationToken;
 
@@ -22,7 +24,9 @@ pub(crate) mod http;
 mod outcome;
 mod prompt;
 mod question;
+mod reply;
 mod resource;
+mod session;
 pub(crate) mod stdio;
 mod task;
 mod tool;
@@ -169,7 +173,44 @@ fn refused(error: &a2a::Error) -> ErrorData {
         a2a::Error::TaskNotFound(_) | a2a::Error::InvalidParams { .. } => {
             ErrorData::invalid_params(error.to_string(), None)
         }
+        // What cannot be done to a task as it is.
+        a2a::Error::UnsupportedOperation(_)
+        | a2a::Error::TaskNotCancelable { .. }
+        | a2a::Error::TaskGenerationMismatch { .. } => {
+            ErrorData::invalid_request(error.to_string(), None)
+        }
         _ => ErrorData::internal_error(error.to_string(), None),
+    }
+}
+
+/// What is wrong with JSON that is no message.
+fn no_message(said: &Value) -> &'static str {
+    match said {
+        Value::Array(_) => "batches are not taken: send one message at a time",
+        _ => "this is no message of JSON-RPC 2.0",
+    }
+}
+
+/// What is wrong with the parameters of a method that is known: to the library such a request is of no known method.
+/// `None` where nothing is, or nothing is known.
+fn misshapen(method: &str, params: Option<Value>) -> Option<String> {
+    fn fault<T: DeserializeOwned>(params: Value) -> Option<String> {
+        let read = serde_json::from_value::<T>(params);
+        Some(read.err()?.to_string())
+    }
+    let params = params.unwrap_or_else(|| json!({}));
+    match method {
+        "initialize" => fault::<InitializeRequestParams>(params),
+        "tools/call" => fault::<CallToolRequestParams>(params),
+        "resources/read" => fault::<ReadResourceRequestParams>(params),
+        "prompts/get" => fault::<GetPromptRequestParams>(params),
+        "tasks/get" => fault::<GetTaskParams>(params),
+        "tasks/update" => fault::<UpdateTaskParams>(params),
+        "tasks/cancel" => fault::<CancelTaskParams>(params),
+        "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => {
+            fault::<PaginatedRequestParams>(params)
+        }
+        _ => None,
     }
 }
 
@@ -287,6 +328,18 @@ impl ServerHandler for Handler {
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         prompt::get(&self.inner.config.skills, &request.name)
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let CustomRequest { method, params, .. } = request;
+        Err(match misshapen(&method, params) {
+            Some(fault) => ErrorData::invalid_params(format!("params of {method}: {fault}"), None),
+            None => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None),
+        })
     }
 }
 

@@ -134,7 +134,7 @@ pub async fn serve_stdio(
     let tasks = a2a::Server::start(served, Arc::new(agent.clone()), store).await?;
     let stopping = CancellationToken::new();
     let handler = mcp::handler(config, &agent, &tasks, &stopping)?;
-    let session = ::mcp::stdio(handler, stopping.clone());
+    let session = ::mcp::stdio(handler, config.limits.max_body, stopping.clone());
     tokio::pin!(session);
     let ended = tokio::select! {
         ended = &mut session => ended,

@@ -1,10 +1,11 @@
 //! Both wires over HTTP, at one address.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use ::http::header::{CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
+use ::http::request::Parts;
 use ::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use access::{Door, Principal, Shown};
 use axum::Router;
@@ -12,15 +13,17 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
-use http_body_util::{BodyExt as _, Limited};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use rmcp::ServerHandler;
-use rmcp::model::ProtocolVersion;
+use rmcp::model::{ErrorCode, ProtocolVersion};
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::reply::{prefers_streams, settled};
+use super::session::Sessions;
 use crate::limits::{Limits, MAX_COMPLAINT};
 
 /// The header that names a session.
@@ -60,7 +63,7 @@ impl Default for HttpConfig {
 #[derive(Clone, Debug)]
 pub struct Http {
     router: Router,
-    sessions: Arc<LocalSessionManager>,
+    sessions: Arc<Sessions>,
     stopping: CancellationToken,
 }
 
@@ -74,9 +77,7 @@ impl Http {
             limits,
             stopping,
         } = config;
-        let mut sessions = LocalSessionManager::default();
-        sessions.session_config.keep_alive = Some(limits.session_idle);
-        let sessions = Arc::new(sessions);
+        let sessions = Arc::new(Sessions::new(&limits));
         let mut served = StreamableHttpServerConfig::default()
             .with_json_response(true)
             .with_cancellation_token(stopping.clone())
@@ -90,7 +91,9 @@ impl Http {
             door,
             sessions: sessions.clone(),
             owners: Arc::default(),
-            limit: limits.max_sessions,
+            max_sessions: limits.max_sessions,
+            max_body: limits.max_body,
+            hold: limits.hold,
         };
         let router = Router::new()
             .route_service(PATH, service)
@@ -111,15 +114,7 @@ impl Http {
     /// Ends all sessions.
     pub async fn stop(&self) {
         self.stopping.cancel();
-        let ids: Vec<_> = self
-            .sessions
-            .sessions
-            .read()
-            .await
-            .keys()
-            .cloned()
-            .collect();
-        for id in ids {
+        for id in self.sessions.open().await {
             if let Err(error) = self.sessions.close_session(&id).await {
                 tracing::debug!(%error, "a session was not closed");
             }
@@ -131,10 +126,12 @@ impl Http {
 #[derive(Clone, Debug)]
 struct Entrance {
     door: Arc<Door>,
-    sessions: Arc<LocalSessionManager>,
+    sessions: Arc<Sessions>,
     /// Who opened each session, by its id.
     owners: Arc<Mutex<HashMap<String, Principal>>>,
-    limit: usize,
+    max_sessions: usize,
+    max_body: usize,
+    hold: Duration,
 }
 
 /// Finds out who calls, which requests then have among their extensions. Turns away who would open a session too
@@ -154,22 +151,59 @@ async fn let_in(State(entrance): State<Entrance>, request: Request, next: Next) 
     }
     let opens = opens(&head.method, &head.headers);
     if opens {
-        let open = entrance.sessions.sessions.read().await.len();
-        if open >= entrance.limit {
+        let open = entrance.sessions.count().await;
+        if open >= entrance.max_sessions {
             let full = format!("{open} sessions are open; come back later, or speak 2026-07-28");
             return complaint(StatusCode::SERVICE_UNAVAILABLE, &full);
         }
     }
     head.extensions.insert(caller.clone());
-    let response = next.run(Request::from_parts(head, body)).await;
+    let response = pass(&entrance, head, body, next).await;
     if opens && let Some(id) = response.headers().get(SESSION) {
         let id = id.to_str().unwrap_or_default().to_owned();
-        let sessions = entrance.sessions.sessions.read().await;
+        let open: HashSet<_> = entrance.sessions.open().await.into_iter().collect();
         let mut owners = entrance.owners();
-        owners.retain(|id, _| sessions.contains_key(&**id));
+        owners.retain(|id, _| open.contains(&**id));
         owners.insert(id, caller);
     }
     response
+}
+
+/// Passes a request on. What was sent as JSON and is no message is told so: to the library it is of the wrong type.
+async fn pass(entrance: &Entrance, head: Parts, body: Body, next: Next) -> Response {
+    if !is_json(&head.headers) {
+        return next.run(Request::from_parts(head, body)).await;
+    }
+    let sent = match Limited::new(body, entrance.max_body).collect().await {
+        Ok(sent) => sent.to_bytes(),
+        Err(error) if error.is::<LengthLimitError>() => {
+            let most = format!("a request has at most {} bytes", entrance.max_body);
+            return complaint(StatusCode::PAYLOAD_TOO_LARGE, &most);
+        }
+        Err(error) => {
+            let why = format!("the request did not arrive: {error}");
+            return complaint(StatusCode::BAD_REQUEST, &why);
+        }
+    };
+    let streams = prefers_streams(&head.headers);
+    let request = Request::from_parts(head, Body::from(sent.clone()));
+    let response = next.run(request).await;
+    match response.status() {
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => misunderstood(&sent),
+        StatusCode::OK if !streams => settled(response, entrance.hold).await,
+        _ => response,
+    }
+}
+
+/// What to say about a body that is no message.
+fn misunderstood(sent: &Bytes) -> Response {
+    match serde_json::from_slice::<Value>(sent) {
+        Ok(said) => complaint(StatusCode::BAD_REQUEST, super::no_message(&said)),
+        Err(error) => {
+            let why = format!("this is no JSON: {error}");
+            coded(StatusCode::BAD_REQUEST, ErrorCode::PARSE_ERROR, &why)
+        }
+    }
 }
 
 impl Entrance {
@@ -190,9 +224,8 @@ fn opens(method: &Method, headers: &HeaderMap) -> bool {
 /// Whatever is refused is refused in JSON-RPC, also before there is a request.
 async fn in_the_form_of_mcp(response: Response) -> Response {
     let status = response.status();
-    let json = response.headers().get(CONTENT_TYPE);
-    let json = json.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-    if json || !(status.is_client_error() || status.is_server_error()) {
+    let fails = status.is_client_error() || status.is_server_error();
+    if is_json(response.headers()) || !fails {
         return response;
     }
     let (parts, body) = response.into_parts();
@@ -219,12 +252,22 @@ fn refused(error: &a2a::Error) -> Response {
     response
 }
 
-fn complaint(status: StatusCode, said: &str) -> Response {
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
+}
+
+/// How MCP says no, also to a request that did not come as far as its route.
+pub fn complaint(status: StatusCode, said: &str) -> Response {
     let code = match status.is_server_error() {
-        true => -32603,
-        false => -32600,
+        true => ErrorCode::INTERNAL_ERROR,
+        false => ErrorCode::INVALID_REQUEST,
     };
-    let error = json!({ "code": code, "message": said });
+    coded(status, code, said)
+}
+
+fn coded(status: StatusCode, code: ErrorCode, said: &str) -> Response {
+    let error = json!({ "code": code.0, "message": said });
     let body = json!({ "jsonrpc": "2.0", "id": Value::Null, "error": error });
     let json = HeaderValue::from_static("application/json");
     (status, [(CONTENT_TYPE, json)], Body::from(body.to_string())).into_response()

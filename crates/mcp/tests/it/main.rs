@@ -8,8 +8,10 @@
 mod asking;
 mod calling;
 mod client;
+mod lines;
 mod listing;
 mod reading;
+mod session;
 mod support;
 mod tasks;
 mod wire;

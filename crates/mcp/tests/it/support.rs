@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use a2a::server::TABLES;
 use a2a::service::{Call, Service as _};
-use a2a::types::{GetTaskRequest, ListTasksRequest, Task, TaskState};
+use a2a::types::{CancelTaskRequest, GetTaskRequest, ListTasksRequest, Task, TaskState};
 use access::Principal;
 use mcp::rmcp::ErrorData;
 use mcp::rmcp::handler::client::ClientHandler;
@@ -142,6 +142,7 @@ pub(crate) struct Bench {
     pub(crate) url: String,
     pub(crate) tasks: a2a::Server,
     pub(crate) http: Http,
+    pub(crate) handler: Handler,
 }
 
 impl Bench {
@@ -161,6 +162,15 @@ impl Bench {
         change: impl FnOnce(&mut Config),
         change_http: impl FnOnce(&mut HttpConfig),
     ) -> Self {
+        Self::over(store, |config, _| change(config), change_http).await
+    }
+
+    /// The same, where the changes may be about the tasks.
+    pub(crate) async fn over(
+        store: Store,
+        change: impl FnOnce(&mut Config, &a2a::Server),
+        change_http: impl FnOnce(&mut HttpConfig),
+    ) -> Self {
         let mut options = Options::default();
         options.skills = skills();
         let manifest = Manifest::new("Test Agent").describe("Is tested.");
@@ -169,16 +179,21 @@ impl Bench {
         let tasks = a2a::Server::start(served, Arc::new(agent.clone()), store).await;
         let tasks = tasks.unwrap();
         let mut config = Config::new(agent.skills().clone(), Arc::new(tasks.clone()));
-        change(&mut config);
+        change(&mut config, &tasks);
         let handler = Handler::new(config);
         let mut config = HttpConfig::default();
         change_http(&mut config);
-        let http = Http::new(handler, config);
+        let http = Http::new(handler.clone(), config);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}{}", listener.local_addr().unwrap(), mcp::PATH);
         let router = http.routes();
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { url, tasks, http }
+        Self {
+            url,
+            tasks,
+            http,
+            handler,
+        }
     }
 
     /// A client of this wire.
@@ -230,6 +245,26 @@ impl Bench {
             task = self.changed(task).await;
         }
         task
+    }
+
+    /// Ends a task, as somebody does who is not at the client.
+    pub(crate) async fn cancel(&self, id: &str) {
+        let request = CancelTaskRequest {
+            id: id.to_owned(),
+            ..CancelTaskRequest::default()
+        };
+        let call = Call::by(Principal::anonymous());
+        self.tasks.cancel_task(call, request).await.unwrap();
+    }
+
+    /// Waits until there is a task.
+    pub(crate) async fn first(&self) -> String {
+        loop {
+            if let Some(task) = self.all().await.first() {
+                return task.id.clone();
+            }
+            tokio::task::yield_now().await;
+        }
     }
 
     /// Waits until something happens to a task.

@@ -15,7 +15,7 @@ use tower::ServiceExt as _;
 use crate::support::{Bench, User, Wire};
 
 /// A request as it should be, on the newer wire.
-fn call(tool: &str) -> Value {
+pub(crate) fn call(tool: &str) -> Value {
     json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": { "name": tool, "arguments": { "who": "Ada" }, "_meta": {
@@ -26,7 +26,7 @@ fn call(tool: &str) -> Value {
     })
 }
 
-fn post(body: &Value) -> axum::http::request::Builder {
+pub(crate) fn post(body: &Value) -> axum::http::request::Builder {
     let method = body["method"].as_str().unwrap_or_default();
     let name = body["params"]["name"].as_str().unwrap_or_default();
     Request::post("/mcp")
@@ -38,14 +38,14 @@ fn post(body: &Value) -> axum::http::request::Builder {
         .header("mcp-name", name)
 }
 
-fn initialize() -> Value {
+pub(crate) fn initialize() -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": { "name": "test", "version": "1" },
     } })
 }
 
-async fn send(bench: &Bench, request: Request<Body>) -> (StatusCode, Value) {
+pub(crate) async fn send(bench: &Bench, request: Request<Body>) -> (StatusCode, Value) {
     let response: Response = bench.http.routes().oneshot(request).await.unwrap();
     let status = response.status();
     let kind = response.headers()["content-type"]
@@ -95,7 +95,17 @@ async fn whatever_is_refused_is_refused_in_json_rpc() {
         (with("mcp-name", "shout"), 400, -32020),
         (with("mcp-protocol-version", "2025-11-25"), 400, -32020),
         (post(&body).body(long).unwrap(), 413, -32600),
-        (post(&body).body(Body::from("{")).unwrap(), 415, -32600),
+        (post(&body).body(Body::from("{")).unwrap(), 400, -32700),
+        (
+            post(&body).body(Body::from(&b"\xff"[..])).unwrap(),
+            400,
+            -32700,
+        ),
+        (post(&body).body(Body::from("")).unwrap(), 400, -32700),
+        (post(&body).body(Body::from("[]")).unwrap(), 400, -32600),
+        (post(&body).body(Body::from("[{}]")).unwrap(), 400, -32600),
+        (post(&body).body(Body::from("7")).unwrap(), 400, -32600),
+        (post(&body).body(Body::from("{}")).unwrap(), 400, -32600),
         (get.unwrap(), 406, -32600),
         (put.unwrap(), 405, -32600),
     ] {
@@ -109,6 +119,54 @@ async fn whatever_is_refused_is_refused_in_json_rpc() {
             "{asked}"
         );
     }
+}
+
+/// To the library a known method whose parameters have the wrong shape was a method that it does not know.
+#[tokio::test]
+async fn parameters_of_the_wrong_shape_are_no_unknown_method() {
+    let bench = Bench::start().await;
+    let with = |change: &dyn Fn(&mut Value)| {
+        let mut body = call("greet");
+        change(&mut body);
+        body
+    };
+    for (body, code, told) in [
+        (
+            with(&|it| it["params"]["name"] = json!(5)),
+            -32602,
+            "tools/call",
+        ),
+        (
+            with(&|it| it["params"]["arguments"] = json!([])),
+            -32602,
+            "tools/call",
+        ),
+        (
+            with(&|it| it["params"]["arguments"] = json!("Ada")),
+            -32602,
+            "tools/call",
+        ),
+        (
+            with(&|it| {
+                it["method"] = json!("tasks/get");
+                it["params"]["taskId"] = json!(7);
+            }),
+            -32602,
+            "tasks/get",
+        ),
+        (
+            with(&|it| it["method"] = json!("tools/fly")),
+            -32601,
+            "tools/fly",
+        ),
+    ] {
+        let request = post(&body).body(Body::from(body.to_string())).unwrap();
+        let (_, reply) = send(&bench, request).await;
+        assert_eq!(reply["error"]["code"], code, "{body}: {reply}");
+        let message = reply["error"]["message"].as_str().unwrap();
+        assert!(message.contains(told), "{body}: {reply}");
+    }
+    assert!(bench.all().await.is_empty());
 }
 
 #[tokio::test]

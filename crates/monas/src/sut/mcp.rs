@@ -148,6 +148,14 @@ impl ServerHandler for Fixtures {
         }
     }
 
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        self.skills.on_custom_request(request, context).await
+    }
+
     async fn get_task(
         &self,
         request: GetTaskParams,

@@ -1,0 +1,102 @@
+//! Replies in sessions: the library streams them all, also those in which nothing streams.
+
+use std::time::Duration;
+
+use ::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
+use ::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
+use http_body_util::BodyExt as _;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use tokio::time::{Instant, timeout_at};
+
+#[cfg(test)]
+#[path = "reply_tests.rs"]
+mod tests;
+
+const STREAM: &str = "text/event-stream";
+const JSON: &str = "application/json";
+
+/// What the library adds to a stream, so that nobody in between keeps it.
+const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// Whether a client would rather have a stream than JSON, where either would do.
+pub(super) fn prefers_streams(headers: &HeaderMap) -> bool {
+    weight(headers, STREAM) > weight(headers, JSON)
+}
+
+/// How much a client wants a type, from 0 to 1 (RFC 9110, 12.4.2); what it does not say is as good as any.
+fn weight(headers: &HeaderMap, wanted: &str) -> f64 {
+    let accepted = headers.get_all(ACCEPT).iter();
+    let accepted = accepted.filter_map(|it| it.to_str().ok());
+    let mut accepted = accepted.flat_map(|it| it.split(','));
+    let named = accepted.find_map(|it| {
+        let (kind, parameters) = it.split_once(';').unwrap_or((it, ""));
+        kind.trim()
+            .eq_ignore_ascii_case(wanted)
+            .then_some(parameters)
+    });
+    let mut parameters = named.unwrap_or_default().split(';');
+    let weight = parameters.find_map(|it| it.trim().strip_prefix("q=")?.parse::<f64>().ok());
+    weight.unwrap_or(1.0).clamp(0.0, 1.0)
+}
+
+/// A stream of one message becomes that message, if it comes soon enough. Everything else stays as it is.
+pub(super) async fn settled(response: Response, hold: Duration) -> Response {
+    let kind = response.headers().get(CONTENT_TYPE);
+    if kind.is_none_or(|kind| kind != STREAM) {
+        return response;
+    }
+    let end = Instant::now() + hold;
+    let (mut parts, mut body) = response.into_parts();
+    let mut held: Vec<Result<Bytes, axum::Error>> = Vec::new();
+    while let Ok(Some(frame)) = timeout_at(end, body.frame()).await {
+        let event = match frame.map(|frame| frame.into_data()) {
+            Ok(Ok(event)) => event,
+            // There is nothing but data in a stream of events.
+            Ok(Err(_)) => continue,
+            Err(error) => {
+                held.push(Err(error));
+                break;
+            }
+        };
+        match message(&event) {
+            Some(message) if is_last(message) => {
+                let message = event.slice_ref(message);
+                let kind = HeaderValue::from_static(JSON);
+                parts.headers.insert(CONTENT_TYPE, kind);
+                parts.headers.remove(CACHE_CONTROL);
+                parts.headers.remove(UNBUFFERED);
+                return Response::from_parts(parts, Body::from(message));
+            }
+            Some(_) => {
+                held.push(Ok(event));
+                break;
+            }
+            // It says how to come back, or that it is there.
+            None => held.push(Ok(event)),
+        }
+    }
+    let body = stream::iter(held).chain(body.into_data_stream());
+    Response::from_parts(parts, Body::from_stream(body))
+}
+
+/// The message of an event. The library writes each into one line.
+fn message(event: &[u8]) -> Option<&[u8]> {
+    let mut lines = event.split(|byte| *byte == b'\n');
+    let data = lines.find_map(|line| line.strip_prefix(b"data:"))?;
+    Some(data.trim_ascii()).filter(|data| !data.is_empty())
+}
+
+/// Whether a message is an answer: after it there is no other.
+fn is_last(message: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Named {
+        method: Option<IgnoredAny>,
+    }
+    let named = serde_json::from_slice::<Named>(message);
+    named.is_ok_and(|it| it.method.is_none())
+}
