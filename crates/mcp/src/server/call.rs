@@ -19,7 +19,7 @@ use serde_json::Value;
 use skill::extension;
 use tokio::time::Instant;
 
-use super::question::{self, Asked, Bond};
+use super::question::{self, Asked, Bond, Given};
 use super::{Client, Handler, outcome, refused, task};
 
 /// By this key of a request's `_meta` a client names a call: one of the same name is the same call, however
@@ -91,8 +91,14 @@ impl Calling<'_> {
         let input = Value::Object(request.arguments.unwrap_or_default());
         let bond = Bond::new(caller.name(), &request.name, &input);
         let Some(state) = request.request_state else {
-            let id = self.context.meta.get(NAME).and_then(Value::as_str);
-            let id = id.map_or_else(|| uuid::Uuid::new_v4().to_string(), str::to_owned);
+            let id = match self.context.meta.get(NAME) {
+                Some(Value::String(name)) if !name.is_empty() => name.clone(),
+                Some(_) => {
+                    let wrong = format!("_meta[{NAME:?}] is no name: it is to be a text");
+                    return Err(ErrorData::invalid_params(wrong, None));
+                }
+                None => uuid::Uuid::new_v4().to_string(),
+            };
             let message = extension::call(id, &request.name, input);
             return self.send(message.into(), &bond).await;
         };
@@ -100,7 +106,8 @@ impl Calling<'_> {
         let task = self.handler.load(&task, self.context).await?;
         let responses = request.input_responses.unwrap_or_default();
         match Asked::by(&task).and_then(|asked| asked.answered(&task, &responses)) {
-            Some(answer) => self.answer(task, answer, &bond).await,
+            Some(Given::Answer(answer)) => self.answer(task, answer, &bond).await,
+            Some(Given::Nothing) => Ok(self.outcome().unanswered(&task).into()),
             None => self.take_up(task, &bond).await,
         }
     }
@@ -115,8 +122,10 @@ impl Calling<'_> {
         let answer = question::message(answer, &task);
         match self.sent(answer).await {
             Ok(events) => self.go_on(Task::default(), events, bond).await,
-            // Somebody else answered first.
-            Err(a2a::Error::TaskGenerationMismatch { .. }) => {
+            // Somebody else answered first, or ended it.
+            Err(
+                a2a::Error::TaskGenerationMismatch { .. } | a2a::Error::UnsupportedOperation(_),
+            ) => {
                 let task = self.handler.load(&task.id, self.context).await?;
                 self.take_up(task, bond).await
             }
@@ -296,10 +305,10 @@ impl Calling<'_> {
             }
         };
         match answer {
-            Ok(ClientResult::ElicitResult(answer)) => {
-                let answer = asked.answer(&task, question::given(&asked, answer));
-                self.answer(task, answer, bond).await
-            }
+            Ok(ClientResult::ElicitResult(answer)) => match asked.given(&task, answer) {
+                Given::Answer(answer) => self.answer(task, answer, bond).await,
+                Given::Nothing => Ok(self.outcome().unanswered(&task).into()),
+            },
             Ok(_) => Ok(self.unanswered(&task, &ServiceError::UnexpectedResponse)),
             Err(error) => Ok(self.unanswered(&task, &error)),
         }

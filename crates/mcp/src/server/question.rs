@@ -38,6 +38,15 @@ enum Form {
     Whole(ElicitationSchema),
 }
 
+/// What comes of showing a form.
+#[derive(Clone, Debug)]
+pub(super) enum Given {
+    /// The message that answers, or declines to.
+    Answer(Message),
+    /// The form was put away without a choice: the question stays open.
+    Nothing,
+}
+
 impl Asked {
     /// What a task asks now.
     pub(super) fn by(task: &Task) -> Option<Self> {
@@ -77,15 +86,37 @@ impl Asked {
     }
 
     /// The message that answers, if a client's responses have one for this question.
-    pub(super) fn answered(&self, task: &Task, responses: &InputResponses) -> Option<Message> {
+    pub(super) fn answered(&self, task: &Task, responses: &InputResponses) -> Option<Given> {
         let response = responses.get(&self.key)?.clone();
         let result: ElicitResult = serde_json::from_value(response).ok()?;
-        Some(self.answer(task, given(self, result)))
+        Some(self.given(task, result))
+    }
+
+    /// What a client's user said.
+    pub(super) fn given(&self, task: &Task, result: ElicitResult) -> Given {
+        match result.action {
+            ElicitationAction::Accept => {
+                Given::Answer(self.answer(task, Some(self.content(result.content))))
+            }
+            ElicitationAction::Decline => Given::Answer(self.answer(task, None)),
+            _ => Given::Nothing,
+        }
+    }
+
+    /// What a form was filled in with.
+    fn content(&self, content: Option<Value>) -> Value {
+        let content = content.unwrap_or_else(|| Value::Object(Map::new()));
+        let Form::Whole(_) = self.schema else {
+            return content;
+        };
+        let whole = content.get(WHOLE).and_then(Value::as_str);
+        let parsed = whole.and_then(|text| serde_json::from_str(text).ok());
+        parsed.unwrap_or(content)
     }
 
     /// The message that answers. The same answer to the same question is the same message, so that one that is
     /// sent again is not taken twice.
-    pub(super) fn answer(&self, task: &Task, answer: Option<Value>) -> Message {
+    fn answer(&self, task: &Task, answer: Option<Value>) -> Message {
         let mut hash = Sha256::new();
         let written = answer.as_ref().map(Value::to_string).unwrap_or_default();
         for part in [&*task.id, &self.key, &written] {
@@ -109,20 +140,6 @@ pub(super) fn message(answer: Message, task: &Task) -> SendMessageRequest {
     let configuration = request.configuration.get_or_insert_default();
     configuration.if_generation_match = Some(task.generation);
     request
-}
-
-/// What a client's user said; nothing if they would not.
-pub(super) fn given(asked: &Asked, result: ElicitResult) -> Option<Value> {
-    if result.action != ElicitationAction::Accept {
-        return None;
-    }
-    let content = result.content.unwrap_or_else(|| Value::Object(Map::new()));
-    let Form::Whole(_) = asked.schema else {
-        return Some(content);
-    };
-    let whole = content.get(WHOLE).and_then(Value::as_str);
-    let parsed = whole.and_then(|text| serde_json::from_str(text).ok());
-    Some(parsed.unwrap_or(content))
 }
 
 impl Form {

@@ -11,7 +11,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::Value;
 
-use super::question::{self, Asked};
+use super::question::{self, Asked, Given};
 use super::{Handler, outcome, refused};
 use crate::limits::Limits;
 
@@ -104,7 +104,7 @@ impl Handler {
         let task = self.load(&request.task_id, context).await?;
         let asked = Asked::by(&task);
         let answer = asked.and_then(|asked| asked.answered(&task, &request.input_responses));
-        let Some(answer) = answer else {
+        let Some(Given::Answer(answer)) = answer else {
             return Ok(());
         };
         let mut request = question::message(answer, &task);
@@ -113,8 +113,11 @@ impl Handler {
         configuration.history_length = Some(0);
         let sent = self.tasks().send_message(self.call_by(context), request);
         match sent.await {
-            // Somebody else answered first.
-            Ok(_) | Err(a2a::Error::TaskGenerationMismatch { .. }) => Ok(()),
+            // Somebody else answered first, or ended it.
+            Ok(_)
+            | Err(
+                a2a::Error::TaskGenerationMismatch { .. } | a2a::Error::UnsupportedOperation(_),
+            ) => Ok(()),
             Err(error) => Err(refused(&error)),
         }
     }

@@ -1,9 +1,14 @@
 //! A skill asks in the middle of a call, and the client's user answers.
 
+use std::sync::Arc;
+
+use a2a::event::EventStream;
 use a2a::server::TABLES;
-use a2a::types::TaskState;
+use a2a::service::{Answering, Call, Service};
+use a2a::types::*;
 use mcp::rmcp::model::{
     CallToolResponse, ElicitResult, ElicitationAction, InputResponses, ProtocolVersion,
+    UpdateTaskParams,
 };
 use serde_json::{Value, json};
 use store::Store;
@@ -65,19 +70,133 @@ async fn an_answer_that_is_none_is_asked_for_again() {
 async fn who_declines_ends_it() {
     let bench = Bench::start().await;
     for wire in BOTH {
-        for action in [ElicitationAction::Decline, ElicitationAction::Cancel] {
-            let client = bench
-                .client(wire, User::answering([ElicitResult::new(action)]))
-                .await;
-            let result = client.call_tool(order()).await.unwrap();
-            assert_eq!(result.is_error, Some(true));
-            assert_eq!(texts(&result), ["the question was declined"]);
-            assert_eq!(
-                envelope(&result).1["status"]["state"],
-                "TASK_STATE_REJECTED"
-            );
-        }
+        let declined = ElicitResult::new(ElicitationAction::Decline);
+        let client = bench.client(wire, User::answering([declined])).await;
+        let result = client.call_tool(order()).await.unwrap();
+        assert_eq!(result.is_error, Some(true));
+        assert_eq!(texts(&result), ["the question was declined"]);
+        assert_eq!(
+            envelope(&result).1["status"]["state"],
+            "TASK_STATE_REJECTED"
+        );
     }
+}
+
+/// To put a form away is no choice: it was taken for a refusal.
+#[tokio::test]
+async fn a_form_that_is_put_away_leaves_the_question_open() {
+    let bench = Bench::start().await;
+    for wire in BOTH {
+        let put_away = ElicitResult::new(ElicitationAction::Cancel);
+        let user = User::answering([put_away]);
+        let asked = user.asked.clone();
+        let client = bench.client(wire, user).await;
+        let result = client.call_tool(order()).await.unwrap();
+        assert_eq!(result.is_error, Some(true));
+        let task = envelope(&result).1;
+        let task = bench.task(task["id"].as_str().unwrap()).await;
+        assert_eq!(state(&task), TaskState::InputRequired);
+        // It is not shown again at once to somebody who has just put it away.
+        assert_eq!(asked.lock().unwrap().len(), 1, "{wire:?}");
+    }
+}
+
+/// Ends every task just before a message for it arrives.
+struct Ending(a2a::Server);
+
+impl Ending {
+    fn end(&self, call: &Call, request: &SendMessageRequest) -> Option<Answering<Task>> {
+        let id = request.message.as_ref()?.task_id.clone();
+        let request = CancelTaskRequest {
+            id,
+            ..CancelTaskRequest::default()
+        };
+        let call = Call::by(call.caller.clone());
+        (!request.id.is_empty()).then(|| self.0.cancel_task(call, request))
+    }
+}
+
+macro_rules! as_it_is {
+    ($($method:ident: $request:ty => $reply:ty;)*) => {
+        $(fn $method(&self, call: Call, request: $request) -> Answering<$reply> {
+            self.0.$method(call, request)
+        })*
+    };
+}
+
+impl Service for Ending {
+    fn card(&self) -> &AgentCard {
+        self.0.card()
+    }
+
+    fn send_message(
+        &self,
+        call: Call,
+        request: SendMessageRequest,
+    ) -> Answering<SendMessageResponse> {
+        let (tasks, ending) = (self.0.clone(), self.end(&call, &request));
+        Box::pin(async move {
+            if let Some(ending) = ending {
+                ending.await?;
+            }
+            tasks.send_message(call, request).await
+        })
+    }
+
+    fn send_streaming_message(
+        &self,
+        call: Call,
+        request: SendMessageRequest,
+    ) -> Answering<EventStream> {
+        let (tasks, ending) = (self.0.clone(), self.end(&call, &request));
+        Box::pin(async move {
+            if let Some(ending) = ending {
+                ending.await?;
+            }
+            tasks.send_streaming_message(call, request).await
+        })
+    }
+
+    as_it_is! {
+        get_task: GetTaskRequest => Task;
+        list_tasks: ListTasksRequest => ListTasksResponse;
+        cancel_task: CancelTaskRequest => Task;
+        subscribe_to_task: SubscribeToTaskRequest => EventStream;
+        create_push_config: TaskPushNotificationConfig => TaskPushNotificationConfig;
+        get_push_config: GetTaskPushNotificationConfigRequest => TaskPushNotificationConfig;
+        list_push_configs: ListTaskPushNotificationConfigsRequest
+            => ListTaskPushNotificationConfigsResponse;
+        delete_push_config: DeleteTaskPushNotificationConfigRequest => Empty;
+        get_extended_card: GetExtendedAgentCardRequest => AgentCard;
+    }
+}
+
+/// Somebody ended the task while its form was filled in; the client was told that the server is broken.
+#[tokio::test]
+async fn an_answer_that_comes_too_late_is_told_how_the_task_ended() {
+    let store = Store::memory(TABLES);
+    let change = |config: &mut mcp::Config, tasks: &a2a::Server| {
+        config.tasks = Arc::new(Ending(tasks.clone()));
+    };
+    let bench = Bench::over(store, change, |_| {}).await;
+    for wire in BOTH {
+        let client = bench.client(wire, User::answering([approved()])).await;
+        let result = client.call_tool(order()).await.unwrap();
+        assert_eq!(result.is_error, Some(true), "{wire:?}");
+        assert_eq!(texts(&result), ["the task was cancelled"]);
+        let ended = &envelope(&result).1["status"]["state"];
+        assert_eq!(ended, "TASK_STATE_CANCELED");
+    }
+    let client = bench.client(Wire::New, User::following()).await;
+    let CallToolResponse::Task(created) = client.call_tool_once(order()).await.unwrap() else {
+        panic!("no task");
+    };
+    let id = created.task.task_id;
+    let key = format!("question-{}", bench.task(&id).await.generation);
+    let answer = json!({ "action": "accept", "content": { "approved": true } });
+    let update = UpdateTaskParams::new(&id, answers(&key, answer));
+    client.update_task(update).await.unwrap();
+    assert_eq!(state(&bench.task(&id).await), TaskState::Canceled);
 }
 
 #[tokio::test]

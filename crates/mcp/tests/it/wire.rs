@@ -155,6 +155,16 @@ async fn parameters_of_the_wrong_shape_are_no_unknown_method() {
             "tasks/get",
         ),
         (
+            with(&|it| it["params"]["_meta"]["urn:monas:mcp:call"] = json!(5)),
+            -32602,
+            "urn:monas:mcp:call",
+        ),
+        (
+            with(&|it| it["params"]["_meta"]["urn:monas:mcp:call"] = json!("")),
+            -32602,
+            "urn:monas:mcp:call",
+        ),
+        (
             with(&|it| it["method"] = json!("tools/fly")),
             -32601,
             "tools/fly",
