@@ -35,6 +35,7 @@ pub fn app() -> App {
     App {
         manifest: None,
         options: Options::default(),
+        answerer: None,
         faulty: None,
     }
 }
@@ -44,6 +45,8 @@ pub fn app() -> App {
 pub struct App {
     manifest: Option<Manifest>,
     options: Options,
+    /// Who answers what names no skill, made for the manifest.
+    answerer: Option<fn(&Manifest) -> Arc<dyn a2a::server::Agent>>,
     /// What is wrong with its skills; said when it is started.
     faulty: Option<DefinitionError>,
 }
@@ -74,6 +77,12 @@ impl App {
     /// With somebody who answers what names no skill.
     pub fn answerer(mut self, answerer: Arc<dyn a2a::server::Agent>) -> Self {
         self.options.answerer = Some(answerer);
+        self
+    }
+
+    /// The same, made once it is known what the agent is: what its manifest takes away is not done in words, either.
+    pub fn answerer_of(mut self, make: fn(&Manifest) -> Arc<dyn a2a::server::Agent>) -> Self {
+        self.answerer = Some(make);
         self
     }
 
@@ -112,6 +121,9 @@ impl App {
             }
         };
         let mut options = self.options;
+        if let Some(make) = self.answerer {
+            options.answerer = Some(make(&manifest));
+        }
         let variable = |name: &str| std::env::var(name).ok();
         tools::add(config, &manifest, &mut options, &variable).await?;
         Ok(Agent::create(manifest, options)?)

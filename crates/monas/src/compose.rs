@@ -8,8 +8,10 @@ use a2a::binding::{self, Address, BINDINGS, Offer, Offers, Wire};
 use a2a::server::{TABLES, Targets};
 use a2a::signature::SigningKey;
 use a2a::types::AgentCard;
-use access::Door;
+use access::{Door, Strangers};
 use axum::Router;
+use axum::http::StatusCode;
+use axum::response::Response;
 use capnweb::Tasks;
 use skill::{Agent, Manifest};
 use store::Store;
@@ -18,11 +20,15 @@ use tokio_util::sync::CancellationToken;
 use crate::config::{Access, Bindings, Config, Data};
 use crate::demo;
 use crate::error::Error;
-use crate::listen::{self, Guard, Listener, Tls};
+use crate::listen::{self, Beyond, Guard, Listener, Tls};
 use crate::mcp::{self, Site};
 use crate::page::{self, Page};
 use crate::sut::{self, Sut};
 use crate::{door, metrics, operator, signing};
+
+#[cfg(test)]
+#[path = "compose_tests.rs"]
+mod tests;
 
 /// A server that has its address and its data, and waits to be run.
 #[derive(Debug)]
@@ -227,7 +233,7 @@ impl Base {
             .iter()
             .filter(|it| self.offers.get(it) == Offer::Deprecated);
         let deprecated: Vec<_> = deprecated.map(|binding| binding.name).collect();
-        let page = Page::of(&card, self.address.encrypted, &deprecated);
+        let page = Page::of(&card, self.address.encrypted, &deprecated).beside(&self.url);
         let mut wire = Wire::new(Arc::new(tasks.clone()), limits);
         wire.door = door;
         let sockets = wire.tasks.clone();
@@ -289,7 +295,33 @@ fn listen_options(config: &Config) -> Result<listen::Options, Error> {
             connections: config.limits.max_connections,
             ..listen::Limits::default()
         },
+        beyond: beyond(config),
+        words,
     })
+}
+
+/// Others than this machine may be listened to where nobody is let in unknown and nobody shows what they know in the
+/// clear: the address they are told to call is encrypted, here or by what stands in front.
+fn beyond(config: &Config) -> Beyond {
+    let Access {
+        schemes, strangers, ..
+    } = &config.access;
+    let asks = !schemes.is_empty() && *strangers == Strangers::Refused;
+    let encrypted = config.public_url.as_ref();
+    let encrypted = encrypted.is_some_and(|url| url.scheme() == "https");
+    match asks && encrypted {
+        true => Beyond::Allowed,
+        false => Beyond::NotSo,
+    }
+}
+
+/// Says no in the words of the protocol that is at a path.
+fn words(path: &str, status: StatusCode, why: &'static str) -> Response {
+    match path {
+        ::mcp::PATH => ::mcp::refusal(status, why),
+        path if acp::is_ours(path) => acp::refusal(status, why),
+        path => listen::plainly(path, status, why),
+    }
 }
 
 async fn open(config: &Config, url: &str) -> Result<Store, Error> {

@@ -13,6 +13,7 @@ use a2a::server::{AfterRestart, Agent, Chunk, Failure, Over, Turn};
 use a2a::types::{Artifact, Part, Task, TaskState};
 use access::Principal;
 use futures_core::future::BoxFuture;
+use skill::Manifest;
 
 use crate::app::{self, App};
 use crate::config;
@@ -29,27 +30,68 @@ const BURST: &str = "burst";
 /// The most pieces that one burst has.
 const MAX_PIECES: u32 = 100_000;
 
+/// What it says to those who say something else.
+const HELP: &str = "I am a small agent to try the protocol with.";
+
+/// What it understands in words, each with the skill that it is, and what to say.
+const PHRASES: [(&str, &str); 3] = [
+    ("echo", "`echo hello` for a message"),
+    ("task", "`task hello` for a task"),
+    ("burst", "`burst 20 100ms` for a stream"),
+];
+
 /// The agent.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Demo;
+#[derive(Clone, Debug, Default)]
+pub struct Demo {
+    /// The skills it has. None: all. What it does not have it does not do in words, either.
+    skills: Option<Vec<String>>,
+}
+
+impl Demo {
+    /// The agent of a manifest.
+    pub fn of(manifest: &Manifest) -> Self {
+        let skills = manifest.skills.clone();
+        Self { skills }
+    }
+
+    fn wish(&self, text: &str) -> Option<Wish> {
+        Wish::of(text).filter(|wish| wish.skill().is_none_or(|skill| self.has(skill)))
+    }
+
+    fn has(&self, skill: &str) -> bool {
+        let skills = self.skills.as_ref();
+        skills.is_none_or(|skills| skills.iter().any(|it| it == skill))
+    }
+
+    fn help(&self) -> String {
+        let known = PHRASES.iter().filter(|(skill, _)| self.has(skill));
+        let known: Vec<&str> = known.map(|(_, phrase)| *phrase).collect();
+        match &known[..] {
+            [] => HELP.to_owned(),
+            [one] => format!("{HELP} Say {one}."),
+            [some @ .., last] => format!("{HELP} Say {}, or {last}.", some.join(", ")),
+        }
+    }
+}
 
 impl Agent for Demo {
     fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
+        let wish = self.wish(&turn.text());
+        let wish = wish.ok_or_else(|| self.help());
         Box::pin(async move {
-            match Wish::of(&turn.text()) {
-                Some(wish) => wish.fulfil(&turn).await?,
-                None => {
-                    let help = "I am a small agent to try the protocol with. Say `echo hello` for a \
-                                message, `task hello` for a task, or `burst 20 100ms` for a stream.";
-                    turn.reply(turn.say(help)).await?;
-                }
+            match wish {
+                Ok(wish) => wish.fulfil(&turn).await?,
+                Err(help) => turn.reply(turn.say(help)).await?,
             }
             Ok(())
         })
     }
 
     fn after_restart(&self, task: &Task) -> AfterRestart {
-        after_restart(task)
+        match self.has(BURST) {
+            true => after_restart(task),
+            false => AfterRestart::Fail,
+        }
     }
 }
 
@@ -59,7 +101,7 @@ pub fn app() -> App {
         .skill(skills::echo)
         .skill(skills::task)
         .skill(skills::burst)
-        .answerer(Arc::new(Demo))
+        .answerer_of(|manifest| Arc::new(Demo::of(manifest)))
 }
 
 /// What both agents of this program can be asked for, in words.
@@ -92,6 +134,16 @@ impl Wish {
                 (pieces <= MAX_PIECES).then_some(Self::Burst { pieces, pause })
             }
             _ => None,
+        }
+    }
+
+    /// The skill that does the same.
+    fn skill(&self) -> Option<&'static str> {
+        match self {
+            Self::Echo(_) => Some("echo"),
+            Self::Task(_) => Some("task"),
+            Self::Burst { .. } => Some(BURST),
+            Self::WhoAmI => None,
         }
     }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use a2a::server::{AfterRestart, Agent as _};
 use a2a::types::{Message, Part, Task};
+use skill::Manifest;
 
 use super::{Demo, Wish, artifact, made};
 
@@ -44,9 +45,38 @@ fn task(text: &str) -> Task {
 
 #[test]
 fn goes_on_with_a_burst_and_with_nothing_else() {
-    assert_eq!(Demo.after_restart(&task("burst 3")), AfterRestart::Resume);
-    assert_eq!(Demo.after_restart(&task("task 3")), AfterRestart::Fail);
-    assert_eq!(Demo.after_restart(&Task::default()), AfterRestart::Fail);
+    let demo = Demo::default();
+    assert_eq!(demo.after_restart(&task("burst 3")), AfterRestart::Resume);
+    assert_eq!(demo.after_restart(&task("task 3")), AfterRestart::Fail);
+    assert_eq!(demo.after_restart(&Task::default()), AfterRestart::Fail);
+}
+
+/// What the manifest took away could still be asked for in words.
+#[test]
+fn does_not_do_in_words_what_its_manifest_takes_away() {
+    let of = |skills: &[&str]| {
+        let mut manifest = Manifest::new("Demo");
+        manifest.skills = Some(skills.iter().map(|it| (*it).to_owned()).collect());
+        Demo::of(&manifest)
+    };
+    let echo = of(&["echo"]);
+    assert!(echo.wish("echo a").is_some() && echo.wish("whoami").is_some());
+    assert_eq!((echo.wish("task a"), echo.wish("burst 3")), (None, None));
+    assert_eq!(echo.after_restart(&task("burst 3")), AfterRestart::Fail);
+    for (skills, help) in [
+        (&[][..], "I am a small agent to try the protocol with."),
+        (
+            &["task"],
+            "I am a small agent to try the protocol with. Say `task hello` for a task.",
+        ),
+        (
+            &["echo", "task", "burst"],
+            "I am a small agent to try the protocol with. Say `echo hello` for a message, \
+             `task hello` for a task, or `burst 20 100ms` for a stream.",
+        ),
+    ] {
+        assert_eq!(of(skills).help(), help);
+    }
 }
 
 #[test]

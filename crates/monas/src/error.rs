@@ -61,7 +61,7 @@ impl Error {
     /// 1.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Config(_) | Self::Listen(listen::Error::NotLoopback(_)) | Self::Tls(_) => 2,
+            Self::Config(_) | Self::Listen(listen::Error::NotLoopback(..)) | Self::Tls(_) => 2,
             Self::Signing(_) | Self::Door(_) | Self::Manifest { .. } => 2,
             Self::Operator(operator::Failure::Unreachable { .. }) => 3,
             _ => 1,

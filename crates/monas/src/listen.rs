@@ -14,6 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
@@ -46,9 +48,9 @@ pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The address is not a loopback one, and there is no access control yet.
-    #[error("listen on {0}: only loopback addresses are allowed until there is access control")]
-    NotLoopback(SocketAddr),
+    /// The address is not a loopback one, and those who reach it from elsewhere would not be asked who they are.
+    #[error("listen on {0}: only loopback addresses are allowed{needs}", needs = needs(.1))]
+    NotLoopback(SocketAddr, Beyond),
     /// The address is taken, or not ours.
     #[error("listen on {address}: {source}")]
     Bind {
@@ -59,8 +61,36 @@ pub enum Error {
     },
 }
 
+/// Whether others than this machine may be listened to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Beyond {
+    /// Never.
+    #[default]
+    Never,
+    /// Not as this server is configured.
+    NotSo,
+    /// They may: whoever calls has to prove who they are.
+    Allowed,
+}
+
+fn needs(beyond: &Beyond) -> &'static str {
+    match beyond {
+        Beyond::NotSo => " without [access] that asks everybody and a public_url of https",
+        _ => "",
+    }
+}
+
+/// How a request is told that it was refused before it came to a route: at this path, with this status, for this
+/// reason.
+pub type Words = fn(&str, StatusCode, &'static str) -> Response;
+
+/// As plain text.
+pub(crate) fn plainly(_path: &str, status: StatusCode, why: &'static str) -> Response {
+    (status, format!("{why}\n")).into_response()
+}
+
 /// What a listener needs besides its address.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// TLS on every connection, or on none.
     pub tls: Option<Tls>,
@@ -68,6 +98,22 @@ pub struct Options {
     pub guard: Guard,
     /// How much, and for how long.
     pub limits: Limits,
+    /// Whether others than this machine may be listened to.
+    pub beyond: Beyond,
+    /// How a request is refused that comes to no route.
+    pub words: Words,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            tls: None,
+            guard: Guard::default(),
+            limits: Limits::default(),
+            beyond: Beyond::default(),
+            words: plainly,
+        }
+    }
 }
 
 /// An address taken. Clients can connect from now on; they are served once it serves.
@@ -81,8 +127,8 @@ pub struct Listener {
 impl Listener {
     /// Takes the address.
     pub async fn bind(address: SocketAddr, options: Options) -> Result<Self, Error> {
-        if !address.ip().is_loopback() {
-            return Err(Error::NotLoopback(address));
+        if !address.ip().is_loopback() && options.beyond != Beyond::Allowed {
+            return Err(Error::NotLoopback(address, options.beyond));
         }
         let bind = |source| Error::Bind { address, source };
         let inner = TcpListener::bind(address).await.map_err(bind)?;
@@ -113,10 +159,16 @@ impl Listener {
     /// took them over.
     pub async fn serve(self, router: Router, shutdown: impl Future<Output = ()>) {
         let scheme = self.scheme();
-        let Options { tls, guard, limits } = self.options;
+        let Options {
+            tls,
+            guard,
+            limits,
+            words,
+            ..
+        } = self.options;
         let places = Arc::new(Semaphore::new(limits.connections));
         let common = Arc::new(Common {
-            gate: Arc::new(Gate::new(router, guard, scheme, limits.clone())),
+            gate: Arc::new(Gate::new(router, guard, words, scheme, limits.clone())),
             tls: tls.map(|tls| TlsAcceptor::from(tls.0)),
             limits,
             tasks: TaskTracker::new(),

@@ -79,6 +79,12 @@ impl Page {
             ways: ways.collect(),
         }
     }
+
+    /// With the other protocols that are spoken at this address.
+    pub(crate) fn beside(mut self, url: &str) -> Self {
+        self.ways.extend(ways::beside(url));
+        self
+    }
 }
 
 /// The page, and the sign of life.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use crate::listen::Error;
+use crate::listen::{Beyond, Error};
 
 mod session;
 mod upstream;
@@ -41,7 +41,7 @@ impl Tap {
     pub async fn bind(options: &Options) -> Result<Self, Error> {
         let address = options.listen;
         if !address.ip().is_loopback() {
-            return Err(Error::NotLoopback(address));
+            return Err(Error::NotLoopback(address, Beyond::Never));
         }
         let bind = |source| Error::Bind { address, source };
         let listener = TcpListener::bind(address).await.map_err(bind)?;

@@ -18,6 +18,7 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 use tower_service::Service as _;
 
+use super::Words;
 use super::body::Timed;
 use super::guard::{Caller, Guard, Refusal};
 use super::limits::Limits;
@@ -27,15 +28,23 @@ use super::paced::keep_pace;
 pub(super) struct Gate {
     router: Router,
     guard: Guard,
+    words: Words,
     scheme: &'static str,
     limits: Limits,
 }
 
 impl Gate {
-    pub(super) fn new(router: Router, guard: Guard, scheme: &'static str, limits: Limits) -> Self {
+    pub(super) fn new(
+        router: Router,
+        guard: Guard,
+        words: Words,
+        scheme: &'static str,
+        limits: Limits,
+    ) -> Self {
         Self {
             router,
             guard,
+            words,
             scheme,
             limits,
         }
@@ -59,7 +68,10 @@ impl Gate {
                 show_to(origin, response.headers_mut());
                 response
             }
-            Err(refusal) => refuse(refusal),
+            Err(refusal) => {
+                let (status, why) = refused(refusal);
+                (self.words)(uri.path(), status, why)
+            }
         };
         let headers = response.headers_mut();
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -84,32 +96,29 @@ impl Gate {
             return response;
         }
         let (body, late) = Timed::new(body, &self.limits);
+        let uri = request.uri.clone();
         let request = Request::from_parts(request, Body::new(body));
         let Ok(response) = router.call(request).await;
         // Who read the body may have said so already, in its own protocol's form.
         if late.is_late() && response.status() != StatusCode::REQUEST_TIMEOUT {
-            return (
-                StatusCode::REQUEST_TIMEOUT,
-                "the rest of the request took too long to arrive\n",
-            )
-                .into_response();
+            let why = "the rest of the request took too long to arrive";
+            return (self.words)(uri.path(), StatusCode::REQUEST_TIMEOUT, why);
         }
         response
     }
 }
 
-fn refuse(refusal: Refusal) -> Response {
+fn refused(refusal: Refusal) -> (StatusCode, &'static str) {
     match refusal {
         Refusal::Host => (
             StatusCode::MISDIRECTED_REQUEST,
-            "this server answers to its own names only: those of loopback, and that of its public URL\n",
+            "this server answers to its own names only: those of loopback, and that of its public URL",
         ),
         Refusal::Origin => (
             StatusCode::FORBIDDEN,
-            "pages of this origin may not call this server; --allow-origin lets them\n",
+            "pages of this origin may not call this server; --allow-origin lets them",
         ),
     }
-    .into_response()
 }
 
 /// Whether a browser asks if a page may send another request.

@@ -2,6 +2,8 @@
 
 use a2a::types::AgentInterface;
 
+use super::Way;
+
 /// What a binding is called, and commands to try it: what they do, and what to type. `None` for a
 /// binding that is not known here.
 pub(super) fn try_it(
@@ -123,4 +125,35 @@ fn message(id: &str, text: &str) -> String {
         "{{\"message\": {{\"messageId\": \"{id}-'$(date +%s)'\",\n    \
          \"role\": \"ROLE_USER\", \"parts\": [{{\"text\": \"{text}\"}}]}}}}"
     )
+}
+
+/// Other protocols by which the same skills are called, at the server of this address.
+pub(super) fn beside(url: &str) -> [Way; 2] {
+    let url = url.trim_end_matches('/');
+    let mcp = format!("{url}{}", ::mcp::PATH);
+    let acp = format!("{url}{}", acp::PATH);
+    let list = r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "curl", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {}}}}"#;
+    let headers = "-H 'Content-Type: application/json' \\\n  \
+                   -H 'Accept: application/json, text/event-stream' \\\n  \
+                   -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/list'";
+    [
+        Way {
+            title: "MCP",
+            commands: vec![(
+                "List the tools",
+                format!("curl -s {mcp} \\\n  {headers} \\\n  -d '{list}'"),
+            )],
+            url: mcp,
+            deprecated: false,
+        },
+        Way {
+            title: "ACP",
+            commands: vec![("List the agents", format!("curl -s {acp}/agents"))],
+            url: acp,
+            deprecated: false,
+        },
+    ]
 }

@@ -60,7 +60,7 @@ async fn says_what_is_wrong_with_an_address() {
     );
     assert_eq!(
         complaint(&home, &["--listen", "0.0.0.0:8080"], 2).await,
-        "monas: could not listen on 0.0.0.0:8080: only loopback addresses are allowed until there is access control\n"
+        "monas: could not listen on 0.0.0.0:8080: only loopback addresses are allowed without [access] that asks everybody and a public_url of https\n"
     );
     monas.stop().await;
 }
@@ -95,6 +95,26 @@ async fn says_what_is_wrong_with_a_setting_and_where() {
         said.starts_with("monas: could not read missing: No such file"),
         "{said}"
     );
+}
+
+#[tokio::test]
+async fn says_what_is_wrong_with_a_manifest() {
+    let home = home();
+    let file = home.path().join("agent.toml");
+    for (text, problem) in [
+        (
+            "name = 'x'\nskills = ['echo', 'task', 'echo']",
+            "make the agent: the manifest names skill \"echo\" twice",
+        ),
+        (
+            "name = 'x'\nskills = ['fly']",
+            "make the agent: there is no skill \"fly\"",
+        ),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let said = complaint(&home, &["--agent", file.to_str().unwrap()], 1).await;
+        assert_eq!(said, format!("monas: could not {problem}\n"));
+    }
 }
 
 #[tokio::test]
@@ -189,6 +209,8 @@ async fn the_commands_on_its_page_work_as_they_are() {
         ),
         ("/message:stream", r#""text":"c19 "#),
         ("/a2a/rest/tasks", r#""totalSize":3"#),
+        ("/mcp", r#""name":"echo""#),
+        ("/acp/agents", r#""name":"echo""#),
     ] {
         let command = curl(what);
         assert!(command.starts_with("curl "), "{command}");

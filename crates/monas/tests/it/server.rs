@@ -128,6 +128,68 @@ async fn the_agent_says_what_it_understands() {
     server.stop().await;
 }
 
+/// What a manifest took away could still be asked for in words.
+#[tokio::test]
+async fn what_the_manifest_takes_away_is_not_done_in_words_either() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("echo.toml");
+    std::fs::write(&path, "name = 'Echo'\nskills = ['echo']\n").unwrap();
+    let mut config = config();
+    config.manifest = Some(path);
+    let server = Running::serve(&config).await;
+    let mut client = server.client(Version::One).await;
+    let mut said = Vec::new();
+    for text in ["task hello", "burst 3", "echo hello"] {
+        let sent = Sent {
+            id: text,
+            text,
+            ..Sent::default()
+        };
+        let answer = call(&mut client, "SendMessage", sent.request()).await;
+        said.push(texts(&answer["result"]["message"]["parts"]));
+    }
+    let help = "I am a small agent to try the protocol with. Say `echo hello` for a message.";
+    assert_eq!(said, [help, help, "echo hello"]);
+    server.stop().await;
+}
+
+/// Below `/acp` and `/mcp` these were plain text.
+#[tokio::test]
+async fn who_asks_from_the_wrong_place_is_told_so_in_the_words_of_the_protocol() {
+    let server = Running::serve(&config()).await;
+    for version in BOTH {
+        for (path, kind, place) in [
+            ("/acp/runs", "application/json", "/code"),
+            ("/acp/capnweb", "application/json", "/code"),
+            ("/mcp", "application/json", "/error/code"),
+            ("/a2a/jsonrpc", "text/plain; charset=utf-8", ""),
+        ] {
+            for (host, origin, status) in [
+                ("evil.example", None, StatusCode::MISDIRECTED_REQUEST),
+                (
+                    "localhost",
+                    Some("http://evil.example"),
+                    StatusCode::FORBIDDEN,
+                ),
+            ] {
+                let mut client = server.client(version).await;
+                let mut request = client.request("POST", host, path);
+                if let Some(origin) = origin {
+                    request = request.header("origin", origin);
+                }
+                let answer = client.send(request.body(Body::empty()).unwrap()).await;
+                assert_eq!(answer.status, status, "{path}");
+                assert_eq!(answer.headers["content-type"], kind, "{path}");
+                if !place.is_empty() {
+                    let error: Value = serde_json::from_str(&answer.text).unwrap();
+                    assert!(error.pointer(place).is_some(), "{path}: {error}");
+                }
+            }
+        }
+    }
+    server.stop().await;
+}
+
 #[tokio::test]
 async fn a_binding_that_is_off_is_nowhere() {
     for key in ["jsonrpc", "rest", "grpc", "capnweb", "websocket"] {
@@ -249,7 +311,7 @@ async fn the_page_names_the_agent_and_lets_nothing_else_in() {
         "{policy}"
     );
     assert!(page.text.contains("<h1>Ada &lt;script&gt;</h1>"));
-    for title in ["JSON-RPC", "HTTP+JSON (REST)", "gRPC"] {
+    for title in ["JSON-RPC", "HTTP+JSON (REST)", "gRPC", "MCP", "ACP"] {
         assert!(page.text.contains(&format!("<h2>{title}</h2>")), "{title}");
     }
     server.stop().await;
