@@ -5,7 +5,7 @@
 //! - [`mcp`]: the official MCP servers and ours, and ours over ACP;
 //! - [`transports`]: our A2A server over each of its wires;
 //! - [`server`]: one running server, [`address`] where it listens, [`http`] a connection to it;
-//! - [`rounds`]: what measurements gave;
+//! - [`load`]: how load generators are started; [`rounds`]: what measurements gave;
 //! - [`usage`]: processor time and memory of a server;
 //! - [`flags`]: the options of a bench;
 //! - [`document`]: where its table goes; [`plot`]: a picture of it.
@@ -16,6 +16,7 @@ pub(crate) mod capnweb;
 pub(crate) mod document;
 pub(crate) mod flags;
 mod http;
+mod load;
 pub(crate) mod mcp;
 mod plot;
 mod rounds;

@@ -12,25 +12,22 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tokio::runtime;
 use tokio::time::sleep;
 
 use super::options::Options;
 use super::scenario::{Figure, Scenario};
 use crate::bench::address::Address;
+use crate::bench::load::{self, Place, WARM_UP};
 use crate::bench::rounds::{median_us, round};
 use crate::bench::server::Server;
 use crate::bench::usage::{ProcessorTime, resident_kb};
-use crate::error::{Doing, Error, Result};
+use crate::error::Result;
 use counters::Counters;
 use crowd::{Crowd, Totals, Until};
 
 mod caller;
 mod counters;
 mod crowd;
-
-/// How long a server works before it is measured; node compiles its hot code in this time.
-const WARM_UP: Duration = Duration::from_secs(1);
 
 /// How long the server may tidy up before its memory is read.
 const SETTLE: Duration = Duration::from_millis(1500);
@@ -45,10 +42,7 @@ pub(super) fn command(
     server: &Server,
     options: &Options,
 ) -> Command {
-    let mut command = Command::new(program);
-    command.args(["bench-load", "a2a", scenario.name, &server.url]);
-    command.args(["--pid", &server.pid().to_string()]);
-    command.args(["--seconds", &options.seconds.to_string()]);
+    let mut command = load::command(program, "a2a", scenario.name, server, options.seconds);
     command.args(["--tasks", &options.tasks.to_string()]);
     command
 }
@@ -56,31 +50,20 @@ pub(super) fn command(
 /// Runs one scenario and prints its figures as one line of JSON.
 pub(crate) fn run(scenario: &str, url: &str, words: &[&str]) -> Result<()> {
     let options = Options::parse(words)?;
-    let scenario = Scenario::named(scenario)
-        .ok_or_else(|| Error::Usage(format!("{scenario} is not a scenario")))?;
-    let pid = options.pid;
-    let pid = pid.ok_or_else(|| Error::Usage("bench-load needs --pid".to_owned()))?;
-    let address = Address::parse(url)?;
-    let runtime = runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.doing(|| "start a runtime".to_owned())?;
-    let figures = runtime.block_on(measure(scenario, &address, pid, &options))?;
-    println!("{figures}");
-    Ok(())
+    let scenario = Scenario::named(scenario).ok_or_else(|| load::unknown(scenario))?;
+    let place = Place::new(url, options.pid)?;
+    load::print(measure(scenario, &place, &options))
 }
 
-async fn measure(
-    scenario: &Scenario,
-    address: &Address,
-    pid: u32,
-    options: &Options,
-) -> Result<Value> {
+async fn measure(scenario: &Scenario, place: &Place, options: &Options) -> Result<Value> {
+    let Place { address, pid } = place;
     match scenario.figure {
-        Figure::Memory => memory(scenario, address, pid, options.tasks).await,
+        Figure::Memory => memory(scenario, address, *pid, options.tasks).await,
         Figure::RequestsPerCommit | Figure::CommitsPerRequest => {
             commits(scenario, address, options.seconds).await
         }
         Figure::ProcessorPerRequest | Figure::ProcessorPerEvent | Figure::FirstEvent => {
-            speed(scenario, address, pid, options.seconds).await
+            speed(scenario, address, *pid, options.seconds).await
         }
     }
 }

@@ -8,22 +8,18 @@ use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
-use tokio::runtime;
 use tokio::task::JoinSet;
 
 use super::options::Options;
 use super::scenario::{Scenario, Work};
-use crate::bench::address::Address;
+use crate::bench::load::{self, Place, WARM_UP};
 use crate::bench::rounds::{median_us, round};
 use crate::bench::server::Server;
 use crate::bench::usage::ProcessorTime;
-use crate::error::{Doing, Error, Result};
+use crate::error::Result;
 use caller::Caller;
 
 mod caller;
-
-/// How long a server works before it is measured; node compiles its hot code in this time.
-const WARM_UP: Duration = Duration::from_secs(1);
 
 /// This program again, built for speed, as the load generator for `server`.
 pub(super) fn command(
@@ -32,26 +28,15 @@ pub(super) fn command(
     server: &Server,
     options: &Options,
 ) -> Command {
-    let mut command = Command::new(program);
-    command.args(["bench-load", "mcp", scenario.name, &server.url]);
-    command.args(["--pid", &server.pid().to_string()]);
-    command.args(["--seconds", &options.seconds.to_string()]);
-    command
+    load::command(program, "mcp", scenario.name, server, options.seconds)
 }
 
 /// Runs one scenario and prints its figures as one line of JSON.
 pub(crate) fn run(scenario: &str, url: &str, words: &[&str]) -> Result<()> {
     let options = Options::parse(words)?;
-    let scenario = Scenario::named(scenario)
-        .ok_or_else(|| Error::Usage(format!("{scenario} is not a scenario")))?;
-    let pid = options.pid;
-    let pid = pid.ok_or_else(|| Error::Usage("bench-load needs --pid".to_owned()))?;
-    let address = Address::parse(url)?;
-    let runtime = runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.doing(|| "start a runtime".to_owned())?;
-    let figures = runtime.block_on(measure(scenario, &address, pid, options.seconds))?;
-    println!("{figures}");
-    Ok(())
+    let scenario = Scenario::named(scenario).ok_or_else(|| load::unknown(scenario))?;
+    let place = Place::new(url, options.pid)?;
+    load::print(measure(scenario, &place, options.seconds))
 }
 
 /// What came of all calls.
@@ -64,7 +49,8 @@ struct Totals {
 }
 
 /// Keeps the server busy and tells what that cost it.
-async fn measure(scenario: &Scenario, address: &Address, pid: u32, seconds: f64) -> Result<Value> {
+async fn measure(scenario: &Scenario, place: &Place, seconds: f64) -> Result<Value> {
+    let Place { address, pid } = place;
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let run = now.unwrap_or_default().as_nanos();
     let mut callers = Vec::new();
@@ -72,12 +58,12 @@ async fn measure(scenario: &Scenario, address: &Address, pid: u32, seconds: f64)
         callers.push(Caller::open(address, format!("{run:x}-{number}"), scenario.work).await?);
     }
     let (callers, _) = keep_calling(callers, Instant::now() + WARM_UP).await;
-    let before = ProcessorTime::read(pid)?;
+    let before = ProcessorTime::read(*pid)?;
     let started = Instant::now();
     let end = started + Duration::from_secs_f64(seconds);
     let (_, totals) = keep_calling(callers, end).await;
     let seconds = started.elapsed().as_secs_f64();
-    let server = ProcessorTime::read(pid)?.since(&before) as f64;
+    let server = ProcessorTime::read(*pid)?.since(&before) as f64;
     let done = totals.times.len();
     Ok(json!({
         "done": done,

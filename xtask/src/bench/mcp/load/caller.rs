@@ -28,9 +28,14 @@ impl Caller {
     /// A client that is ready to call: on the older wire with a session of its own.
     pub(super) async fn open(address: &Address, prefix: String, work: Work) -> Result<Caller> {
         let Address { authority, path } = address;
+        // A server that has the choice would answer one message with that message.
+        let accept = match work {
+            Work::SessionCall => "text/event-stream, application/json;q=0.5",
+            _ => "application/json, text/event-stream",
+        };
         let mut head = format!(
             "POST {path} HTTP/1.1\r\nHost: {authority}\r\nContent-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\n"
+             Accept: {accept}\r\n"
         );
         head.push_str(match work {
             Work::Call => {

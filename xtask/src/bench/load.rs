@@ -1,0 +1,60 @@
+//! What the load generators of servers have in common: how they are started, and what each is told.
+
+use std::future::Future;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::runtime;
+
+use super::address::Address;
+use super::server::Server;
+use crate::error::{Doing, Error, Result};
+
+/// How long a server works before it is measured; node compiles its hot code in this time.
+pub(crate) const WARM_UP: Duration = Duration::from_secs(1);
+
+/// This program again, built for speed, as the load generator of a bench for `server`.
+pub(crate) fn command(
+    program: &Path,
+    bench: &str,
+    scenario: &str,
+    server: &Server,
+    seconds: f64,
+) -> Command {
+    let mut command = Command::new(program);
+    command.args(["bench-load", bench, scenario, &server.url]);
+    command.args(["--pid", &server.pid().to_string()]);
+    command.args(["--seconds", &seconds.to_string()]);
+    command
+}
+
+/// The server that a load generator works on.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) address: Address,
+    pub(crate) pid: u32,
+}
+
+impl Place {
+    pub(crate) fn new(url: &str, pid: Option<u32>) -> Result<Place> {
+        let pid = pid.ok_or_else(|| Error::Usage("bench-load needs --pid".to_owned()))?;
+        let address = Address::parse(url)?;
+        Ok(Place { address, pid })
+    }
+}
+
+/// Runs a load generator, whose clients live on one thread, and prints its figures as one line of JSON.
+pub(crate) fn print(figures: impl Future<Output = Result<Value>>) -> Result<()> {
+    let runtime = runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.doing(|| "start a runtime".to_owned())?;
+    let figures = runtime.block_on(figures)?;
+    println!("{figures}");
+    Ok(())
+}
+
+/// What to say where nobody knows a scenario.
+pub(crate) fn unknown(scenario: &str) -> Error {
+    Error::Usage(format!("{scenario} is not a scenario"))
+}
