@@ -45,7 +45,7 @@ pub(crate) fn duration(text: &str) -> Option<Duration> {
 /// Everything a server is made from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Where to listen; a loopback address.
+    /// Where to listen; a loopback address, unless everybody is asked who they are.
     pub listen: SocketAddr,
     /// Where the data is.
     pub data: Data,

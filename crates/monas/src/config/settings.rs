@@ -89,7 +89,7 @@ macro_rules! flag {
 }
 
 settings! {
-    /// Where to listen. Loopback only, so far; port 0 picks a free one.
+    /// Where to listen. Loopback, unless everybody is asked who they are; port 0 picks a free one.
     listen: SocketAddr = "listen", ("listen" "ADDRESS"), "127.0.0.1:8080";
     /// The folder that holds everything the server keeps.
     data: PathBuf = "data", ("data" "DIR"), "~/.local/share/monas";
