@@ -10,17 +10,22 @@
 //! - [`Error`]: why nothing comes
 //! - [`layer`]: asking again, not waiting forever, not spending too much
 //! - [`rules`]: what answers without a language model
+//! - `provider` (feature `providers`): OpenAI and the like, Anthropic, Gemini, Ollama
 //! - `scripted` (feature `scripted`): what tests use instead
 
 mod embed;
 mod error;
+#[cfg(feature = "providers")]
+pub mod http;
 pub mod layer;
 pub mod limits;
 mod model;
+#[cfg(feature = "providers")]
+pub mod provider;
 mod reply;
 mod request;
 pub mod rules;
-#[cfg(any(test, feature = "scripted"))]
+#[cfg(feature = "scripted")]
 pub mod scripted;
 
 #[cfg(test)]

@@ -15,3 +15,15 @@ pub(crate) fn quote(text: &str) -> String {
         false => text.to_owned(),
     }
 }
+
+/// The longest piece of an answer, in bytes.
+pub const MAX_FRAME: usize = 16 << 20;
+
+/// The most that is read of what a provider says about an error, in bytes.
+pub const MAX_ERROR: usize = 64 << 10;
+
+/// The largest answer with vectors, in bytes.
+pub const MAX_VECTORS: usize = 64 << 20;
+
+/// The most calls that a model can ask for at once.
+pub const MAX_CALLS: usize = 128;

@@ -139,6 +139,7 @@ fn dialect(path: &str) -> Option<(&'static Dialect, Asked)> {
             let (_, verb) = path.rsplit_once(':')?;
             match verb {
                 "streamGenerateContent" => Some((&gemini::DIALECT, Asked::Reply)),
+                "batchEmbedContents" => Some((&gemini::DIALECT, Asked::Vectors)),
                 _ => None,
             }
         }
@@ -175,15 +176,7 @@ async fn answer(
     }
     match what {
         Asked::Vectors => {
-            let texts = match &asked["input"] {
-                Value::Array(texts) => texts
-                    .iter()
-                    .filter_map(Value::as_str)
-                    .map(str::to_owned)
-                    .collect(),
-                Value::String(text) => vec![text.clone()],
-                _ => return failed(StatusCode::BAD_REQUEST, "input is no text"),
-            };
+            let texts = texts(&asked);
             match shared.words.embed(texts).await {
                 Ok(vectors) => axum_json(&(dialect.vectors)(vectors)),
                 Err(error) => failed(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
@@ -194,6 +187,15 @@ async fn answer(
             None => failed(StatusCode::BAD_REQUEST, "the script has no further turn"),
         },
     }
+}
+
+/// The texts that vectors are asked for, wherever they are.
+fn texts(body: &Value) -> Vec<String> {
+    let listed = body["input"].as_array().into_iter().flatten();
+    let requested = body["requests"].as_array().into_iter().flatten();
+    let requested = requested.map(|it| &it["content"]["parts"][0]["text"]);
+    let texts = listed.chain(requested).filter_map(Value::as_str);
+    texts.map(str::to_owned).collect()
 }
 
 /// Whether a request bears the key, wherever its provider wants it.

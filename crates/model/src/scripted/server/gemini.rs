@@ -10,7 +10,10 @@ pub(super) const DIALECT: Dialect = Dialect {
     content_type: "text/event-stream",
     frames,
     broken: || event(&json!({"error": {"code": 500, "message": "as the script says"}})),
-    vectors: |_| json!(null),
+    vectors: |vectors| {
+        let vectors = vectors.into_iter().map(|vector| json!({"values": vector}));
+        json!({"embeddings": vectors.collect::<Vec<_>>()})
+    },
     garbage: "data: {\"candidates\": [\n\n",
 };
 
@@ -20,6 +23,7 @@ fn frames(turn: &Turn) -> Vec<String> {
         Step::Reasoning(text) => Some(json!({"text": text, "thought": true})),
         Step::Call(call) => Some(json!({
             "functionCall": {"id": call.id, "name": call.name, "args": call.arguments},
+            "thoughtSignature": "signed",
         })),
         Step::Usage(_) | Step::End(_) | Step::Fail(_) => None,
     };

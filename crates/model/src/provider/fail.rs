@@ -1,0 +1,70 @@
+//! What a provider says when something is wrong, as one of our errors.
+
+use std::time::{Duration, SystemTime};
+
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, StatusCode};
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::limits::quote;
+
+/// What a status means. What was said with it is repeated.
+pub(super) fn of_status(status: StatusCode, body: &str, headers: &HeaderMap) -> Error {
+    let message = message(status, body);
+    match status.as_u16() {
+        401 | 403 => Error::Auth(message),
+        429 => Error::RateLimited {
+            retry_after: retry_after(headers, SystemTime::now()),
+            message,
+        },
+        408 | 500..=599 => Error::Server(message),
+        _ => Error::Refused(message),
+    }
+}
+
+/// What a provider says about an error: its message where it has one, else all of it.
+fn message(status: StatusCode, body: &str) -> String {
+    let value: Value = serde_json::from_str(body).unwrap_or_default();
+    // Gemini puts it into a list.
+    let value = value.get(0).unwrap_or(&value);
+    let error = value.get("error").unwrap_or(value);
+    let said = error.as_str().or_else(|| error.get("message")?.as_str());
+    match quote(said.unwrap_or(body)) {
+        said if said.is_empty() => status.to_string(),
+        said => format!("{said} ({})", status.as_u16()),
+    }
+}
+
+/// When to ask again: in so many seconds, or at a time.
+pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    if let Some(millis) = text("retry-after-ms").and_then(|it| it.parse().ok()) {
+        return Some(Duration::from_millis(millis));
+    }
+    let said = text(RETRY_AFTER.as_str())?;
+    match said.parse::<f64>() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+        Err(_) => {
+            let then = httpdate::parse_http_date(said).ok()?;
+            Some(then.duration_since(now).unwrap_or_default())
+        }
+    }
+}
+
+/// An error that came instead of a piece of an answer.
+pub(super) fn of_event(body: &Value) -> Error {
+    let error = body.get("error").unwrap_or(body);
+    let text = |name| error.get(name).and_then(Value::as_str);
+    let said = text("message").or_else(|| error.as_str());
+    let message = quote(&said.map_or_else(|| error.to_string(), str::to_owned));
+    match text("type").or_else(|| text("status")).unwrap_or_default() {
+        "rate_limit_error" | "rate_limit_exceeded" | "RESOURCE_EXHAUSTED" => Error::RateLimited {
+            retry_after: None,
+            message,
+        },
+        "authentication_error" | "permission_error" => Error::Auth(message),
+        "invalid_request_error" | "INVALID_ARGUMENT" => Error::Refused(message),
+        _ => Error::Server(message),
+    }
+}

@@ -1,0 +1,144 @@
+//! What goes wrong is told apart, whoever it goes wrong with.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use model::layer::{Patience, Retry, Timed, Times};
+use model::provider::{Endpoint, Key, Kind, Provider};
+use model::scripted::{Failure, Scripted, Server, Turn};
+use model::{Delta, Error, Model, Request};
+
+use crate::{endpoint, wired};
+
+#[tokio::test]
+async fn each_failure_is_what_it_is() {
+    let hour = Duration::from_secs(3600);
+    for (failure, code) in [
+        (Failure::Auth, "auth"),
+        (Failure::RateLimited(Some(hour)), "rate-limited"),
+        (Failure::RateLimited(None), "rate-limited"),
+        (Failure::Refused, "refused"),
+        (Failure::Server, "server"),
+        (Failure::Malformed, "malformed"),
+        (Failure::Cut, "cut"),
+    ] {
+        for kind in Kind::ALL {
+            let (_server, model) = wired(kind, [Turn::fails(failure)]).await;
+            let error = model.ask(Request::new("?")).await.unwrap_err();
+            assert_eq!(error.code(), code, "{kind:?}, {failure:?}: {error}");
+            if let (Error::RateLimited { retry_after, .. }, Failure::RateLimited(said)) =
+                (error, failure)
+            {
+                assert_eq!(retry_after, said, "{kind:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_came_before_a_failure_is_told() {
+    for kind in Kind::ALL {
+        for (failure, code) in [(Failure::Cut, "cut"), (Failure::Malformed, "malformed")] {
+            let (_server, model) = wired(kind, [Turn::text("half").fail(failure)]).await;
+            let deltas: Vec<_> = model.reply(Request::new("?")).collect().await;
+            let [Ok(Delta::Text(text)), Err(error)] = &deltas[..] else {
+                panic!("{kind:?}, {failure:?}: {deltas:?}");
+            };
+            assert_eq!(
+                (text.as_str(), error.code()),
+                ("half", code),
+                "{kind:?}: {error}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_just_stops_has_no_end() {
+    for kind in Kind::ALL {
+        let (_server, model) = wired(kind, [Turn::text("half").fail(Failure::Stop)]).await;
+        let error = model.ask(Request::new("?")).await.unwrap_err();
+        assert_eq!(error.code(), "cut", "{kind:?}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_in_the_middle_of_an_answer_is_one() {
+    for kind in Kind::ALL {
+        let (_server, model) = wired(kind, [Turn::text("half").fail(Failure::Server)]).await;
+        let error = model.ask(Request::new("?")).await.unwrap_err();
+        assert_eq!(error.code(), "server", "{kind:?}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_key_is_refused_and_not_repeated() {
+    for kind in [Kind::OpenAi, Kind::Anthropic, Kind::Gemini] {
+        let server = Server::start_with(Scripted::default(), Some("secret"))
+            .await
+            .unwrap();
+        let mut wrong = endpoint(kind, &server);
+        wrong.key = Some(Key::new("hunter2"));
+        let model = Provider::new(wrong.clone()).unwrap();
+        let error = model.ask(Request::new("?")).await.unwrap_err();
+        assert_eq!(error.code(), "auth", "{kind:?}");
+        for shown in [
+            format!("{wrong:?}"),
+            format!("{model:?}"),
+            error.to_string(),
+        ] {
+            assert!(!shown.contains("hunter2"), "{shown}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn nobody_there_is_said_so() {
+    // A port that was free a moment ago.
+    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .await
+        .unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    for kind in Kind::ALL {
+        let mut endpoint = Endpoint::new(kind, "m");
+        endpoint.url = Some(format!("http://{address}"));
+        let model = Provider::new(endpoint).unwrap();
+        let error = model.ask(Request::new("?")).await.unwrap_err();
+        assert_eq!(error.code(), "unreachable", "{kind:?}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn layers_hold_over_the_wire() {
+    let turns = [
+        Turn::fails(Failure::Server),
+        Turn::fails(Failure::Silence),
+        Turn::text("at last"),
+    ];
+    let (server, model) = wired(Kind::OpenAi, turns).await;
+    let times = Times {
+        next: Duration::from_millis(200),
+        whole: Duration::from_secs(60),
+    };
+    let patience = Patience {
+        attempts: 3,
+        pause: Duration::from_millis(1),
+        longest: Duration::from_secs(1),
+    };
+    let model: Arc<dyn Model> = Arc::new(Timed::new(model, times));
+    let model = Retry::new(model, patience);
+    assert_eq!(model.ask(Request::new("?")).await.unwrap().text, "at last");
+    assert_eq!(server.seen().len(), 3);
+}
+
+#[tokio::test]
+async fn to_drop_the_stream_is_to_hang_up() {
+    let (server, model) = wired(Kind::OpenAi, [Turn::text("so").fail(Failure::Silence)]).await;
+    let mut deltas = model.reply(Request::new("?"));
+    assert_eq!(deltas.next().await, Some(Ok(Delta::Text("so".to_owned()))));
+    drop(deltas);
+    server.hung_up().await;
+}
