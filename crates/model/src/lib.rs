@@ -11,6 +11,7 @@
 //! - [`layer`]: asking again, not waiting forever, not spending too much
 //! - [`rules`]: what answers without a language model
 //! - `provider` (feature `providers`): OpenAI and the like, Anthropic, Gemini, Ollama
+//! - `local` (feature `local`): an embedder with its weights in this process
 //! - `scripted` (feature `scripted`): what tests use instead
 
 mod embed;
@@ -19,6 +20,8 @@ mod error;
 pub mod http;
 pub mod layer;
 pub mod limits;
+#[cfg(feature = "local")]
+pub mod local;
 mod model;
 #[cfg(feature = "providers")]
 pub mod provider;

@@ -3,6 +3,8 @@
 
 mod embedders;
 mod failing;
+#[cfg(feature = "local")]
+mod local;
 mod speaking;
 
 use std::sync::Arc;
