@@ -3,12 +3,13 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use model::Model;
 use skill::{Agent, DefinitionError, Hook, Manifest, Options, Registry, Skill};
 
 use crate::config::Config;
 use crate::error::Error;
 use crate::testkit::Kit;
-use crate::{program, tools};
+use crate::{models, program, tools};
 
 /// An app without skills. Add some and run it:
 ///
@@ -86,6 +87,12 @@ impl App {
         self
     }
 
+    /// With this language model, instead of the one that is configured.
+    pub fn model(mut self, model: Arc<dyn Model>) -> Self {
+        self.options.model = Some(model);
+        self
+    }
+
     /// Does what the command line asks for, as `monas` does; without a command it serves the agent.
     pub fn run(self) -> ExitCode {
         program::main(self)
@@ -126,6 +133,13 @@ impl App {
         }
         let variable = |name: &str| std::env::var(name).ok();
         tools::add(config, &manifest, &mut options, &variable).await?;
+        if options.model.is_none() {
+            options.model = models::model(&config.models)?;
+        }
+        match &options.model {
+            Some(model) => tracing::info!(model = model.name(), "there is a language model"),
+            None => tracing::info!("there is no language model"),
+        }
         Ok(Agent::create(manifest, options)?)
     }
 

@@ -16,7 +16,7 @@ use crate::config::{CONFIG_VARIABLE, Config, Data, Error, Sources, TlsFiles};
 use crate::log::Filter;
 use crate::sut::{Sut, client};
 use crate::tap::{self, Upstream};
-use crate::{operator, signing};
+use crate::{models, operator, signing};
 
 /// By this variable a conformance suite says how long it waits for a stream, in seconds.
 const TIMEOUT_VARIABLE: &str = "TCK_STREAMING_TIMEOUT";
@@ -40,6 +40,8 @@ pub enum Command {
     Tap(tap::Options),
     /// Look after the webhooks of a running server.
     Webhook(operator::Asked),
+    /// List models, or fetch weights.
+    Models(Box<models::Asked>),
     /// Make or show a key that signs the card.
     Key(signing::Asked),
     /// Ask something of an agent.
@@ -64,6 +66,10 @@ impl Command {
                 Ok(Self::SutClient(client::Asked::new(url, &environment)))
             }
             Some(("mcp", matches)) => Ok(Self::Mcp(serve(matches, &environment)?)),
+            Some(("models", matches)) => {
+                let asked = models::Asked::read(matches, |it| serve(it, &environment))?;
+                Ok(Self::Models(Box::new(asked)))
+            }
             Some(("capnweb", matches)) => Ok(Self::Tap(tap(matches)?)),
             Some(("webhook", matches)) => {
                 let asked = operator::Asked::read(matches, &environment).ok_or_else(missing)?;
@@ -184,6 +190,7 @@ fn definition() -> clap::Command {
                         .args(tap_arguments()),
                 ),
         )
+        .subcommand(models::definition(serve))
         .subcommand(operator::definition())
 }
 

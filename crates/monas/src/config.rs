@@ -8,6 +8,7 @@
 //! Layout:
 //! - `settings`: the list of settings
 //! - `access`: the schemes by which callers prove who they are, which are a table of the file
+//! - `models`: which models are asked
 //! - `value`: the kinds of values they have
 //! - `file`, `nearest`: `monas.toml`, and what to say about unknown names
 
@@ -24,6 +25,7 @@ use crate::log::Filter;
 
 pub mod access;
 mod file;
+pub mod models;
 mod nearest;
 pub(crate) mod settings;
 mod value;
@@ -34,6 +36,7 @@ mod tests;
 
 pub use access::Access;
 use access::Scheme;
+use models::Models;
 use settings::{KEYS, Settings};
 use value::{Kind as _, Raw, Size};
 
@@ -71,6 +74,8 @@ pub struct Config {
     pub mcp_config: Option<PathBuf>,
     /// The file of the private key that signs its card.
     pub signing_key: Option<PathBuf>,
+    /// Which models are asked.
+    pub models: Models,
     /// How much is allowed.
     pub limits: Limits,
     /// Whether webhooks may be at loopback and private addresses.
@@ -209,6 +214,7 @@ impl Config {
             manifest: None,
             mcp_config: None,
             signing_key: None,
+            models: Models::default(),
             limits: Limits {
                 max_connections: 10_000,
                 max_body: 16 << 20,
@@ -236,16 +242,18 @@ impl Config {
             Some((variable, value))
         })?;
         let settings = flags.over(variables).over(file);
-        Self::decide(settings, schemes, sources.data_folder())
+        Self::decide(settings, schemes, sources)
     }
 
     /// The second stage: what makes sense together.
     fn decide(
         settings: Settings,
         schemes: Vec<Scheme>,
-        data_folder: Option<PathBuf>,
+        sources: &dyn Sources,
     ) -> Result<Self, Error> {
-        let data = settings.data.or(data_folder).ok_or(Error::NoDataFolder)?;
+        let models = Models::decide(&settings, sources)?;
+        let data = settings.data.or_else(|| sources.data_folder());
+        let data = data.ok_or(Error::NoDataFolder)?;
         let standard = Self::new(Data::Folder(data));
         let tls = match (settings.tls_cert, settings.tls_key) {
             (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
@@ -306,6 +314,7 @@ impl Config {
             manifest: settings.agent_manifest,
             mcp_config: settings.mcp_config,
             signing_key: settings.signing_key,
+            models,
             limits: Limits {
                 max_connections: settings
                     .max_connections
@@ -419,6 +428,9 @@ pub enum Error {
     /// Only callers with credentials would be let in, and there are none.
     #[error("serve with open = false: no scheme in [access] says how callers prove who they are")]
     Closed,
+    /// Nothing would ever be spent.
+    #[error("use model.max_cost without a price: set model.price_input and model.price_output")]
+    NoPrice,
     /// It is not known where to keep data.
     #[error("find a place for data: set --data, or HOME")]
     NoDataFolder,

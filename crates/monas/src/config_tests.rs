@@ -3,6 +3,10 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use model::layer::Cost;
+use model::provider::{self, Endpoint, Key};
+
+use super::models::{Embedder, Models};
 use super::settings::{KEYS, Settings};
 use super::value::Raw;
 use super::{Config, Data, Durability, Offer, Sources, misspelt};
@@ -69,7 +73,7 @@ fn the_defaults_that_are_documented_are_those_that_hold() {
             documented.set(key.name, Raw::Text(key.default)).unwrap();
         }
     }
-    let documented = Config::decide(documented, Vec::new(), Some("data".into())).unwrap();
+    let documented = Config::decide(documented, Vec::new(), &Given::default()).unwrap();
     assert_eq!(documented, Config::new(Data::Folder("data".into())));
 }
 
@@ -211,4 +215,95 @@ fn the_documentation_lists_every_setting() {
         document.contains(&table),
         "docs/configuration.md needs this table:\n{table}"
     );
+}
+
+/// What these variables make of the models.
+fn models(set: &[(&'static str, &'static str)]) -> Models {
+    Config::read(&variables(set)).unwrap().models
+}
+
+#[test]
+fn a_model_is_its_provider_and_its_name_and_a_key_is_found_where_everybody_looks() {
+    let usual = ("OPENAI_API_KEY", "usual");
+    let name = ("MONAS_MODEL_NAME", "openai:gpt-5");
+    let model = |set: &[_]| models(set).model.unwrap();
+    let endpoint = model(&[name, usual]);
+    assert_eq!(
+        (endpoint.kind, &*endpoint.model),
+        (provider::Kind::OpenAi, "gpt-5")
+    );
+    assert_eq!(endpoint.key, Some(Key::new("usual")));
+    let own = model(&[name, usual, ("MONAS_MODEL_KEY", "own")]);
+    assert_eq!(own.key, Some(Key::new("own")));
+    // The usual key is the provider's, and is not told to others.
+    let elsewhere = model(&[name, usual, ("MONAS_MODEL_URL", "http://localhost:1/v1")]);
+    assert_eq!(elsewhere.key, None);
+    assert_eq!(elsewhere.url.as_deref(), Some("http://localhost:1/v1"));
+    // A name may have colons of its own.
+    let tagged = model(&[("MONAS_MODEL_NAME", "ollama:gemma3:27b")]);
+    assert_eq!(
+        (tagged.kind, &*tagged.model),
+        (provider::Kind::Ollama, "gemma3:27b")
+    );
+}
+
+#[test]
+fn a_key_can_be_in_a_file_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("key"), "  from file\n").unwrap();
+    let file = folder.path().join("monas.toml");
+    std::fs::write(
+        &file,
+        "[model]\nname = 'anthropic:claude'\nkey_file = 'key'\n",
+    )
+    .unwrap();
+    let given = Given {
+        file: Some(file),
+        ..Given::default()
+    };
+    let model = Config::read(&given).unwrap().models.model.unwrap();
+    assert_eq!(model.key, Some(Key::new("from file")));
+    let missing = variables(&[
+        ("MONAS_MODEL_NAME", "ollama:gemma3"),
+        ("MONAS_MODEL_KEY_FILE", "/there/is/none"),
+    ]);
+    assert!(complaint(&missing).starts_with("read /there/is/none: "));
+}
+
+#[test]
+fn money_is_counted_exactly() {
+    let cost = |text| {
+        let models = models(&[
+            ("MONAS_MODEL_MAX_COST", text),
+            ("MONAS_MODEL_PRICE_INPUT", "0.4"),
+        ]);
+        assert_eq!(models.price.input, Cost(400_000));
+        models.allowance.cost.unwrap()
+    };
+    assert_eq!(cost("5"), Cost(5_000_000));
+    assert_eq!(cost("2.50"), Cost(2_500_000));
+    assert_eq!(cost("0.000001"), Cost(1));
+    for wrong in ["", ".5", "-1", "1,5", "1.0000001", "99999999999999999999"] {
+        let given = Given {
+            variables: [("MONAS_MODEL_MAX_COST", wrong)].into(),
+            ..Given::default()
+        };
+        assert!(complaint(&given).contains("expected an amount"), "{wrong}");
+    }
+}
+
+#[test]
+fn an_embedder_can_be_somebody_elses_local_or_none() {
+    let embedder = |text| models(&[("MONAS_EMBEDDER_NAME", text)]).embedder;
+    assert_eq!(embedder("none"), Some(Embedder::None));
+    assert_eq!(
+        embedder("local:all-minilm-l6-v2"),
+        Some(Embedder::Local("all-minilm-l6-v2".to_owned()))
+    );
+    let endpoint = Endpoint::new(provider::Kind::Ollama, "nomic-embed-text");
+    assert_eq!(
+        embedder("ollama:nomic-embed-text"),
+        Some(Embedder::Provider(endpoint))
+    );
+    assert_eq!(models(&[]).embedder, None);
 }

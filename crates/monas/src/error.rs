@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{config, door, listen, operator, signing};
+use crate::{config, door, listen, models, operator, signing};
 
 /// Why a server did not start. Each completes "could not ...".
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +26,12 @@ pub enum Error {
     /// A running server did not do what was asked of it.
     #[error(transparent)]
     Operator(#[from] operator::Failure),
+    /// A model cannot be used.
+    #[error("use the model: {0}")]
+    Model(#[from] model::Error),
+    /// What was asked about models could not be done.
+    #[error(transparent)]
+    Models(#[from] models::Failure),
     /// The file that says what the agent is does not.
     #[error("read {}: {problem}", path.display())]
     Manifest {
@@ -63,6 +69,7 @@ impl Error {
         match self {
             Self::Config(_) | Self::Listen(listen::Error::NotLoopback(..)) | Self::Tls(_) => 2,
             Self::Signing(_) | Self::Door(_) | Self::Manifest { .. } => 2,
+            Self::Models(models::Failure::Unknown { .. } | models::Failure::Nowhere) => 2,
             Self::Operator(operator::Failure::Unreachable { .. }) => 3,
             _ => 1,
         }

@@ -12,6 +12,7 @@
 //! - [`door`]: who is let in
 //! - `mcp`: the agent's skills over MCP, as this server is configured
 //! - `tools`: the tools of other servers that the agent uses
+//! - [`models`]: the models of the configuration, and weights
 //! - [`signing`]: the key that signs the card
 //! - [`cli`]: the program as a client of any agent
 //! - [`tap`]: the frames of a Cap'n Web session, shown as they pass
@@ -30,6 +31,7 @@ pub mod listen;
 pub mod log;
 mod mcp;
 mod metrics;
+pub mod models;
 pub mod operator;
 mod page;
 pub mod program;

@@ -26,6 +26,8 @@ pub(super) fn read(path: &Path) -> Result<(Settings, Vec<Scheme>), Error> {
         &mut settings.tls_cert,
         &mut settings.tls_key,
         &mut settings.signing_key,
+        &mut settings.model_key_file,
+        &mut settings.embedder_key_file,
     ];
     for path in paths.into_iter().flatten() {
         *path = folder.join(&*path);

@@ -7,8 +7,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use a2a::binding::Offer;
+use model::layer::Cost;
+use model::provider::Key as ApiKey;
 use store::Durability;
 
+use super::models::{Named, NamedEmbedder, Url};
 use super::value::{Kind, Raw, Size};
 use crate::listen::Origin;
 use crate::log::Filter;
@@ -144,6 +147,40 @@ settings! {
     /// A private key, a PEM file that not everybody may read, which signs the card. `monas card key` makes
     /// one.
     signing_key: PathBuf = "agent.signing_key", -, "the card is not signed";
+
+    /// The language model: its provider, `openai` (and whoever is compatible), `anthropic`, `gemini` or `ollama`,
+    /// and its name there, as in `ollama:gemma3`.
+    model_name: Named = "model.name", ("model" "PROVIDER:NAME"), "none: rules understand direct requests";
+    /// Where the model is, if it is not where its provider is, as in `http://localhost:1234/v1`.
+    model_url: Url = "model.url", -, "the provider's";
+    /// The key that the provider asks for.
+    model_key: ApiKey = "model.key", -, "OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, without a url";
+    /// A file that holds that key.
+    model_key_file: PathBuf = "model.key_file", -, "none";
+    /// How long to wait for the next piece of an answer.
+    model_wait: Duration = "model.wait", -, "2m";
+    /// How long an answer may take.
+    model_timeout: Duration = "model.timeout", -, "10m";
+    /// How often to ask when something fails that may pass, with growing pauses.
+    model_attempts: NonZeroU64 = "model.attempts", -, "4";
+    /// How many tokens may be read and written while the server runs.
+    model_max_tokens: NonZeroU64 = "model.max_tokens", -, "no limit";
+    /// How much money may be spent while the server runs. It needs prices.
+    model_max_cost: Cost = "model.max_cost", -, "no limit";
+    /// What a million tokens cost that the model reads.
+    model_price_input: Cost = "model.price_input", -, "0";
+    /// What a million tokens cost that the model writes.
+    model_price_output: Cost = "model.price_output", -, "0";
+
+    /// Where vectors come from: a provider and its embedder, as in `ollama:nomic-embed-text`, `local:NAME` for
+    /// weights in the server itself, or `none`.
+    embedder_name: NamedEmbedder = "embedder.name", ("embedder" "PROVIDER:NAME"), "the local one, if its weights are there";
+    /// Where the embedder is, if it is not where its provider is.
+    embedder_url: Url = "embedder.url", -, "the provider's";
+    /// The key that its provider asks for.
+    embedder_key: ApiKey = "embedder.key", -, "as for the model";
+    /// A file that holds that key.
+    embedder_key_file: PathBuf = "embedder.key_file", -, "none";
 
     /// How many connections may be open at once. A further one waits.
     max_connections: NonZeroU64 = "limits.max_connections", ("max-connections" "N"), "10000";

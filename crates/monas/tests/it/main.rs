@@ -13,6 +13,7 @@ mod four;
 mod interop;
 mod listen;
 mod mcp;
+mod models;
 mod operator;
 mod program;
 mod server;

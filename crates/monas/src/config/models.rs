@@ -1,0 +1,214 @@
+//! `[model]` and `[embedder]`: who is asked, and how much may be spent.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use model::layer::{Allowance, Cost, Patience, Price, Times};
+use model::provider::{self, Endpoint, Key};
+
+use super::settings::Settings;
+use super::value::Kind;
+use super::{Error, Sources};
+
+/// Who is asked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Models {
+    /// The language model. Without one, rules answer.
+    pub model: Option<Endpoint>,
+    /// The embedder. Without one it is the local one, if its weights are there.
+    pub embedder: Option<Embedder>,
+    /// How long to wait for it.
+    pub times: Times,
+    /// How often to ask.
+    pub patience: Patience,
+    /// How much may be spent while the server runs.
+    pub allowance: Allowance,
+    /// What it costs.
+    pub price: Price,
+}
+
+/// Where vectors come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Embedder {
+    /// Nowhere.
+    None,
+    /// Weights in this process, of this name.
+    Local(String),
+    /// Somebody else.
+    Provider(Endpoint),
+}
+
+/// A model by the name of its provider and its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    kind: provider::Kind,
+    name: String,
+}
+
+impl Kind for Named {
+    const EXPECTED: &'static str =
+        "a provider (openai, anthropic, gemini or ollama) and a model, such as ollama:gemma3";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let (kind, name) = text.split_once(':')?;
+        let name = name.trim();
+        Some(Self {
+            kind: kind.trim().parse().ok()?,
+            name: (!name.is_empty()).then(|| name.to_owned())?,
+        })
+    }
+}
+
+/// An embedder by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum NamedEmbedder {
+    None,
+    Local(String),
+    Provider(Named),
+}
+
+impl Kind for NamedEmbedder {
+    const EXPECTED: &'static str =
+        "none, local:all-minilm-l6-v2, or a provider and a model, such as ollama:nomic-embed-text";
+
+    fn from_text(text: &str) -> Option<Self> {
+        match (text, text.split_once(':')) {
+            ("none", _) => Some(Self::None),
+            (_, Some(("local", name))) if !name.is_empty() => Some(Self::Local(name.to_owned())),
+            _ => Named::from_text(text).map(Self::Provider),
+        }
+    }
+}
+
+/// An address of a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Url(String);
+
+impl Kind for Url {
+    const EXPECTED: &'static str = "an address, such as http://localhost:1234/v1";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let uri: axum::http::Uri = text.parse().ok()?;
+        let known = matches!(uri.scheme_str(), Some("http" | "https"));
+        (known && uri.host().is_some() && uri.query().is_none()).then(|| Self(text.to_owned()))
+    }
+}
+
+impl Kind for Key {
+    const EXPECTED: &'static str = "a key";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let key = text.trim();
+        (!key.is_empty()).then(|| Self::new(key))
+    }
+}
+
+/// An amount of money, such as 2.50.
+impl Kind for Cost {
+    const EXPECTED: &'static str = "an amount such as \"2.50\"";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let (whole, part) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+        let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+        if !digits(whole) || !digits(part) || part.len() > 6 || whole.is_empty() {
+            return None;
+        }
+        let millionths: u64 = format!("{part:0<6}").parse().ok()?;
+        let whole: u64 = whole.parse().ok()?;
+        Some(Self(whole.checked_mul(1_000_000)?.checked_add(millionths)?))
+    }
+}
+
+impl Models {
+    /// What the settings say about models. Keys that are not set are those that everybody's tools go by.
+    pub(super) fn decide(settings: &Settings, sources: &dyn Sources) -> Result<Self, Error> {
+        let standard = Self::default();
+        let model = match &settings.model_name {
+            Some(named) => {
+                let key = secret(&settings.model_key, settings.model_key_file.as_ref())?;
+                Some(named.endpoint(settings.model_url.as_ref(), key, sources))
+            }
+            None => None,
+        };
+        let embedder = match &settings.embedder_name {
+            None => None,
+            Some(NamedEmbedder::None) => Some(Embedder::None),
+            Some(NamedEmbedder::Local(name)) => Some(Embedder::Local(name.clone())),
+            Some(NamedEmbedder::Provider(named)) => {
+                let key = secret(&settings.embedder_key, settings.embedder_key_file.as_ref())?;
+                let endpoint = named.endpoint(settings.embedder_url.as_ref(), key, sources);
+                Some(Embedder::Provider(endpoint))
+            }
+        };
+        let priced = settings.model_price_input.or(settings.model_price_output);
+        if settings.model_max_cost.is_some() && priced.is_none() {
+            return Err(Error::NoPrice);
+        }
+        let time = |set: Option<Duration>, standard| set.unwrap_or(standard);
+        Ok(Self {
+            model,
+            embedder,
+            times: Times {
+                next: time(settings.model_wait, standard.times.next),
+                whole: time(settings.model_timeout, standard.times.whole),
+            },
+            patience: Patience {
+                attempts: settings
+                    .model_attempts
+                    .map_or(standard.patience.attempts, |it| {
+                        u32::try_from(it.get()).unwrap_or(u32::MAX)
+                    }),
+                ..standard.patience
+            },
+            allowance: Allowance {
+                tokens: settings.model_max_tokens.map(|it| it.get()),
+                cost: settings.model_max_cost,
+            },
+            price: Price {
+                input: settings.model_price_input.unwrap_or_default(),
+                output: settings.model_price_output.unwrap_or_default(),
+            },
+        })
+    }
+}
+
+impl Named {
+    fn endpoint(&self, url: Option<&Url>, key: Option<Key>, sources: &dyn Sources) -> Endpoint {
+        let mut endpoint = Endpoint::new(self.kind, &self.name);
+        endpoint.url = url.map(|Url(url)| url.clone());
+        // A key for a provider is for where the provider is, and not for whoever speaks like it.
+        let usual = || match endpoint.url {
+            None => sources
+                .variable(usual_key(self.kind)?)
+                .and_then(|it| Key::from_text(&it)),
+            Some(_) => None,
+        };
+        endpoint.key = key.or_else(usual);
+        endpoint
+    }
+}
+
+/// The variable in which everybody's tools look for a key.
+fn usual_key(kind: provider::Kind) -> Option<&'static str> {
+    match kind {
+        provider::Kind::OpenAi => Some("OPENAI_API_KEY"),
+        provider::Kind::Anthropic => Some("ANTHROPIC_API_KEY"),
+        provider::Kind::Gemini => Some("GEMINI_API_KEY"),
+        _ => None,
+    }
+}
+
+/// The key that is set, or the one that a file holds.
+fn secret(key: &Option<Key>, file: Option<&PathBuf>) -> Result<Option<Key>, Error> {
+    match (key, file) {
+        (Some(key), _) => Ok(Some(key.clone())),
+        (None, None) => Ok(None),
+        (None, Some(path)) => {
+            let text = std::fs::read_to_string(path).map_err(|source| Error::Read {
+                path: path.clone(),
+                source,
+            })?;
+            Ok(Key::from_text(&text))
+        }
+    }
+}
