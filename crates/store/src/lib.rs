@@ -78,7 +78,7 @@ mod tail;
 pub use batch::{Batch, NewEvent};
 pub use entry::{Entry, StreamId, StreamState};
 pub use query::{Order, Query};
-pub use table::{Column, Kind, Row, Table, Value};
+pub use table::{Column, Kind, Row, Rule, Table, Value};
 
 pub use follow::Follow;
 pub use press::Stats;

@@ -36,6 +36,22 @@ pub struct Column {
     pub name: &'static str,
     /// What it holds.
     pub kind: Kind,
+    /// What every value of it fulfils.
+    pub rule: Rule,
+}
+
+/// What every value of a column fulfils. A row that does not is refused before anything is written, and by the file
+/// itself. A column that is added to a table of old has no rule, since old rows have nothing there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Nothing.
+    Any,
+    /// It is a text that says something: not empty, not only blanks.
+    Filled,
+    /// It is one of these texts.
+    OneOf(&'static [&'static str]),
+    /// It is a number from the first to the second, both included.
+    Within(i64, i64),
 }
 
 /// What a column holds.
@@ -47,17 +63,43 @@ pub enum Kind {
     Text,
 }
 
+impl Rule {
+    /// Whether a value fulfils it.
+    fn allows(self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Any, _) => true,
+            (Self::Filled, Value::Text(text)) => !text.trim().is_empty(),
+            (Self::OneOf(texts), Value::Text(text)) => texts.contains(&text.as_str()),
+            (Self::Within(least, most), Value::Integer(number)) => (least..=most).contains(number),
+            (Self::Filled | Self::OneOf(_), Value::Integer(_))
+            | (Self::Within(..), Value::Text(_)) => false,
+        }
+    }
+}
+
 impl Column {
     /// A column of whole numbers.
     pub const fn integer(name: &'static str) -> Self {
-        let kind = Kind::Integer;
-        Self { name, kind }
+        Self {
+            name,
+            kind: Kind::Integer,
+            rule: Rule::Any,
+        }
     }
 
     /// A column of text.
     pub const fn text(name: &'static str) -> Self {
-        let kind = Kind::Text;
-        Self { name, kind }
+        Self {
+            name,
+            kind: Kind::Text,
+            rule: Rule::Any,
+        }
+    }
+
+    /// The same, with a rule.
+    #[must_use]
+    pub const fn with(self, rule: Rule) -> Self {
+        Self { rule, ..self }
     }
 }
 
@@ -127,6 +169,17 @@ impl Table {
                 return Err(self.misused(format!("{name:?} is no name for a column of it")));
             }
         }
+        for column in self.columns {
+            let fits = match column.rule {
+                Rule::Any => true,
+                Rule::Filled | Rule::OneOf(_) => column.kind == Kind::Text,
+                Rule::Within(least, most) => column.kind == Kind::Integer && least <= most,
+            };
+            if !fits {
+                let (name, rule) = (column.name, column.rule);
+                return Err(self.misused(format!("column {name:?} cannot have the rule {rule:?}")));
+            }
+        }
         for name in self.indexes.iter().copied().flatten() {
             self.column(name)?;
         }
@@ -149,14 +202,21 @@ impl Table {
         Err(self.misused(format!("column {name:?} is of kind {kind:?}")))
     }
 
-    /// Whether a row has the declared columns.
+    /// Whether a row has the declared columns, and they fulfil their rules.
     pub(crate) fn admits(&self, row: &Row) -> Result<(), Error> {
         let (given, declared) = (row.columns.len(), self.columns.len());
         if given != declared {
             return Err(self.misused(format!("a row has {given} of {declared} columns")));
         }
         let mut columns = row.columns.iter().enumerate();
-        columns.try_for_each(|(place, value)| self.fits(place, value))
+        columns.try_for_each(|(place, value)| {
+            self.fits(place, value)?;
+            let Column { name, rule, .. } = self.columns[place];
+            if rule.allows(value) {
+                return Ok(());
+            }
+            Err(self.misused(format!("column {name:?} breaks the rule {rule:?}")))
+        })
     }
 
     pub(crate) fn undeclared(&self) -> Error {

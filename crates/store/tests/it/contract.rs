@@ -49,6 +49,7 @@ contract! {
             pages_in_both_directions
             counts_without_regard_to_the_page
             refuses_what_was_not_declared
+            refuses_what_breaks_a_rule
         ]
         following: [
             follows_what_was_and_what_comes

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use store::{
-    Batch, Column, Durability, Entry, Error, NewEvent, Options, Query, Row, Store, StreamId,
+    Batch, Column, Durability, Entry, Error, NewEvent, Options, Query, Row, Rule, Store, StreamId,
     StreamState, Table,
 };
 use tempfile::TempDir;
@@ -31,6 +31,17 @@ pub(crate) static HEAPS: Table = Table {
     indexes: &[],
 };
 
+/// One whose columns have rules.
+pub(crate) static CLAIMS: Table = Table {
+    name: "claims",
+    columns: &[
+        Column::text("source").with(Rule::Filled),
+        Column::text("layer").with(Rule::OneOf(&["belief", "reader's"])),
+        Column::integer("weight").with(Rule::Within(0, 1000)),
+    ],
+    indexes: &[],
+};
+
 /// A store, and the folder it is in.
 pub(crate) struct Made {
     pub(crate) store: Store,
@@ -39,7 +50,7 @@ pub(crate) struct Made {
 
 impl Made {
     pub(crate) fn memory() -> Self {
-        let store = Store::memory(&[&NOTES, &HEAPS]);
+        let store = Store::memory(&[&NOTES, &HEAPS, &CLAIMS]);
         let _folder = None;
         Self { store, _folder }
     }
@@ -66,7 +77,7 @@ impl Made {
 
 /// The tables above in a folder.
 pub(crate) fn options(folder: &Path) -> Options {
-    Options::new(folder).tables(&[&NOTES, &HEAPS])
+    Options::new(folder).tables(&[&NOTES, &HEAPS, &CLAIMS])
 }
 
 pub(crate) fn stream(name: &str) -> StreamId {

@@ -8,7 +8,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::failure::Explained;
 use super::statements::{kind, table_name};
 use crate::Error;
-use crate::table::{Kind, Table};
+use crate::table::{Column, Kind, Rule, Table};
 
 #[cfg(test)]
 #[path = "schema_tests.rs"]
@@ -92,7 +92,10 @@ fn declare_columns(
     };
     if found.is_empty() {
         let columns = table.columns.iter();
-        let columns = columns.map(|column| format!(", {}", definition(column.name, column.kind)));
+        let columns = columns.map(|column| {
+            let definition = definition(column.name, column.kind);
+            format!(", {definition}{}", check(column))
+        });
         let columns: String = columns.collect();
         let create = format!(
             "CREATE TABLE \"{name}\" (key TEXT NOT NULL PRIMARY KEY{columns}, body BLOB NOT NULL)
@@ -114,6 +117,25 @@ fn declare_columns(
         }
     }
     Ok(())
+}
+
+/// A column's rule as the file keeps it.
+fn check(column: &Column) -> String {
+    let name = column.name;
+    match column.rule {
+        Rule::Any => String::new(),
+        Rule::Filled => format!(" CHECK (trim(\"{name}\") <> '')"),
+        Rule::OneOf(texts) => {
+            let texts: Vec<_> = texts
+                .iter()
+                .map(|text| format!("'{}'", text.replace('\'', "''")))
+                .collect();
+            format!(" CHECK (\"{name}\" IN ({}))", texts.join(", "))
+        }
+        Rule::Within(least, most) => {
+            format!(" CHECK (\"{name}\" BETWEEN {least} AND {most})")
+        }
+    }
 }
 
 /// The names and kinds of a table's columns; none if there is no such table.

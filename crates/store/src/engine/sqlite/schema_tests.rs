@@ -39,3 +39,37 @@ fn a_step_that_fails_takes_the_others_back() {
     assert_eq!((version(&file), count(&file, "a")), (1, Ok(2)));
     assert!(count(&file, "b").is_err());
 }
+
+#[test]
+fn the_file_itself_refuses_what_breaks_a_rule() {
+    static CLAIMS: Table = Table {
+        name: "claims",
+        columns: &[
+            Column::text("source").with(Rule::Filled),
+            Column::text("layer").with(Rule::OneOf(&["belief", "reader's"])),
+            Column::integer("weight").with(Rule::Within(0, 1000)),
+        ],
+        indexes: &[],
+    };
+    let mut file = Connection::open_in_memory().unwrap();
+    declare(&mut file, Path::new("memory"), &[&CLAIMS]).unwrap();
+    let name = table_name(&CLAIMS);
+    let insert = |values: &str| {
+        let sql = format!(
+            "INSERT INTO \"{name}\" (key, source, layer, weight, body) VALUES ({values}, x'')"
+        );
+        file.execute_batch(&sql)
+    };
+    insert("'a', 'ada', 'belief', 0").unwrap();
+    insert("'b', 'ada', 'reader''s', 1000").unwrap();
+    for broken in [
+        "'c', '', 'belief', 1",
+        "'c', '  ', 'belief', 1",
+        "'c', 'ada', 'rumour', 1",
+        "'c', 'ada', 'belief', 1001",
+        "'c', NULL, 'belief', 1",
+    ] {
+        let error = insert(broken).unwrap_err().to_string();
+        assert!(error.contains("constraint"), "{error}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use store::{Batch, Column, Error, Order, Query, Row, Table};
 
-use crate::support::{HEAPS, Made, NOTES, note};
+use crate::support::{CLAIMS, HEAPS, Made, NOTES, note};
 
 pub(crate) async fn puts_replaces_and_deletes_rows(make: fn() -> Made) {
     let made = make();
@@ -174,4 +174,40 @@ pub(crate) async fn refuses_what_was_not_declared(make: fn() -> Made) {
             ..
         })
     ));
+}
+
+pub(crate) async fn refuses_what_breaks_a_rule(make: fn() -> Made) {
+    let made = make();
+    let claim = |source: &str, layer: &str, weight: i64| Row {
+        key: "k".into(),
+        columns: vec![source.into(), layer.into(), weight.into()],
+        body: "".into(),
+    };
+    for broken in [
+        claim("", "belief", 1),
+        claim(" \n", "belief", 1),
+        claim("ada", "rumour", 1),
+        claim("ada", "belief", -1),
+        claim("ada", "belief", 1001),
+    ] {
+        let put = made.commit(Batch::new().put(&CLAIMS, broken.clone())).await;
+        assert!(
+            matches!(
+                put,
+                Err(Error::Declaration {
+                    table: "claims",
+                    ..
+                })
+            ),
+            "{put:?}"
+        );
+        let insert = made.commit(Batch::new().insert(&CLAIMS, broken)).await;
+        assert!(
+            matches!(insert, Err(Error::Declaration { .. })),
+            "{insert:?}"
+        );
+    }
+    for whole in [claim("ada", "belief", 0), claim("ada", "reader's", 1000)] {
+        made.commit(Batch::new().put(&CLAIMS, whole)).await.unwrap();
+    }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use store::{
-    Batch, Column, Durability, Error, Options, Order, Query, Row, Store, StreamState, Table,
+    Batch, Column, Durability, Error, Options, Order, Query, Row, Rule, Store, StreamState, Table,
 };
 
 use super::outsider;
@@ -253,7 +253,7 @@ async fn refuses_a_column_that_was_something_else() {
 
 #[tokio::test]
 async fn refuses_declarations_that_make_no_sense() {
-    static BAD: [Table; 4] = [
+    static BAD: [Table; 6] = [
         Table {
             name: "Peo ple",
             columns: &[],
@@ -273,6 +273,16 @@ async fn refuses_declarations_that_make_no_sense() {
             name: "people",
             columns: &[Column::text("a")],
             indexes: &[&["b"]],
+        },
+        Table {
+            name: "people",
+            columns: &[Column::integer("a").with(Rule::Filled)],
+            indexes: &[],
+        },
+        Table {
+            name: "people",
+            columns: &[Column::integer("a").with(Rule::Within(2, 1))],
+            indexes: &[],
         },
     ];
     let folder = tempfile::tempdir().unwrap();
