@@ -128,7 +128,7 @@ fn finds_a_clock_in_the_session() {
     let found = files::check_file("crates/capnweb/src/session.rs", text);
     assert_eq!(
         found,
-        ["crates/capnweb/src/session.rs:4: the session has no I/O, clock or tasks (Instant)"]
+        ["crates/capnweb/src/session.rs:4: this is pure: no I/O, clock or tasks (Instant)"]
     );
     assert_eq!(
         files::check_file("crates/capnweb/src/stream.rs", text),

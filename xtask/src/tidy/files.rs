@@ -18,7 +18,7 @@ const MACHINE_FOLDERS: [&str; 4] = [
     concat!("/", "work/"),
 ];
 
-/// What the session must do without: it takes a message and the time, and returns what follows.
+/// What the pure middle must do without: it takes a value and the time, and returns what follows.
 const IMPURE: [&str; 7] = [
     "tokio",
     "Instant",
@@ -56,13 +56,13 @@ pub(super) fn check_file(name: &str, text: &str) -> Vec<String> {
         if names_a_machine_path(line) {
             findings.push(format!("{name}:{}: a path of one machine", index + 1));
         }
-        if is_session(name)
+        if is_pure(name)
             && let Some(word) = IMPURE
                 .iter()
                 .find(|word| is_code(line) && line.contains(**word))
         {
             findings.push(format!(
-                "{name}:{}: the session has no I/O, clock or tasks ({word})",
+                "{name}:{}: this is pure: no I/O, clock or tasks ({word})",
                 index + 1
             ));
         }
@@ -109,9 +109,25 @@ fn is_library_source(name: &str) -> bool {
         && inside.is_some_and(|(package, _)| package != "monas")
 }
 
-/// The pure middle of the protocol.
-fn is_session(name: &str) -> bool {
-    name == "crates/capnweb/src/session.rs" || name.starts_with("crates/capnweb/src/session/")
+/// The pure middle: the protocol's session; what memory decides and how it ranks.
+const PURE: [&str; 9] = [
+    "crates/capnweb/src/session",
+    "crates/memory/src/claim",
+    "crates/memory/src/decide",
+    "crates/memory/src/graph",
+    "crates/memory/src/index",
+    "crates/memory/src/recall/",
+    "crates/memory/src/rules",
+    "crates/memory/src/space",
+    "crates/memory/src/text",
+];
+
+fn is_pure(name: &str) -> bool {
+    let inside = |pure: &&str| {
+        let rest = name.strip_prefix(**pure);
+        rest.is_some_and(|rest| pure.ends_with('/') || rest == ".rs" || rest.starts_with('/'))
+    };
+    PURE.iter().any(|pure| inside(&pure))
 }
 
 fn is_code(line: &str) -> bool {

@@ -1,0 +1,92 @@
+//! What is wrong with what a space holds.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+use serde::Serialize;
+
+use crate::claim::Claim;
+use crate::layer::Layer;
+use crate::record::Kept;
+use crate::rules::Rules;
+use crate::space::Space;
+
+/// An account of a space. A sound one has no duplicates, no loops and no open contradictions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Audit {
+    /// How many records there are.
+    pub records: usize,
+    /// How many in each layer.
+    pub layers: BTreeMap<&'static str, usize>,
+    /// Lasting records that say the same as another one.
+    pub duplicates: usize,
+    /// What the agent said again after having recalled it: logged, and nothing else.
+    pub echoes: usize,
+    /// Lasting records whose only ground is an echo: recall that feeds on itself.
+    pub recall_loops: usize,
+    /// Lasting records that were never recalled.
+    pub never_read: usize,
+    /// Pairs of lasting records that cannot both be true and are both held without doubt.
+    pub contradictions: usize,
+    /// Lasting records that are in doubt.
+    pub uncertain: usize,
+    /// Lasting records with a part of their reason missing. The database refuses them.
+    pub without_reason: usize,
+    /// How many records were forgotten.
+    pub forgotten: usize,
+}
+
+impl Audit {
+    /// Whether nothing is wrong.
+    pub fn clean(&self) -> bool {
+        self.duplicates == 0
+            && self.recall_loops == 0
+            && self.contradictions == 0
+            && self.without_reason == 0
+    }
+}
+
+/// Looks at everything that a space holds.
+pub(crate) fn audit(space: &Space, rules: &Rules) -> Audit {
+    let mut audit = Audit {
+        records: space.len(),
+        forgotten: space.tombstones().count(),
+        ..Audit::default()
+    };
+    let mut doubled = FxHashSet::default();
+    for layer in Layer::ALL {
+        audit.layers.insert(layer.name(), 0);
+    }
+    for record in space.records() {
+        *audit.layers.entry(record.layer().name()).or_default() += 1;
+        audit.echoes += usize::from(record.echo.is_some());
+        let Some(kept) = record.kept() else { continue };
+        let reason = &kept.reason;
+        let parts = [reason.source(), reason.context(), reason.why()];
+        audit.without_reason += usize::from(parts.iter().any(|part| part.trim().is_empty()));
+        audit.never_read += usize::from(record.usage.times == 0);
+        audit.uncertain += usize::from(!kept.certain());
+        let mut ground = kept.from.iter().map(|id| space.get(id));
+        let loops = !kept.from.is_empty()
+            && ground.all(|it| it.is_some_and(|record| record.echo.is_some()));
+        audit.recall_loops += usize::from(loops);
+        let alike = space
+            .alike(&record.content.text, rules.duplicate)
+            .into_iter();
+        let again = alike
+            .filter(|(other, _)| other.id != record.id && other.kept().is_some())
+            .any(|(other, _)| !doubled.contains(&other.id));
+        if again {
+            audit.duplicates += 1;
+            doubled.insert(record.id.clone());
+        }
+        if kept.certain() {
+            let against = space.against(&Claim::of(&record.content.text));
+            let open = against.iter().filter(|(rival, _)| {
+                rival.id > record.id && rival.kept().is_some_and(Kept::certain)
+            });
+            audit.contradictions += open.count();
+        }
+    }
+    audit
+}

@@ -1,0 +1,169 @@
+//! The words of English by which claims are told apart.
+
+/// What a text says before it says again what was said.
+const FRAMES: [&str; 18] = [
+    "as i said",
+    "as mentioned",
+    "as noted",
+    "as stated",
+    "again",
+    "to repeat",
+    "once more",
+    "remember that",
+    "remember",
+    "note that",
+    "i recall that",
+    "i recall",
+    "i remember that",
+    "from memory",
+    "according to my memory",
+    "it is known that",
+    "we know that",
+    "reminder",
+];
+
+/// A text without words at its beginning that only say that it is said again.
+pub(super) fn without_frame(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while let Some(shorter) = FRAMES.iter().find_map(|frame| strip(rest, frame)) {
+        rest = shorter;
+    }
+    rest
+}
+
+fn strip<'a>(text: &'a str, frame: &str) -> Option<&'a str> {
+    let head = text.get(..frame.len())?;
+    let rest = &text[frame.len()..];
+    let ends = rest.starts_with(|c: char| !c.is_alphanumeric());
+    let left = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+    (ends && head.eq_ignore_ascii_case(frame) && !left.is_empty()).then_some(left)
+}
+
+/// Pairs of words of which one denies the other, the negative one first.
+const OPPOSITES: [(&str, &str); 22] = [
+    ("disabled", "enabled"),
+    ("disable", "enable"),
+    ("disables", "enables"),
+    ("off", "on"),
+    ("forbidden", "allowed"),
+    ("prohibited", "allowed"),
+    ("denied", "allowed"),
+    ("forbids", "allows"),
+    ("closed", "open"),
+    ("false", "true"),
+    ("impossible", "possible"),
+    ("unavailable", "available"),
+    ("invalid", "valid"),
+    ("unlocked", "locked"),
+    ("absent", "present"),
+    ("offline", "online"),
+    ("unsafe", "safe"),
+    ("unsupported", "supported"),
+    ("inactive", "active"),
+    ("incorrect", "correct"),
+    ("dead", "alive"),
+    ("excludes", "includes"),
+];
+
+/// The word that a word denies, both in lower case.
+pub(super) fn negative_of(word: &str) -> Option<&'static str> {
+    let found = OPPOSITES.iter().find(|(negative, _)| *negative == word);
+    found.map(|(_, positive)| *positive)
+}
+
+/// Verbs and other words that take one value at a time.
+const SINGLE: [&str; 26] = [
+    "lives",
+    "live",
+    "lived",
+    "born",
+    "called",
+    "named",
+    "costs",
+    "cost",
+    "drives",
+    "drive",
+    "returns",
+    "return",
+    "listens",
+    "listen",
+    "prefers",
+    "prefer",
+    "weighs",
+    "measures",
+    "equals",
+    "as",
+    "favourite",
+    "favorite",
+    "defaults",
+    "expires",
+    "belongs",
+    "resides",
+];
+
+pub(super) fn single_valued(word: &str) -> bool {
+    SINGLE.contains(&word)
+}
+
+const COPULAS: [&str; 8] = ["is", "are", "was", "were", "be", "am", "been", "becomes"];
+
+/// By term.
+pub(super) fn is_copula(term: &str) -> bool {
+    COPULAS.iter().any(|word| crate::text::term(word) == term)
+}
+
+const HELPERS: [&str; 18] = [
+    "is", "are", "was", "were", "be", "am", "been", "do", "does", "did", "has", "have", "had",
+    "will", "can", "must", "should", "may",
+];
+
+/// Whether a term only connects what is said of something with it.
+pub(super) fn connects(term: &str) -> bool {
+    // "As" and "on" are kept while a claim is read, for what they say of its verb.
+    matches!(term, "doe" | "ha" | "as" | "wa" | "i") || HELPERS.contains(&term)
+}
+
+/// Whether a word in lower case is a verb, as far as is known without looking around.
+pub(super) fn verb(word: &str) -> bool {
+    const OTHERS: [&str; 24] = [
+        "takes", "uses", "works", "ends", "starts", "begins", "leaves", "arrives", "opens",
+        "supports", "needs", "runs", "contains", "likes", "eats", "speaks", "owns", "wants",
+        "works", "closes", "knows", "says", "makes", "requires",
+    ];
+    HELPERS.contains(&word)
+        || SINGLE.contains(&word) && !matches!(word, "favourite" | "favorite" | "called" | "named")
+        || OTHERS.contains(&word)
+}
+
+/// Whether a word is a verb in the past: what it tells may have happened more than once.
+pub(super) fn repeats(word: &str) -> bool {
+    const PAST: [&str; 20] = [
+        "ran", "bought", "saw", "met", "ate", "went", "came", "made", "gave", "took", "sold",
+        "sent", "wrote", "said", "told", "won", "lost", "flew", "drove", "found",
+    ];
+    PAST.contains(&word)
+        || word.len() > 4
+            && word.ends_with("ed")
+            && !matches!(word, "released" | "founded" | "called" | "named")
+}
+
+pub(super) fn year(word: &str) -> bool {
+    word.len() == 4
+        && word
+            .parse()
+            .is_ok_and(|year: u16| (1900..2100).contains(&year))
+}
+
+/// Whether a word is an ordinal number, as days of a month are.
+pub(super) fn ordinal(word: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+        "tenth", "eleventh", "twelfth",
+    ];
+    WORDS.contains(&word)
+        || ["st", "nd", "rd", "th"].iter().any(|end| {
+            word.strip_suffix(end).is_some_and(|digits| {
+                !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+            })
+        })
+}

@@ -1,0 +1,120 @@
+//! What is held, for elsewhere: JSON Lines that can be read in again, and Cypher that builds the graph.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::record::Record;
+use crate::space::Space;
+
+/// A record as a line of JSON, without the end of the line.
+pub fn line(record: &Record) -> Result<String, Error> {
+    serde_json::to_string(record).map_err(|problem| Error::Input {
+        what: format!("record {}", record.id),
+        problem: problem.to_string(),
+    })
+}
+
+/// Records from lines of JSON. Empty lines are skipped; the first that cannot be read is named.
+pub fn parse(lines: &str) -> Result<Vec<Record>, Error> {
+    let lines = lines.lines().enumerate();
+    lines
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(number, line)| {
+            serde_json::from_str(line).map_err(|problem| Error::Input {
+                what: format!("line {}", number + 1),
+                problem: problem.to_string(),
+            })
+        })
+        .collect()
+}
+
+/// Statements that build the graph elsewhere, each on a line. Running them again changes nothing.
+pub(crate) fn cypher(space: &Space) -> String {
+    let mut text = String::from(
+        "CREATE CONSTRAINT entity_name IF NOT EXISTS FOR (e:Entity) REQUIRE e.name IS UNIQUE;\n\
+         CREATE CONSTRAINT record_id IF NOT EXISTS FOR (r:Record) REQUIRE r.id IS UNIQUE;\n",
+    );
+    let graph = space.graph();
+    let mut say = |line: String| {
+        text.push_str(&line);
+        text.push_str(";\n");
+    };
+    for node in graph.nodes() {
+        let kind = serde_json::to_value(node.kind).unwrap_or(Value::Null);
+        let kind = quoted(kind.as_str().unwrap_or_default());
+        say(format!(
+            "MERGE (e:Entity {{name: {}}}) SET e.kind = {kind}, e.mentions = {}",
+            quoted(&node.name),
+            node.mentions
+        ));
+    }
+    for record in space.records() {
+        let mut line = format!(
+            "MERGE (r:Record {{id: {}}}) SET r.layer = {}, r.text = {}",
+            quoted(record.id.as_str()),
+            quoted(record.layer().name()),
+            quoted(&record.content.text)
+        );
+        if let Some(kept) = record.kept() {
+            let reason = &kept.reason;
+            // Writing to a string does not fail.
+            let _ = write!(
+                line,
+                ", r.source = {}, r.confidence = {}, r.context = {}, r.why = {}, r.certain = {}",
+                quoted(reason.source()),
+                reason.confidence(),
+                quoted(reason.context()),
+                quoted(reason.why()),
+                kept.certain()
+            );
+        }
+        say(line);
+        for name in space
+            .slot(&record.id)
+            .into_iter()
+            .flat_map(|slot| graph.of(slot))
+        {
+            say(format!(
+                "MATCH (r:Record {{id: {}}}), (e:Entity {{name: {}}}) MERGE (r)-[:MENTIONS]->(e)",
+                quoted(record.id.as_str()),
+                quoted(name)
+            ));
+        }
+    }
+    for edge in graph.all_edges() {
+        let sources: Vec<String> = edge
+            .support
+            .iter()
+            .filter_map(|&slot| space.at(slot))
+            .map(|record| quoted(record.id.as_str()))
+            .collect();
+        say(format!(
+            "MATCH (a:Entity {{name: {}}}), (b:Entity {{name: {}}}) MERGE (a)-[r:{}]->(b) SET r.weight = {}, r.sources = [{}]",
+            quoted(&edge.from),
+            quoted(&edge.to),
+            edge.kind,
+            edge.support.len(),
+            sources.join(", ")
+        ));
+    }
+    text
+}
+
+/// A string as Cypher writes it.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('\'');
+    for c in text.chars() {
+        match c {
+            '\'' => quoted.push_str("\\'"),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('\'');
+    quoted
+}

@@ -1,0 +1,281 @@
+//! The knowledge graph of a space: entities and relations, each with the records that support it.
+//!
+//! It grows with every record and shrinks when one is taken out: what only that record supported is gone with it.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use crate::index::Slot;
+
+pub(crate) mod extract;
+#[cfg(test)]
+#[path = "graph/extract_tests.rs"]
+mod extract_tests;
+
+pub use extract::EntityKind;
+use extract::Extract;
+
+/// The number of an entity.
+type Number = u32;
+
+/// The graph of a space.
+#[derive(Debug, Default)]
+pub(crate) struct Graph {
+    numbers: FxHashMap<Box<str>, Number>,
+    entities: Vec<Entity>,
+    relations: FxHashMap<(Number, Number, Box<str>), Vec<Slot>>,
+    /// What records support, so that it can be taken back.
+    supported: FxHashMap<Slot, Supported>,
+}
+
+#[derive(Debug)]
+struct Entity {
+    name: Box<str>,
+    kind: EntityKind,
+    /// By slot.
+    mentions: Vec<Slot>,
+    /// Other ends, each with how many relations lead there.
+    neighbours: BTreeMap<Number, u32>,
+}
+
+#[derive(Debug, Default)]
+struct Supported {
+    entities: Vec<Number>,
+    relations: Vec<(Number, Number, Box<str>)>,
+}
+
+/// An entity as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Node {
+    /// Its name as it was first written.
+    pub name: String,
+    /// What it is.
+    pub kind: EntityKind,
+    /// How many records mention it.
+    pub mentions: usize,
+}
+
+/// A relation as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Edge {
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) kind: String,
+    pub(crate) support: Vec<Slot>,
+}
+
+impl Graph {
+    /// Takes in what a record says.
+    pub(crate) fn insert(&mut self, slot: Slot, extract: Extract) {
+        let mut supported = Supported::default();
+        for (name, kind) in extract.entities {
+            let number = self.number(&name, kind);
+            let mentions = &mut self.entities[number as usize].mentions;
+            if let Err(at) = mentions.binary_search(&slot) {
+                mentions.insert(at, slot);
+                supported.entities.push(number);
+            }
+        }
+        for (from, to, kind) in extract.relations {
+            let (Some(from), Some(to)) = (self.find(&from), self.find(&to)) else {
+                continue;
+            };
+            let key = (from, to, Box::<str>::from(kind));
+            let support = self.relations.entry(key.clone()).or_default();
+            if from == to || support.contains(&slot) {
+                continue;
+            }
+            support.push(slot);
+            for (one, other) in [(from, to), (to, from)] {
+                let neighbours = &mut self.entities[one as usize].neighbours;
+                *neighbours.entry(other).or_default() += 1;
+            }
+            supported.relations.push(key);
+        }
+        if !supported.entities.is_empty() {
+            self.supported.insert(slot, supported);
+        }
+    }
+
+    /// Takes back what a record said. What others say, too, stays.
+    pub(crate) fn remove(&mut self, slot: Slot) {
+        let Some(supported) = self.supported.remove(&slot) else {
+            return;
+        };
+        for key in supported.relations {
+            for (one, other) in [(key.0, key.1), (key.1, key.0)] {
+                let neighbours = &mut self.entities[one as usize].neighbours;
+                if let Some(count) = neighbours.get_mut(&other) {
+                    *count -= 1;
+                    if *count == 0 {
+                        neighbours.remove(&other);
+                    }
+                }
+            }
+            if let Some(support) = self.relations.get_mut(&key) {
+                support.retain(|it| *it != slot);
+                if support.is_empty() {
+                    self.relations.remove(&key);
+                }
+            }
+        }
+        for number in supported.entities {
+            let mentions = &mut self.entities[number as usize].mentions;
+            if let Ok(at) = mentions.binary_search(&slot) {
+                mentions.remove(at);
+            }
+        }
+    }
+
+    /// The entity of this name, if a record mentions it.
+    fn find(&self, name: &str) -> Option<Number> {
+        let number = self.numbers.get(&*key(name)).copied()?;
+        Some(number)
+    }
+
+    fn number(&mut self, name: &str, kind: EntityKind) -> Number {
+        let key = key(name);
+        if let Some(&number) = self.numbers.get(&*key) {
+            return number;
+        }
+        let number = self.entities.len() as Number;
+        self.numbers.insert(key, number);
+        self.entities.push(Entity {
+            name: name.into(),
+            kind,
+            mentions: Vec::new(),
+            neighbours: BTreeMap::new(),
+        });
+        number
+    }
+
+    /// The entities that a text names and some record mentions.
+    pub(crate) fn named_in(&self, text: &str) -> Vec<String> {
+        let words: Vec<String> = crate::text::words(text).collect();
+        let mut found = Vec::new();
+        for length in (1..=4).rev() {
+            for window in words.windows(length) {
+                let alone = length == 1 && crate::text::is_common(&window[0]);
+                let name = window.join(" ");
+                if let Some(number) = self.find(&name).filter(|_| !alone) {
+                    let entity = &self.entities[number as usize];
+                    let name = entity.name.to_string();
+                    if !entity.mentions.is_empty() && !found.contains(&name) {
+                        found.push(name);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// The records that mention an entity, by slot.
+    pub(crate) fn mentions(&self, name: &str) -> &[Slot] {
+        self.find(name)
+            .map_or(&[], |number| &self.entities[number as usize].mentions)
+    }
+
+    /// The entities that a record mentions.
+    pub(crate) fn of(&self, slot: Slot) -> impl Iterator<Item = &str> {
+        let supported = self.supported.get(&slot).into_iter();
+        supported
+            .flat_map(|it| &it.entities)
+            .map(|&number| &*self.entities[number as usize].name)
+    }
+
+    /// The relations that a record supports.
+    pub(crate) fn relations_of(&self, slot: Slot) -> impl Iterator<Item = Edge> {
+        let supported = self.supported.get(&slot).into_iter();
+        supported
+            .flat_map(|it| &it.relations)
+            .filter_map(|key| self.edge(key))
+    }
+
+    /// An entity's neighbours, those with most relations first.
+    pub(crate) fn neighbours(&self, name: &str, limit: usize) -> Vec<(String, u32)> {
+        let Some(number) = self.find(name) else {
+            return Vec::new();
+        };
+        let entity = &self.entities[number as usize];
+        let mut neighbours: Vec<_> = entity.neighbours.iter().collect();
+        neighbours.sort_by_key(|&(number, count)| (std::cmp::Reverse(*count), *number));
+        neighbours.truncate(limit);
+        let named = neighbours
+            .into_iter()
+            .map(|(&number, &count)| (self.entities[number as usize].name.to_string(), count));
+        named.collect()
+    }
+
+    /// The relations of an entity, those with most support first.
+    pub(crate) fn edges(&self, name: &str, limit: usize) -> Vec<Edge> {
+        let Some(number) = self.find(name) else {
+            return Vec::new();
+        };
+        let mut slots: Vec<Slot> = self.entities[number as usize].mentions.clone();
+        // The newest are enough to draw from.
+        slots.drain(..slots.len().saturating_sub(4096));
+        let mut edges: Vec<Edge> = Vec::new();
+        let mut seen = rustc_hash::FxHashSet::default();
+        for slot in slots {
+            let Some(supported) = self.supported.get(&slot) else {
+                continue;
+            };
+            for key in &supported.relations {
+                if (key.0 == number || key.1 == number) && seen.insert(key) {
+                    edges.extend(self.edge(key));
+                }
+            }
+        }
+        edges.sort_by(|a, b| {
+            let order = b.support.len().cmp(&a.support.len());
+            order.then_with(|| (&a.from, &a.kind, &a.to).cmp(&(&b.from, &b.kind, &b.to)))
+        });
+        edges.truncate(limit);
+        edges
+    }
+
+    /// An entity as it is shown.
+    pub(crate) fn node(&self, name: &str) -> Option<Node> {
+        let entity = &self.entities[self.find(name)? as usize];
+        (!entity.mentions.is_empty()).then(|| Node {
+            name: entity.name.to_string(),
+            kind: entity.kind,
+            mentions: entity.mentions.len(),
+        })
+    }
+
+    /// All entities that some record mentions, in the order they were first mentioned in.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = Node> {
+        let entities = self.entities.iter().filter(|it| !it.mentions.is_empty());
+        entities.map(|entity| Node {
+            name: entity.name.to_string(),
+            kind: entity.kind,
+            mentions: entity.mentions.len(),
+        })
+    }
+
+    /// All relations, in an order that is always the same.
+    pub(crate) fn all_edges(&self) -> Vec<Edge> {
+        let mut keys: Vec<_> = self.relations.keys().collect();
+        keys.sort();
+        keys.into_iter().filter_map(|key| self.edge(key)).collect()
+    }
+
+    fn edge(&self, key: &(Number, Number, Box<str>)) -> Option<Edge> {
+        let support = self.relations.get(key)?;
+        Some(Edge {
+            from: self.entities[key.0 as usize].name.to_string(),
+            to: self.entities[key.1 as usize].name.to_string(),
+            kind: key.2.to_string(),
+            support: support.clone(),
+        })
+    }
+}
+
+/// What an entity is found by, however it is written.
+fn key(name: &str) -> Box<str> {
+    let words: Vec<String> = crate::text::words(name).collect();
+    words.join(" ").into()
+}

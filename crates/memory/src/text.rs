@@ -1,0 +1,53 @@
+//! Texts as recall sees them: words, and what is common to the forms of a word.
+
+use rustc_hash::FxHashSet;
+
+pub(crate) mod date;
+#[cfg(test)]
+#[path = "text/date_tests.rs"]
+mod date_tests;
+mod irregular;
+mod stem;
+#[cfg(test)]
+#[path = "text/stem_tests.rs"]
+mod stem_tests;
+
+pub(crate) use stem::stem;
+
+/// Words that say how a sentence is built rather than what it is about.
+const COMMON: &str = "a about also am an and any are as at be been being but by can could d did do does doing done \
+    don for from had has have having he her here him his how i if in into is it its just ll m me my no not of on or \
+    our out re s she should so some t than that the their them then there these they this those to up us ve was we \
+    were what when where which who whom whose why will with would you your";
+
+/// Whether a word, in lower case, says nothing of what a text is about.
+pub(crate) fn is_common(word: &str) -> bool {
+    use std::sync::LazyLock;
+    static WORDS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| COMMON.split_whitespace().collect());
+    WORDS.contains(word)
+}
+
+/// The words of a text in lower case: runs of letters and digits. A possessive ending is no word.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
+    let text = text.to_lowercase().replace('’', "'");
+    let words: Vec<String> = text
+        .split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .flat_map(|word| word.strip_suffix("'s").unwrap_or(word).split('\''))
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    words.into_iter()
+}
+
+/// What a text is about: its words without the common ones, each reduced to what its forms have in common, in order.
+pub(crate) fn terms(text: &str) -> Vec<String> {
+    words(text)
+        .filter(|word| !is_common(word))
+        .map(|word| term(&word))
+        .collect()
+}
+
+/// What the forms of a word in lower case have in common.
+pub(crate) fn term(word: &str) -> String {
+    stem(irregular::base(word).unwrap_or(word))
+}

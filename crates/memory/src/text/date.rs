@@ -1,0 +1,269 @@
+//! Dates: the calendar's arithmetic, and dates as texts write them.
+
+/// Milliseconds since 1970.
+pub type Millis = i64;
+
+/// Milliseconds of a day.
+pub(crate) const DAY: Millis = 24 * 60 * 60 * 1000;
+
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+const WEEKDAYS: [&str; 7] = [
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+];
+
+/// What a text says of a date: as much of it as it says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Partial {
+    pub(crate) year: Option<i32>,
+    pub(crate) month: Option<u8>,
+    pub(crate) day: Option<u8>,
+}
+
+impl Partial {
+    /// How much of it a day agrees with: from 0, not at all or nothing said, to 1. A part that disagrees spoils
+    /// all.
+    pub(crate) fn agrees(&self, (year, month, day): (i32, u8, u8)) -> f32 {
+        let parts = [
+            self.year.map(|it| it == year),
+            self.month.map(|it| it == month),
+            self.day.map(|it| it == day),
+        ];
+        if parts.contains(&Some(false)) {
+            return 0.0;
+        }
+        let said = parts.iter().flatten().count();
+        said as f32 / 3.0
+    }
+
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The day of a time: year, month, day.
+pub(crate) fn civil(millis: Millis) -> (i32, u8, u8) {
+    // Days are counted from the first of March of the year 0, so that leap days come last.
+    let days = millis.div_euclid(DAY) + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year as i32, month as u8, day as u8)
+}
+
+/// The beginning of a day.
+pub(crate) fn midnight(year: i32, month: u8, day: u8) -> Millis {
+    let year = i64::from(year) - i64::from(month <= 2);
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let shifted = (i64::from(month) + 9) % 12;
+    let day_of_year = (153 * shifted + 2) / 5 + i64::from(day) - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    (era * 146_097 + day_of_era - 719_468) * DAY
+}
+
+/// A time as ISO 8601 has it, in UTC: a day alone is its beginning, an offset is taken into account.
+pub fn parse(text: &str) -> Option<Millis> {
+    let text = text.trim();
+    let (day, rest) = match text.split_once(['T', 't', ' ']) {
+        Some((day, rest)) => (day, Some(rest)),
+        None => (text, None),
+    };
+    let mut parts = day.splitn(3, '-');
+    let year: i32 = parts.next()?.parse().ok()?;
+    let month: u8 = parts.next()?.parse().ok()?;
+    let date: u8 = parts.next()?.parse().ok()?;
+    if !(1..=12).contains(&month) || !(1..=31).contains(&date) || !(0..=9999).contains(&year) {
+        return None;
+    }
+    let begin = midnight(year, month, date);
+    if civil(begin) != (year, month, date) {
+        return None;
+    }
+    match rest {
+        None => Some(begin),
+        Some(rest) => Some(begin + time_of_day(rest)?),
+    }
+}
+
+fn time_of_day(text: &str) -> Option<Millis> {
+    let text = text.trim_end_matches(['Z', 'z']);
+    let (clock, offset) = match text.rfind(['+', '-']) {
+        Some(place) => {
+            let (hours, minutes) = text[place + 1..]
+                .split_once(':')
+                .unwrap_or((&text[place + 1..], "0"));
+            let minutes = hours.parse::<i64>().ok()? * 60 + minutes.parse::<i64>().ok()?;
+            let sign = if text.as_bytes()[place] == b'+' {
+                1
+            } else {
+                -1
+            };
+            (&text[..place], sign * minutes * 60_000)
+        }
+        None => (text, 0),
+    };
+    let mut parts = clock.split(':');
+    let hours: i64 = parts.next()?.parse().ok()?;
+    let minutes: i64 = parts.next()?.parse().ok()?;
+    let seconds: f64 = parts.next().unwrap_or("0").parse().ok()?;
+    if parts.next().is_some()
+        || !(0..24).contains(&hours)
+        || !(0..60).contains(&minutes)
+        || !(0.0..61.0).contains(&seconds)
+    {
+        return None;
+    }
+    Some((hours * 60 + minutes) * 60_000 + (seconds * 1000.0) as i64 - offset)
+}
+
+/// A time as ISO 8601 has it, in UTC, to the second.
+pub fn format(millis: Millis) -> String {
+    let (year, month, day) = civil(millis);
+    let second = millis.div_euclid(1000).rem_euclid(24 * 60 * 60);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// The number of a month's name or its first three letters, in lower case.
+pub(crate) fn month(word: &str) -> Option<u8> {
+    let found = MONTHS.iter().position(|&name| {
+        name == word
+            || word.len() == 3 && name.starts_with(word)
+            || word == "sept" && name == "september"
+    });
+    found.map(|place| place as u8 + 1)
+}
+
+/// The number of a weekday's name, in lower case; Monday is 0.
+pub(crate) fn weekday(word: &str) -> Option<u8> {
+    let found = WEEKDAYS.iter().position(|&name| name == word);
+    found.map(|place| place as u8)
+}
+
+/// The dates that a text names: "9 June 2024", "June 2024", "2024-06-09", "in 2024", "the fifth of April".
+pub(crate) fn named(text: &str) -> Vec<Partial> {
+    let words: Vec<String> = super::words(text).collect();
+    let mut found = Vec::new();
+    let mut place = 0;
+    while place < words.len() {
+        let (date, taken) = at(&words[place..]);
+        if !date.is_empty() {
+            found.push(date);
+        }
+        place += taken.max(1);
+    }
+    found
+}
+
+/// The date at the beginning of these words, and how many of them say it.
+fn at(words: &[String]) -> (Partial, usize) {
+    let word = |place: usize| words.get(place).map_or("", String::as_str);
+    // 2024-06-09
+    if let (Some(year), Ok(month @ 1..=12), Some(day)) =
+        (year(word(0)), word(1).parse::<u8>(), day(word(2)))
+        && word(1).len() == 2
+    {
+        let (year, month, day) = (Some(year), Some(month), Some(day));
+        return (Partial { year, month, day }, 3);
+    }
+    // 9 June 2024, fifth of April
+    if let Some(day) = day(word(0)) {
+        let skipped = usize::from(word(1) == "of");
+        if let Some(month) = month(word(1 + skipped)) {
+            let year = year(word(2 + skipped));
+            let taken = 2 + skipped + usize::from(year.is_some());
+            let (month, day) = (Some(month), Some(day));
+            return (Partial { year, month, day }, taken);
+        }
+    }
+    // June 9 2024, June 2024, June. A lone "may" is a verb more often than not.
+    if let Some(month) = month(word(0)) {
+        let day = day(word(1)).filter(|_| year(word(1)).is_none());
+        let after = 1 + usize::from(day.is_some());
+        let year = year(word(after));
+        if month != 5 || day.is_some() || year.is_some() || word(0) != "may" {
+            let month = Some(month);
+            return (
+                Partial { year, month, day },
+                after + usize::from(year.is_some()),
+            );
+        }
+    }
+    let year = year(word(0));
+    (
+        Partial {
+            year,
+            ..Partial::default()
+        },
+        1,
+    )
+}
+
+fn year(word: &str) -> Option<i32> {
+    let year = word.parse().ok()?;
+    (word.len() == 4 && (1900..2100).contains(&year)).then_some(year)
+}
+
+fn day(word: &str) -> Option<u8> {
+    const ORDINALS: [&str; 20] = [
+        "first",
+        "second",
+        "third",
+        "fourth",
+        "fifth",
+        "sixth",
+        "seventh",
+        "eighth",
+        "ninth",
+        "tenth",
+        "eleventh",
+        "twelfth",
+        "thirteenth",
+        "fourteenth",
+        "fifteenth",
+        "sixteenth",
+        "seventeenth",
+        "eighteenth",
+        "nineteenth",
+        "twentieth",
+    ];
+    if let Some(place) = ORDINALS.iter().position(|&ordinal| ordinal == word) {
+        return Some(place as u8 + 1);
+    }
+    let digits = ["st", "nd", "rd", "th"]
+        .iter()
+        .find_map(|end| word.strip_suffix(end))
+        .unwrap_or(word);
+    let day: u8 = digits.parse().ok()?;
+    (digits.len() <= 2 && (1..=31).contains(&day)).then_some(day)
+}

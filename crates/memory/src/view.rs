@@ -1,0 +1,124 @@
+//! Views of a space: its graph for drawing, and what has to do with a task.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use crate::graph::{Edge, Node};
+use crate::recall::Relation;
+use crate::record::Record;
+use crate::space::Space;
+
+/// Entities and relations, for drawing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Picture {
+    /// The entities.
+    pub nodes: Vec<Node>,
+    /// Relations between them.
+    pub edges: Vec<Relation>,
+}
+
+/// What has to do with a task.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    /// Entities that the task's records are about, the most mentioned first.
+    pub concepts: Vec<String>,
+    /// The task's records, the newest first, but for those about code.
+    pub conversations: Vec<Arc<Record>>,
+    /// The task's records about code.
+    pub code: Vec<Arc<Record>>,
+}
+
+/// How many supporting records a relation names.
+const NAMED: usize = 8;
+
+pub(crate) fn relation(space: &Space, edge: Edge) -> Relation {
+    let named = edge.support.iter().rev().take(NAMED);
+    let sources = named
+        .filter_map(|&slot| space.at(slot))
+        .map(|record| record.id.clone());
+    Relation {
+        sources: sources.collect(),
+        weight: edge.support.len(),
+        from: edge.from,
+        to: edge.to,
+        kind: edge.kind,
+    }
+}
+
+/// The graph around a topic: what it names, and what that is connected with. Without a topic, what is mentioned most.
+pub(crate) fn picture(space: &Space, topic: Option<&str>, limit: usize) -> Picture {
+    let graph = space.graph();
+    let mut names: Vec<String> = match topic {
+        Some(topic) => graph.named_in(topic),
+        None => {
+            let mut nodes: Vec<Node> = graph.nodes().collect();
+            nodes.sort_by(|a, b| {
+                b.mentions
+                    .cmp(&a.mentions)
+                    .then_with(|| a.name.cmp(&b.name))
+            });
+            nodes
+                .into_iter()
+                .take(limit / 4 + 1)
+                .map(|node| node.name)
+                .collect()
+        }
+    };
+    let mut edges: Vec<Relation> = Vec::new();
+    for name in names.clone() {
+        for edge in graph.edges(&name, limit) {
+            for end in [&edge.from, &edge.to] {
+                if names.len() < limit && !names.contains(end) {
+                    names.push(end.clone());
+                }
+            }
+            let shown = names.contains(&edge.from) && names.contains(&edge.to);
+            let relation = relation(space, edge);
+            if shown && !edges.contains(&relation) {
+                edges.push(relation);
+            }
+        }
+    }
+    Picture {
+        nodes: names.iter().filter_map(|name| graph.node(name)).collect(),
+        edges,
+    }
+}
+
+/// What has to do with a task.
+pub(crate) fn context(space: &Space, task: &str, limit: usize) -> Context {
+    let mut context = Context::default();
+    let mut mentions: FxHashMap<String, usize> = FxHashMap::default();
+    let mut records: Vec<&Arc<Record>> = space
+        .records()
+        .filter(|record| record.content.task.as_deref() == Some(task) && record.echo.is_none())
+        .collect();
+    records.reverse();
+    for record in records {
+        for name in space
+            .slot(&record.id)
+            .into_iter()
+            .flat_map(|slot| space.graph().of(slot))
+        {
+            *mentions.entry(name.to_owned()).or_default() += 1;
+        }
+        let list = if record.content.kind == "code" {
+            &mut context.code
+        } else {
+            &mut context.conversations
+        };
+        if list.len() < limit {
+            list.push(Arc::clone(record));
+        }
+    }
+    let mut concepts: Vec<(String, usize)> = mentions.into_iter().collect();
+    concepts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    context.concepts = concepts
+        .into_iter()
+        .take(limit)
+        .map(|(name, _)| name)
+        .collect();
+    context
+}

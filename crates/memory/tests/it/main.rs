@@ -1,0 +1,6 @@
+//! Memory as its users see it.
+
+mod junk;
+mod keeping;
+mod recall;
+mod support;
