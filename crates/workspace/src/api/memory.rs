@@ -1,0 +1,289 @@
+//! `/api/memory`: what agents remember.
+//!
+//! `agent` names whose memory it is, everywhere; without it, the default agent's.
+
+use std::sync::Arc;
+
+use access::Principal;
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, RawQuery, State};
+use axum::http::{Response, StatusCode};
+use axum::routing::{MethodRouter, get, post};
+use memory::{Access, Error, Handle, Hit, Layer, Memory, Record, export};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::{Answer, Failure, read, respond, response};
+
+mod shapes;
+
+use shapes::{Forget, Query, Search, Sorted, Store, Whose};
+
+/// The most bytes of an import.
+const MAX_IMPORT: usize = 256 << 20;
+
+/// How many nodes a graph has unless it is said otherwise, and at most.
+const NODES: (usize, usize) = (50, 500);
+
+/// How many records a context lists.
+const LISTED: usize = 20;
+
+/// What the routes know.
+#[derive(Clone, Debug)]
+struct Site {
+    memory: Memory,
+    /// The agent whose memory is meant where none is named.
+    agent: String,
+}
+
+/// The routes. Whoever lets callers in says who calls, by a [`Principal`] among the request's extensions.
+pub fn routes(memory: Memory, agent: &str) -> Router {
+    let site = Site {
+        memory,
+        agent: agent.to_owned(),
+    };
+    Router::new()
+        .route("/api/memory/query", asked(query))
+        .route("/api/memory/store", asked(store))
+        .route("/api/memory/vector-search", asked(search))
+        .route("/api/memory/forget", asked(forget))
+        .route("/api/memory/context", looked(context))
+        .route("/api/memory/graph", looked(graph))
+        .route("/api/memory/audit", looked(audit))
+        .route("/api/memory/export", get(export_all))
+        .route(
+            "/api/memory/import",
+            post(import).layer(DefaultBodyLimit::max(MAX_IMPORT)),
+        )
+        .with_state(site)
+}
+
+/// Who calls, if it was asked.
+type Caller = Option<axum::Extension<Principal>>;
+
+impl Site {
+    /// The memory of an agent, for whoever calls. This is the one place where the caller's right to it is decided; for
+    /// now everyone who was let in owns every space, and nobody governs.
+    fn space(&self, _caller: &Caller, agent: Option<&str>) -> Result<Handle, Failure> {
+        let name = agent.filter(|name| !name.is_empty()).unwrap_or(&self.agent);
+        let handle = self.memory.space(name).map_err(failure)?;
+        Ok(handle.shared(Access::Own))
+    }
+}
+
+/// A route whose request is a body.
+fn asked<B, F, T>(act: F) -> MethodRouter<Site>
+where
+    B: DeserializeOwned + Send + 'static,
+    F: Fn(Handle, B) -> T + Clone + Send + Sync + 'static,
+    T: Future<Output = Answer> + Send + 'static,
+{
+    post(
+        async move |State(site): State<Site>, caller: Caller, body: Bytes| {
+            let read = || -> Result<(Handle, B), Failure> {
+                let Whose { agent } = read(&body)?;
+                Ok((site.space(&caller, agent.as_deref())?, read(&body)?))
+            };
+            let answer = match read() {
+                Ok((space, body)) => act(space, body).await,
+                Err(failure) => Err(failure),
+            };
+            respond(answer)
+        },
+    )
+}
+
+/// A route whose request is its address.
+fn looked<F, T>(look: F) -> MethodRouter<Site>
+where
+    F: Fn(Handle, Fields) -> T + Clone + Send + Sync + 'static,
+    T: Future<Output = Answer> + Send + 'static,
+{
+    get(
+        async move |State(site): State<Site>, caller: Caller, RawQuery(raw): RawQuery| {
+            let fields = Fields::of(raw);
+            let answer = match site.space(&caller, fields.get("agent")) {
+                Ok(space) => look(space, fields).await,
+                Err(failure) => Err(failure),
+            };
+            respond(answer)
+        },
+    )
+}
+
+async fn query(space: Handle, query: Query) -> Answer {
+    let mode = query.mode();
+    let answer = space.recall(query.recall()?).await.map_err(failure)?;
+    let entities: Vec<&str> = answer.entities.iter().map(|node| &*node.name).collect();
+    Ok(json!({
+        "entities": entities,
+        "relationships": answer.relations,
+        "sources": answer.hits.iter().map(shapes::hit).collect::<Vec<_>>(),
+        "mode": mode,
+        "retriever": answer.retriever,
+    }))
+}
+
+async fn search(space: Handle, search: Search) -> Answer {
+    let answer = space.recall(search.recall()).await.map_err(failure)?;
+    let result = |hit: &Hit| {
+        let mut shown = shapes::hit(hit);
+        shown["similarity"] = json!(hit.similarity.unwrap_or(hit.relevance));
+        shown
+    };
+    let results: Vec<Value> = answer.hits.iter().map(result).collect();
+    Ok(json!({ "results": results, "retriever": answer.retriever }))
+}
+
+async fn store(space: Handle, store: Store) -> Answer {
+    let (id, layer, outcome) = match store.sort()? {
+        Sorted::Observe(content) => {
+            let id = space.observe(content).await.map_err(failure)?;
+            (id, Layer::Observation, "observed")
+        }
+        Sorted::Keep(keep) => {
+            let layer = keep.layer.into();
+            let outcome = space.keep(*keep).await.map_err(failure)?;
+            (outcome.id().clone(), layer, outcome.name())
+        }
+    };
+    Ok(json!({ "success": true, "node_id": id, "layer": layer, "outcome": outcome }))
+}
+
+async fn forget(space: Handle, forget: Forget) -> Answer {
+    let gone = space
+        .forget(&forget.id, &forget.why)
+        .await
+        .map_err(failure)?;
+    Ok(json!({ "success": true, "forgotten": gone }))
+}
+
+async fn context(space: Handle, fields: Fields) -> Answer {
+    let task = fields.get("task_id").ok_or_else(|| {
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        Failure::new(status, "invalid", "task_id is missing").with("field", "task_id".into())
+    })?;
+    let context = space.context(task, LISTED).await.map_err(failure)?;
+    let shown = |records: &[Arc<Record>]| -> Vec<Value> {
+        records
+            .iter()
+            .map(|record| shapes::record(record))
+            .collect()
+    };
+    Ok(json!({
+        "task_id": task,
+        "related_concepts": context.concepts,
+        "previous_conversations": shown(&context.conversations),
+        "code_references": shown(&context.code),
+    }))
+}
+
+async fn graph(space: Handle, fields: Fields) -> Answer {
+    let limit = fields.get("limit").and_then(|it| it.parse().ok());
+    let limit = limit.unwrap_or(NODES.0).clamp(1, NODES.1);
+    let picture = space
+        .graph(fields.get("topic"), limit)
+        .await
+        .map_err(failure)?;
+    Ok(json!({ "nodes": picture.nodes, "edges": picture.edges }))
+}
+
+async fn audit(space: Handle, _: Fields) -> Answer {
+    let audit = space.audit().await.map_err(failure)?;
+    let mut shown = json!(audit);
+    shown["clean"] = audit.clean().into();
+    shown["agent"] = space.name().into();
+    Ok(shown)
+}
+
+/// As lines of JSON, or with `format=cypher` as statements that build the graph elsewhere.
+async fn export_all(
+    State(site): State<Site>,
+    caller: Caller,
+    RawQuery(raw): RawQuery,
+) -> Response<Body> {
+    let fields = Fields::of(raw);
+    let exported = async {
+        let space = site.space(&caller, fields.get("agent"))?;
+        if fields.get("format") == Some("cypher") {
+            return space.cypher().await.map_err(failure);
+        }
+        let records = space.records(|_| true).await.map_err(failure)?;
+        let mut lines = String::new();
+        for record in records {
+            lines.push_str(&export::line(&record).map_err(failure)?);
+            lines.push('\n');
+        }
+        Ok(lines)
+    };
+    match exported.await {
+        Ok(text) if fields.get("format") == Some("cypher") => {
+            response(StatusCode::OK, "text/plain; charset=utf-8", text)
+        }
+        Ok(text) => response(StatusCode::OK, "application/jsonl", text),
+        Err(failure) => respond(Err(failure)),
+    }
+}
+
+async fn import(
+    State(site): State<Site>,
+    caller: Caller,
+    RawQuery(raw): RawQuery,
+    body: Bytes,
+) -> Response<Body> {
+    let fields = Fields::of(raw);
+    let answer = async {
+        let space = site.space(&caller, fields.get("agent"))?;
+        let text = std::str::from_utf8(&body).map_err(|_| {
+            Failure::new(StatusCode::BAD_REQUEST, "not_text", "the body is not UTF-8")
+        })?;
+        let records = export::parse(text).map_err(failure)?;
+        let given = records.len();
+        let imported = space.import(records).await.map_err(failure)?;
+        Ok(json!({ "success": true, "imported": imported, "known": given - imported }))
+    };
+    respond(answer.await)
+}
+
+/// The fields of an address.
+struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    fn of(raw: Option<String>) -> Self {
+        let raw = raw.unwrap_or_default();
+        Self(
+            form_urlencoded::parse(raw.as_bytes())
+                .into_owned()
+                .collect(),
+        )
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        let found = self
+            .0
+            .iter()
+            .find(|(field, value)| field == name && !value.is_empty());
+        found.map(|(_, value)| &**value)
+    }
+}
+
+/// What an error of memory is to its caller.
+#[expect(clippy::needless_pass_by_value, reason = "it is for map_err")]
+fn failure(error: Error) -> Failure {
+    let (status, code) = match &error {
+        Error::Reason(lacking) => {
+            let missing: Vec<&str> = lacking.parts().collect();
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            return Failure::new(status, "reason_missing", &error).with("missing", json!(missing));
+        }
+        Error::Content { .. } | Error::Rules(_) | Error::Input { .. } => {
+            (StatusCode::UNPROCESSABLE_ENTITY, "invalid")
+        }
+        Error::Denied { .. } => (StatusCode::FORBIDDEN, "denied"),
+        Error::Unknown(_) => (StatusCode::NOT_FOUND, "unknown"),
+        Error::Closed => (StatusCode::SERVICE_UNAVAILABLE, "closed"),
+        _ => (StatusCode::INTERNAL_SERVER_ERROR, "failed"),
+    };
+    Failure::new(status, code, format!("could not {error}"))
+}

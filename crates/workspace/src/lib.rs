@@ -1,0 +1,6 @@
+//! The human side of a server: what people and their programs ask of it, over REST.
+//!
+//! Layout:
+//! - [`api`]: the routes below `/api`, each part in its own file; [`api::memory`] is what agents remember
+
+pub mod api;

@@ -1,0 +1,3 @@
+//! The routes below `/api`, as clients see them.
+
+mod memory;
