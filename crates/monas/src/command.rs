@@ -16,7 +16,7 @@ use crate::config::{CONFIG_VARIABLE, Config, Data, Error, Sources, TlsFiles};
 use crate::log::Filter;
 use crate::sut::{Sut, client};
 use crate::tap::{self, Upstream};
-use crate::{models, operator, signing};
+use crate::{memory, models, operator, signing};
 
 /// By this variable a conformance suite says how long it waits for a stream, in seconds.
 const TIMEOUT_VARIABLE: &str = "TCK_STREAMING_TIMEOUT";
@@ -42,6 +42,8 @@ pub enum Command {
     Webhook(operator::Asked),
     /// List models, or fetch weights.
     Models(Box<models::Asked>),
+    /// Look after what an agent remembers.
+    Memory(Box<memory::Asked>),
     /// Make or show a key that signs the card.
     Key(signing::Asked),
     /// Ask something of an agent.
@@ -74,6 +76,12 @@ impl Command {
             Some(("webhook", matches)) => {
                 let asked = operator::Asked::read(matches, &environment).ok_or_else(missing)?;
                 Ok(Self::Webhook(asked))
+            }
+            Some(("memory", matches)) => {
+                let (name, matches) = matches.subcommand().ok_or_else(missing)?;
+                let config = serve(matches, &environment)?;
+                let asked = memory::read(name, matches, config, &environment);
+                Ok(Self::Memory(Box::new(asked)))
             }
             Some(("completion", matches)) => {
                 let shell = matches.get_one("shell").copied();
@@ -123,6 +131,7 @@ pub(crate) fn completion(shell: Shell) -> Vec<u8> {
 fn definition() -> clap::Command {
     let serve =
         |command: clap::Command| command.args(KEYS.iter().filter_map(argument)).arg(config());
+    let settings: Vec<Arg> = KEYS.iter().filter_map(argument).chain([config()]).collect();
     serve(clap::Command::new("monas"))
         .version(env!("CARGO_PKG_VERSION"))
         .about("A home for AI agents: one binary, one port, open protocols.")
@@ -192,6 +201,7 @@ fn definition() -> clap::Command {
         )
         .subcommand(models::definition(serve))
         .subcommand(operator::definition())
+        .subcommand(memory::definition(&settings))
 }
 
 /// A subcommand that needs another one behind it stands alone.

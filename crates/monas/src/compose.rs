@@ -4,6 +4,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use ::memory::Memory;
 use a2a::binding::{self, Address, BINDINGS, Offer, Offers, Wire};
 use a2a::server::{TABLES, Targets};
 use a2a::signature::SigningKey;
@@ -14,7 +15,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use capnweb::Tasks;
 use skill::{Agent, Manifest};
-use store::Store;
+use store::{Store, Table};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Access, Bindings, Config, Data};
@@ -22,6 +23,7 @@ use crate::demo;
 use crate::error::Error;
 use crate::listen::{self, Beyond, Guard, Listener, Tls};
 use crate::mcp::{self, Site};
+use crate::memory::DEFAULT_AGENT;
 use crate::page::{self, Page};
 use crate::sut::{self, Sut};
 use crate::{door, metrics, operator, signing};
@@ -41,6 +43,8 @@ pub struct Server {
     sockets: Tasks,
     /// Sessions of MCP.
     sessions: ::mcp::Http,
+    /// What agents remember.
+    memory: Memory,
     url: String,
 }
 
@@ -122,6 +126,7 @@ impl Server {
         };
         let serving = self.listener.serve(self.router, stop.cancelled());
         tokio::join!(serving, stopping);
+        self.memory.close().await;
         self.tasks.stop().await;
         self.agent.close().await;
     }
@@ -134,7 +139,7 @@ pub async fn serve_stdio(
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
     agent.claim()?;
-    let store = open(config, "on standard input").await?;
+    let store = open(config, "the server on standard input").await?;
     let mut served = a2a::server::Config::new(agent.card());
     limit(config, &mut served);
     let tasks = a2a::Server::start(served, Arc::new(agent.clone()), store).await?;
@@ -177,7 +182,7 @@ impl Base {
             None => (listener.scheme().to_owned(), listener.address().to_string()),
         };
         let url = format!("{scheme}://{authority}");
-        let store = open(config, &url).await?;
+        let store = open(config, &format!("the server {url}")).await?;
         Ok(Self {
             listener,
             store,
@@ -219,6 +224,7 @@ impl Base {
         }
         let card = served.card.clone();
         let limits = served.limits.clone();
+        let memory = Memory::open(self.store.clone(), ::memory::Options::default());
         let tasks = a2a::Server::start(served, Arc::new(agent.clone()), self.store).await?;
         let site = Site {
             config,
@@ -240,12 +246,17 @@ impl Base {
         let metrics = metrics::routes(wire.metrics.clone());
         // The page, the sign of life and the card are for everybody. Bindings ask in their own words who calls.
         let operator = operator::routes(tasks.clone());
+        let remembering = workspace::api::memory::routes(memory.clone(), DEFAULT_AGENT);
         let router = page::routes(&page)
             .merge(binding::card::routes(&card))
             .merge(binding::routes(&wire, &self.offers))
             .merge(acp::routes(wire, agent.skills().clone(), &self.url))
             .merge(sessions.routes())
-            .merge(door::behind(&self.door, None, metrics.merge(more)))
+            .merge(door::behind(
+                &self.door,
+                None,
+                metrics.merge(more).merge(remembering),
+            ))
             .merge(door::behind(&self.door, Some(door::OPERATOR), operator));
 
         let bindings: Vec<_> = card
@@ -267,6 +278,7 @@ impl Base {
             agent,
             sockets,
             sessions,
+            memory,
             url: self.url,
         })
     }
@@ -324,14 +336,16 @@ fn words(path: &str, status: StatusCode, why: &'static str) -> Response {
     }
 }
 
-async fn open(config: &Config, url: &str) -> Result<Store, Error> {
+/// The data of a server, or of a command that does something to it.
+pub(crate) async fn open(config: &Config, holder: &str) -> Result<Store, Error> {
+    let tables: Vec<&'static Table> = [TABLES, ::memory::TABLES].concat();
     let Data::Folder(folder) = &config.data else {
-        return Ok(Store::memory(TABLES));
+        return Ok(Store::memory(&tables));
     };
     let mut options = store::Options::new(folder)
-        .tables(TABLES)
+        .tables(&tables)
         .durability(config.store.durability);
-    options.holder = format!("the server {url}");
+    options.holder = holder.to_owned();
     options.max_bytes = config.store.max_bytes;
     options.commit_delay = config.store.commit_delay;
     let opened = tokio::task::spawn_blocking(move || Store::open(&options)).await;

@@ -10,6 +10,7 @@
 //! - `page`: the page at `/`
 //! - [`operator`]: what an operator asks of a running server, at its addresses and by the command line
 //! - [`door`]: who is let in
+//! - [`memory`]: what an agent remembers, from the command line
 //! - `mcp`: the agent's skills over MCP, as this server is configured
 //! - `tools`: the tools of other servers that the agent uses
 //! - [`models`]: the models of the configuration, and weights
@@ -30,6 +31,7 @@ mod error;
 pub mod listen;
 pub mod log;
 mod mcp;
+pub mod memory;
 mod metrics;
 pub mod models;
 pub mod operator;

@@ -17,6 +17,7 @@ mod request;
 pub use command::Asked;
 pub(crate) use command::definition;
 pub use request::Failure;
+pub(crate) use request::{Server, exchange};
 
 /// Where webhooks that were given up are listed.
 const DEAD: &str = "/operator/webhooks/dead";

@@ -94,6 +94,10 @@ async fn run(command: &Command, app: App) -> Result<ExitCode, Error> {
             asked.perform(say).await?;
             return Ok(ExitCode::SUCCESS);
         }
+        Command::Memory(asked) => {
+            asked.perform(say).await?;
+            return Ok(ExitCode::SUCCESS);
+        }
         Command::Key(asked) => {
             say(asked.perform()?.trim_end());
             return Ok(ExitCode::SUCCESS);

@@ -19,7 +19,7 @@ use crate::tap::tls;
 /// How long an answer may take.
 const TIME: Duration = Duration::from_secs(30);
 /// How large it may be.
-const SIZE: usize = 16 << 20;
+const SIZE: usize = 256 << 20;
 
 /// Why there is no answer. Each completes "could not ...".
 #[derive(Debug, thiserror::Error)]
@@ -44,10 +44,10 @@ pub enum Failure {
 
 /// Who is asked, and by whom.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Server {
-    pub(super) address: Uri,
+pub(crate) struct Server {
+    pub(crate) address: Uri,
     /// The token that says who asks.
-    pub(super) bearer: Option<Secret>,
+    pub(crate) bearer: Option<Secret>,
 }
 
 /// Asks a server, and gives its answer.
@@ -58,15 +58,7 @@ pub(super) async fn ask(
     body: &Value,
 ) -> Result<Value, Failure> {
     let address = &server.address;
-    let unreachable = |problem: String| Failure::Unreachable {
-        server: address.to_string(),
-        problem,
-    };
-    let asking = tokio::time::timeout(TIME, exchange(server, method, path, body));
-    let (status, answer) = match asking.await {
-        Ok(asked) => asked.map_err(|error| unreachable(error.to_string()))?,
-        Err(_) => return Err(unreachable(format!("nothing after {TIME:?}"))),
-    };
+    let (status, answer) = exchange(server, method, path, body.to_string()).await?;
     let refused = |problem: String| Failure::Refused {
         server: address.to_string(),
         problem,
@@ -80,13 +72,30 @@ pub(super) async fn ask(
     }
 }
 
-type Problem = Box<dyn std::error::Error + Send + Sync>;
-
-async fn exchange(
+/// Sends a request to a server, and gives what comes back, whatever it is.
+pub(crate) async fn exchange(
     server: &Server,
     method: Method,
     path: &str,
-    body: &Value,
+    body: String,
+) -> Result<(axum::http::StatusCode, Bytes), Failure> {
+    let unreachable = |problem: String| Failure::Unreachable {
+        server: server.address.to_string(),
+        problem,
+    };
+    match tokio::time::timeout(TIME, transfer(server, method, path, body)).await {
+        Ok(asked) => asked.map_err(|error| unreachable(error.to_string())),
+        Err(_) => Err(unreachable(format!("nothing after {TIME:?}"))),
+    }
+}
+
+type Problem = Box<dyn std::error::Error + Send + Sync>;
+
+async fn transfer(
+    server: &Server,
+    method: Method,
+    path: &str,
+    body: String,
 ) -> Result<(axum::http::StatusCode, Bytes), Problem> {
     let Server { address, bearer } = server;
     let secure = address.scheme_str() == Some("https");
@@ -101,7 +110,7 @@ async fn exchange(
     if let Some(token) = bearer {
         request = request.header(AUTHORIZATION, format!("Bearer {}", token.reveal()));
     }
-    let request = request.body(Body::from(body.to_string()))?;
+    let request = request.body(Body::from(body))?;
     let stream = TcpStream::connect((host, port)).await?;
     if secure {
         let name = ServerName::try_from(host.to_owned())?;

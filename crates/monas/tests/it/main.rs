@@ -14,6 +14,7 @@ mod interop;
 mod listen;
 mod mcp;
 mod models;
+mod memory;
 mod operator;
 mod program;
 mod server;
