@@ -3,6 +3,7 @@
 //! - [`a2a`]: official A2A servers and ours;
 //! - [`capnweb`]: npm capnweb and our crate;
 //! - [`mcp`]: the official MCP servers and ours, and ours over ACP;
+//! - [`memory`]: how well memory finds evidence;
 //! - [`transports`]: our A2A server over each of its wires;
 //! - [`server`]: one running server, [`address`] where it listens, [`http`] a connection to it;
 //! - [`load`]: how load generators are started; [`rounds`]: what measurements gave;
@@ -18,6 +19,7 @@ pub(crate) mod flags;
 mod http;
 mod load;
 pub(crate) mod mcp;
+pub(crate) mod memory;
 mod plot;
 mod rounds;
 pub(crate) mod server;

@@ -66,6 +66,9 @@ cargo xtask COMMAND
       --rounds N       measurements of each server, the middle one counts (default 3)
       --only A,B       some of: call, session, json, sse, a2a, acp
       --write          put the table of a whole run into docs/benchmarks.md
+  bench memory         measure how well our server finds evidence, next to plain BM25
+      --data DIR       the folder of the harness: harness.py, and questions in data/*.json
+      --python FILE    what runs it (default python3)
   bench transports     measure our A2A server over its five wires, plain and encrypted
       --seconds N      how long each timed measurement lasts (default 3)
       --rounds N       timed measurements of each wire, the middle one counts (default 3)
@@ -119,6 +122,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["bench", "a2a", options @ ..] => bench::a2a::run(&root, options),
         ["bench", "capnweb", options @ ..] => bench::capnweb::run(&root, options),
         ["bench", "mcp", options @ ..] => bench::mcp::run(&root, options),
+        ["bench", "memory", options @ ..] => bench::memory::run(&root, options),
         ["bench", "transports", options @ ..] => bench::transports::run(&root, options),
         ["soak", options @ ..] => soak::run(&root, options),
         ["bench-load", "a2a", scenario, url, options @ ..] => {
