@@ -119,7 +119,7 @@ async fn main() {
     let mut dice = Dice(42);
 
     let begun = Instant::now();
-    let imported = records * 4 / 5;
+    let imported: usize = records * 4 / 5;
     for chunk in 0..imported.div_ceil(1000) {
         let numbers = chunk * 1000..((chunk + 1) * 1000).min(imported);
         let batch = numbers.map(|number| Record {

@@ -123,11 +123,11 @@ const PURE: [&str; 9] = [
 ];
 
 fn is_pure(name: &str) -> bool {
-    let inside = |pure: &&str| {
-        let rest = name.strip_prefix(**pure);
+    let inside = |pure: &str| {
+        let rest = name.strip_prefix(pure);
         rest.is_some_and(|rest| pure.ends_with('/') || rest == ".rs" || rest.starts_with('/'))
     };
-    PURE.iter().any(|pure| inside(&pure))
+    PURE.iter().any(|pure| inside(pure))
 }
 
 fn is_code(line: &str) -> bool {

@@ -173,7 +173,7 @@ async fn a_cached_answer_is_made_anew_after_a_write() {
         .await
         .unwrap();
     assert_eq!(
-        texts(&*ask().await.unwrap())[0],
+        texts(&ask().await.unwrap())[0],
         "The anchor is in the shed."
     );
     memory.close().await;

@@ -337,8 +337,8 @@ fn copy(from: &Path, part: &mut Part, progress: &mut dyn Progress) -> Result<(),
     // Not in a folder of the archive's own that holds other files of that name: the size tells.
     let wanted = (0..archive.len()).find(|&index| {
         archive.by_index_raw(index).is_ok_and(|it| {
-            let name = it.name().rsplit('/').next();
-            name == Some(part.file.name) && it.size() == part.file.size
+            let named = |name: &str| name.rsplit('/').next() == Some(part.file.name);
+            it.name().is_ok_and(|name| named(&name)) && it.size() == part.file.size
         })
     });
     let index = wanted.ok_or_else(missing)?;
