@@ -26,7 +26,7 @@ use crate::mcp::{self, Site};
 use crate::memory::DEFAULT_AGENT;
 use crate::page::{self, Page};
 use crate::sut::{self, Sut};
-use crate::{door, metrics, operator, signing};
+use crate::{door, metrics, models, operator, signing};
 
 #[cfg(test)]
 #[path = "compose_tests.rs"]
@@ -224,7 +224,7 @@ impl Base {
         }
         let card = served.card.clone();
         let limits = served.limits.clone();
-        let memory = Memory::open(self.store.clone(), ::memory::Options::default());
+        let memory = memory(config, self.store.clone())?;
         let tasks = a2a::Server::start(served, Arc::new(agent.clone()), self.store).await?;
         let site = Site {
             config,
@@ -350,6 +350,20 @@ pub(crate) async fn open(config: &Config, holder: &str) -> Result<Store, Error> 
     options.commit_delay = config.store.commit_delay;
     let opened = tokio::task::spawn_blocking(move || Store::open(&options)).await;
     Ok(opened.expect("opening a store does not panic")?)
+}
+
+/// What agents remember in a store, with the embedder that is configured or at hand.
+pub(crate) fn memory(config: &Config, store: Store) -> Result<Memory, Error> {
+    let mut options = ::memory::Options::default();
+    let folder = match &config.data {
+        Data::Folder(folder) => Some(folder.as_path()),
+        Data::Memory => None,
+    };
+    options.embedder = models::embedder(&config.models, folder)?;
+    if let Some(embedder) = &options.embedder {
+        tracing::info!(embedder = embedder.name(), "memory compares meanings");
+    }
+    Ok(Memory::open(store, options))
 }
 
 fn offers(bindings: &Bindings) -> Offers {
