@@ -101,10 +101,11 @@ pub(crate) fn build(root: &Path, arguments: &[&str]) -> Result<Vec<Built>> {
 pub(crate) fn build_for_speed(
     root: &Path,
     package: &str,
-    kind: &str,
+    kind: &[&str],
     name: &str,
 ) -> Result<PathBuf> {
-    let built = build(root, &["--release", "--package", package, kind, name])?;
+    let arguments = [&["--release", "--package", package], kind, &[name]].concat();
+    let built = build(root, &arguments)?;
     let found = built.into_iter().find(|program| program.name == name);
     found
         .map(|program| program.path)

@@ -1,6 +1,7 @@
 //! How well recall finds evidence: `evaluate FILE...`, where a file is a conversation of ours with its questions (`.txt`,
 //! see `conformance/memory`; all of them lie in one memory) or a collection in LoCoMo's form (`.json`). With `--vectors
-//! FILE` (lines of JSON: text, vector) it measures with vectors; `--set NAME=VALUE` changes a weight.
+//! FILE` (lines of JSON: text, vector) it measures with vectors, and compares with words, dates and vectors added up, too;
+//! `--set NAME=VALUE` changes a weight.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -260,7 +261,7 @@ async fn measure(
         let records = space.observe_all(contents).await.expect("observed");
         let turns = records.into_iter().zip(&conversation.turns);
         let turn: BTreeMap<_, _> = turns.map(|(id, turn)| (id, &turn.id)).collect();
-        memory.embedded().await;
+        memory.settled().await;
         for question in &conversation.questions {
             let mut recall = Recall::new(question.text.clone());
             recall.noted = Noted::Look;
@@ -303,7 +304,6 @@ fn interval(differences: &[f64]) -> (f64, f64, f64) {
 }
 
 #[tokio::main(flavor = "current_thread")]
-#[expect(clippy::print_stdout, reason = "it is a report")]
 async fn main() {
     let mut conversations = Vec::new();
     let mut together = Conversation::default();
@@ -334,16 +334,39 @@ async fn main() {
         conversations.push(together);
     }
     let weights: Weights = serde_json::from_value(weights).expect("weights");
-    let base = measure(&conversations, &plain(), None, flat).await;
     let own = measure(&conversations, &weights, embedder.as_ref(), Content::clone).await;
-    println!("| kind | n | recall@10 BM25 | ours | nDCG@10 BM25 | ours | gain in recall (95 %) |");
+    let base = measure(&conversations, &plain(), None, flat).await;
+    report("BM25", &base, &own);
+    if embedder.is_some() {
+        let fused = Weights {
+            date: weights.date,
+            vector: weights.vector,
+            ..plain()
+        };
+        let base = measure(&conversations, &fused, embedder.as_ref(), Content::clone).await;
+        report("fusion", &base, &own);
+    }
+}
+
+/// Kinds of questions that one hit seldom answers.
+const HARD: [&str; 2] = ["multi-hop", "open-domain"];
+
+/// Prints what is gained over something, by kind of question.
+#[expect(clippy::print_stdout, reason = "it is a report")]
+fn report(name: &str, base: &[Measured], own: &[Measured]) {
+    println!(
+        "| kind | n | recall@10 {name} | ours | nDCG@10 {name} | ours | gain in recall (95 %) |"
+    );
     println!("|---|---|---|---|---|---|---|");
     let kinds: std::collections::BTreeSet<&str> = own.iter().map(|(kind, ..)| &**kind).collect();
-    for kind in std::iter::once("all").chain(kinds) {
-        let pairs = base
-            .iter()
-            .zip(&own)
-            .filter(|(_, own)| kind == "all" || own.0 == kind);
+    let hard = HARD.iter().all(|kind| kinds.contains(kind));
+    let pools = ["all", "hard"].into_iter().take(1 + usize::from(hard));
+    for kind in pools.chain(kinds) {
+        let pairs = base.iter().zip(own).filter(|(_, own)| match kind {
+            "all" => true,
+            "hard" => HARD.contains(&&*own.0),
+            _ => own.0 == kind,
+        });
         let pairs: Vec<_> = pairs.collect();
         let count = pairs.len();
         let mean = |value: fn(&(&Measured, &Measured)) -> f64| {

@@ -153,7 +153,7 @@ async fn main() {
     println!("sixteen writers: {rate:.0} records/s");
 
     let begun = Instant::now();
-    memory.embedded().await;
+    memory.settled().await;
     println!(
         "vectors: {:.1} s after the last write",
         begun.elapsed().as_secs_f64()

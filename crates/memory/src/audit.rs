@@ -16,6 +16,8 @@ use crate::space::Space;
 pub struct Audit {
     /// How many records there are.
     pub records: usize,
+    /// How many of them have a vector.
+    pub embedded: usize,
     /// How many in each layer.
     pub layers: BTreeMap<&'static str, usize>,
     /// Lasting records that say the same as another one.
@@ -50,6 +52,7 @@ impl Audit {
 pub(crate) fn audit(space: &Space, rules: &Rules) -> Audit {
     let mut audit = Audit {
         records: space.len(),
+        embedded: space.vectors().count(),
         forgotten: space.tombstones().count(),
         ..Audit::default()
     };

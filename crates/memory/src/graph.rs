@@ -67,9 +67,9 @@ pub(crate) struct Edge {
 }
 
 impl Graph {
-    /// Takes in what a record says.
+    /// Takes in what a record says; what more of it is found later is added.
     pub(crate) fn insert(&mut self, slot: Slot, extract: Extract) {
-        let mut supported = Supported::default();
+        let mut supported = self.supported.remove(&slot).unwrap_or_default();
         for (name, kind) in extract.entities {
             let number = self.number(&name, kind);
             let mentions = &mut self.entities[number as usize].mentions;

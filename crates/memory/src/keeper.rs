@@ -7,12 +7,13 @@ use rustc_hash::FxHashMap;
 use store::{Batch, NewEvent, Store, StreamId};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::afterwards::News;
 use crate::decide::{self, Keep, Outcome};
 use crate::error::Error;
 use crate::limits::{GROUP, USES};
 use crate::record::{Content, Record, RecordId, Standing};
-use crate::rules::Rules;
-use crate::space::{Change, Space};
+use crate::rules::{Laws, Rules};
+use crate::space::{Change, Derived, Space};
 use crate::tables;
 use crate::text::date::Millis;
 
@@ -48,6 +49,8 @@ pub(crate) enum Write {
         question: String,
     },
     Tend,
+    /// What was made of records.
+    Derive(Vec<(RecordId, Derived)>),
 }
 
 /// What came of it.
@@ -64,13 +67,13 @@ pub(crate) enum Reply {
 /// The task that writes. It ends when nobody can ask it any more.
 pub(crate) struct Keeper {
     pub(crate) store: Store,
-    pub(crate) rules: Arc<RwLock<Rules>>,
+    pub(crate) rules: Arc<RwLock<Laws>>,
     pub(crate) spaces: Spaces,
     /// The embedder whose vectors are read.
     pub(crate) embedder: Option<String>,
     pub(crate) mailbox: mpsc::Receiver<Request>,
-    /// Told when there are new records.
-    pub(crate) news: Arc<tokio::sync::Notify>,
+    /// Told of every change.
+    pub(crate) news: News,
     /// How far the history of each space goes.
     pub(crate) histories: FxHashMap<String, u64>,
     /// Uses that are not written down yet.
@@ -110,7 +113,7 @@ impl Keeper {
             };
             // What looks at records has to see those that were written before it.
             let looks = match &write {
-                Write::Load | Write::Use { .. } => false,
+                Write::Load | Write::Use { .. } | Write::Derive(_) => false,
                 Write::Observe(contents) => contents.iter().any(decide::is_own),
                 _ => true,
             };
@@ -143,11 +146,7 @@ impl Keeper {
         write: Write,
     ) -> Result<(Vec<Change>, Reply), Error> {
         let now = now();
-        let rules = self
-            .rules
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let rules = self.rules(name);
         let space = shared.read().unwrap_or_else(PoisonError::into_inner);
         Ok(match write {
             Write::Load => (Vec::new(), Reply::Done),
@@ -185,6 +184,12 @@ impl Keeper {
                 }
                 (Vec::new(), Reply::Done)
             }
+            Write::Derive(all) => {
+                // Who made it may not have seen that a record was forgotten.
+                let known = all.into_iter().filter(|(id, _)| space.get(id).is_some());
+                let changes = known.map(|(id, derived)| Change::Derive(id, derived));
+                (changes.collect(), Reply::Done)
+            }
             Write::Tend => {
                 let changes = decide::tend(&space, &rules, now);
                 let count = changes.len();
@@ -193,19 +198,20 @@ impl Keeper {
         })
     }
 
+    fn rules(&self, space: &str) -> Rules {
+        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        rules.of(space).clone()
+    }
+
     /// Writes down what was used, in one space or in all, and moves what the rules move.
     async fn write_uses(&mut self, space: Option<&str>) {
         let due: Vec<_> = self
             .uses
             .extract_if(|(name, _), _| space.is_none_or(|space| space == name))
             .collect();
-        let rules = self
-            .rules
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
         let mut pending = Pending::default();
         for ((name, id), (times, question)) in due {
+            let rules = self.rules(&name);
             let Ok(shared) = self.space(&name).await else {
                 continue;
             };
@@ -242,7 +248,8 @@ impl Keeper {
                 }
                 let mut space = shared.write().unwrap_or_else(PoisonError::into_inner);
                 changes.into_iter().for_each(|change| space.apply(change));
-                self.news.notify_one();
+                drop(space);
+                self.news.send_modify(|count| *count += 1);
             }
         }
         for (reply, done) in replies {
@@ -291,19 +298,13 @@ impl Keeper {
             })
             .await?;
         let mut space = Space::default();
-        for record in loaded.records {
-            space.apply(Change::Insert(record));
-        }
-        for tombstone in loaded.tombstones {
-            space.apply(Change::Remove(tombstone));
-        }
-        for (id, vector) in loaded.vectors {
-            space.embed(&id, &vector);
-        }
+        loaded.into_iter().for_each(|change| space.apply(change));
         self.histories.insert(name.to_owned(), last);
         let shared = Arc::new(RwLock::new(space));
         let mut spaces = self.spaces.write().unwrap_or_else(PoisonError::into_inner);
         spaces.insert(name.to_owned(), Arc::clone(&shared));
+        drop(spaces);
+        self.news.send_modify(|count| *count += 1);
         Ok(shared)
     }
 }
@@ -322,6 +323,7 @@ pub(crate) fn history(space: &str) -> StreamId {
 /// What the history says of a change: that something moved. Observations are their own log, and uses are counted.
 fn event(space: &Space, change: &Change) -> Option<Vec<u8>> {
     let said = match change {
+        Change::Derive(..) => return None,
         Change::Remove(tombstone) => serde_json::json!({
             "event": "forgotten", "id": tombstone.id, "at": tombstone.at, "why": tombstone.why,
         }),

@@ -44,10 +44,11 @@
 //! - `keeper`: the one who writes, a group at a time; `tables`: how records lie in the store
 //! - `decide`: what becomes of a write; `claim`: what says the same, and what contradicts
 //! - `space`: what is held in memory; `index`, `graph`, `recall/vectors`: what is derived from it
-//! - `embedding`: vectors, in the background
+//! - `afterwards`: what is made of records in the background: `embedding`, vectors; `reading`, what a model finds
 //! - `recall/rank`: what answers a question best; `recall/weights`: what counts for how much
 //! - `text`: words, stems, dates; `limits`: what is bounded, and by how much
 
+mod afterwards;
 mod audit;
 mod claim;
 #[cfg(test)]
@@ -66,6 +67,10 @@ mod keeper;
 mod layer;
 pub mod limits;
 mod memory;
+mod reading;
+#[cfg(test)]
+#[path = "reading_tests.rs"]
+mod reading_tests;
 mod reason;
 mod recall;
 mod record;

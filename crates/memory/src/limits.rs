@@ -30,5 +30,11 @@ pub(crate) const USES: usize = 256;
 /// How many answers the cache of recall holds, in each space.
 pub(crate) const CACHE: usize = 256;
 
+/// How many records a model reads at once.
+pub(crate) const READ_BATCH: usize = 8;
+
+/// The most bytes of a record that a model reads.
+pub(crate) const READ_TEXT: usize = 4 * 1024;
+
 /// How many texts are embedded at once.
 pub(crate) const EMBED_BATCH: usize = 16;

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use model::Embed;
+use model::{Embed, Model};
 use rustc_hash::FxHashMap;
 use store::Store;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use crate::afterwards::{News, Worker};
 use crate::audit::{Audit, audit};
 use crate::decide::{Keep, Outcome};
 use crate::embedding::Embedding;
@@ -16,23 +17,26 @@ use crate::error::Error;
 use crate::keeper::{self, Keeper, Reply, Request, Shared, Spaces, Write};
 use crate::layer::Lasting;
 use crate::limits::{CACHE, MAILBOX, MAX_NAME};
+use crate::reading::Reading;
 use crate::recall::question::Question;
 use crate::recall::rank::rank;
 use crate::recall::{Answer, Hit, Link, Mode, Noted, Recall, Relation, Weights, tokens};
 use crate::record::{Content, Record, RecordId};
-use crate::rules::{self, Rules};
+use crate::rules::{self, Laws, Rules};
 use crate::space::Space;
 use crate::tables;
 
 /// How memory is opened.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// How records move between layers.
+    /// How records move between layers, in spaces that have no rules of their own.
     pub rules: Rules,
     /// How much signs count for in recall.
     pub weights: Weights,
     /// What makes vectors; without it recall goes by words.
     pub embedder: Option<Arc<dyn Embed>>,
+    /// What reads records to find entities and relations in them; without it that is done by rules alone.
+    pub reader: Option<Arc<dyn Model>>,
 }
 
 /// The memory of all agents of a server. Clones are the same memory.
@@ -42,13 +46,15 @@ pub struct Memory(Arc<Inner>);
 struct Inner {
     store: Store,
     spaces: Spaces,
-    rules: Arc<RwLock<Rules>>,
+    rules: Arc<RwLock<Laws>>,
     weights: Weights,
     embedder: Option<Arc<dyn Embed>>,
     /// Gone when memory is closed.
     mailbox: Mutex<Option<mpsc::Sender<Request>>>,
-    tasks: Mutex<Vec<JoinHandle<()>>>,
-    embedding: Option<Arc<Embedding>>,
+    /// Gone when memory is closed.
+    keeper: Mutex<Option<JoinHandle<()>>>,
+    /// Who makes something of records in the background.
+    workers: Vec<Worker>,
     cache: Mutex<Cache>,
 }
 
@@ -62,31 +68,32 @@ impl Memory {
             rules,
             weights,
             embedder,
+            reader,
         } = options;
         let (sender, mailbox) = mpsc::channel(MAILBOX);
         let spaces = Spaces::default();
-        let rules = Arc::new(RwLock::new(rules));
-        let news = Arc::new(Notify::new());
+        let rules = Arc::new(RwLock::new(Laws {
+            usual: rules,
+            own: FxHashMap::default(),
+        }));
+        let news = News::new(0);
         let keeper = Keeper {
             store: store.clone(),
             rules: Arc::clone(&rules),
             spaces: Arc::clone(&spaces),
             embedder: embedder.as_ref().map(|it| it.name().to_owned()),
             mailbox,
-            news: Arc::clone(&news),
+            news: news.clone(),
             histories: FxHashMap::default(),
             uses: FxHashMap::default(),
         };
-        let mut tasks = vec![tokio::spawn(keeper.run())];
         let embedding = embedder.clone().map(|embedder| {
-            let embedding = Arc::new(Embedding::new(
-                embedder,
-                store.clone(),
-                Arc::clone(&spaces),
-                news,
-            ));
-            tasks.push(tokio::spawn(Arc::clone(&embedding).run()));
-            embedding
+            let work = Embedding { embedder };
+            Worker::start(work, Arc::clone(&spaces), news.clone(), sender.downgrade())
+        });
+        let reading = reader.map(|model| {
+            let work = Reading { model };
+            Worker::start(work, Arc::clone(&spaces), news.clone(), sender.downgrade())
         });
         Self(Arc::new(Inner {
             store,
@@ -94,9 +101,9 @@ impl Memory {
             rules,
             weights,
             embedder,
+            workers: embedding.into_iter().chain(reading).collect(),
             mailbox: Mutex::new(Some(sender)),
-            tasks: Mutex::new(tasks),
-            embedding,
+            keeper: Mutex::new(Some(tokio::spawn(keeper.run()))),
             cache: Mutex::default(),
         }))
     }
@@ -128,20 +135,6 @@ impl Memory {
         Ok(self.0.store.read(tables::spaces).await?)
     }
 
-    /// From now on records move by these rules.
-    pub fn set_rules(&self, rules: Rules) {
-        *self.0.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
-    }
-
-    /// The rules by which records move.
-    pub fn rules(&self) -> Rules {
-        self.0
-            .rules
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
     /// What serves questions: `words`, or `words+vectors` with the embedder's name.
     pub fn retriever(&self) -> String {
         match &self.0.embedder {
@@ -150,30 +143,21 @@ impl Memory {
         }
     }
 
-    /// Waits until every record that is at hand has its vector, or the embedder has failed on it.
-    pub async fn embedded(&self) {
-        if let Some(embedding) = &self.0.embedding {
-            embedding.idle().await;
+    /// Waits until every record that is at hand has its vector and was read, or that has failed.
+    pub async fn settled(&self) {
+        for worker in &self.0.workers {
+            worker.idle().await;
         }
     }
 
     /// Commits what was handed in and ends its tasks. Everything after it fails with [`Error::Closed`].
     pub async fn close(&self) {
-        let mailbox = self
-            .0
-            .mailbox
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        drop(mailbox);
-        if let Some(embedding) = &self.0.embedding {
-            embedding.stop();
-        }
-        let tasks =
-            std::mem::take(&mut *self.0.tasks.lock().unwrap_or_else(PoisonError::into_inner));
-        for task in tasks {
+        self.0.workers.iter().for_each(Worker::stop);
+        drop(lock(&self.0.mailbox).take());
+        let keeper = lock(&self.0.keeper).take();
+        if let Some(keeper) = keeper {
             // A task that panicked has said so.
-            drop(task.await);
+            drop(keeper.await);
         }
     }
 
@@ -190,12 +174,7 @@ impl Memory {
     }
 
     fn mailbox(&self) -> Option<mpsc::Sender<Request>> {
-        let mailbox = self
-            .0
-            .mailbox
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        mailbox.clone()
+        lock(&self.0.mailbox).clone()
     }
 
     async fn load(&self, name: &str) -> Result<Shared, Error> {
@@ -204,15 +183,6 @@ impl Memory {
         }
         self.ask(name, Write::Load).await?;
         keeper::find(&self.0.spaces, name).ok_or(Error::Closed)
-    }
-}
-
-/// Without a last word what waits is committed, and nothing is embedded any more.
-impl Drop for Inner {
-    fn drop(&mut self) {
-        if let Some(embedding) = &self.embedding {
-            embedding.stop();
-        }
     }
 }
 
@@ -290,6 +260,23 @@ impl Handle {
             space: self.name.clone(),
             access: self.access.name(),
         })
+    }
+
+    /// From now on records of this space move by these rules. Whoever owns the space hands them in each time it is
+    /// opened: they are not held here.
+    pub fn follow(&self, rules: Rules) -> Result<(), Error> {
+        self.allow("set rules", Access::Own)?;
+        let laws = self.memory.0.rules.write();
+        let mut laws = laws.unwrap_or_else(PoisonError::into_inner);
+        laws.own.insert(self.name.clone(), rules);
+        Ok(())
+    }
+
+    /// The rules by which records of this space move.
+    pub fn rules(&self) -> Rules {
+        let laws = &self.memory.0.rules;
+        let laws = laws.read().unwrap_or_else(PoisonError::into_inner);
+        laws.of(&self.name).clone()
     }
 
     /// Logs something that was seen.
@@ -392,7 +379,7 @@ impl Handle {
             _ => {
                 let (vector, retriever) = self.vector(&space, &key.1.question).await;
                 let weights = key.1.mode.adjust(&inner.weights);
-                let rules = self.memory.rules();
+                let rules = self.rules();
                 let answer = look(&space, |space| {
                     answer(
                         space,
@@ -476,7 +463,7 @@ impl Handle {
     /// What is wrong with what is held.
     pub async fn audit(&self) -> Result<Audit, Error> {
         let space = self.memory.load(&self.name).await?;
-        let rules = self.memory.rules();
+        let rules = self.rules();
         Ok(look(&space, |space| audit(space, &rules)))
     }
 

@@ -1,5 +1,6 @@
 //! The rules by which records move between layers: data that is handed in, and pure functions that follow it.
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::layer::Lasting;
@@ -56,6 +57,20 @@ impl Default for Rules {
             half_life: 180 * DAY,
             forget_below: 0.02,
         }
+    }
+}
+
+/// The rules of all spaces.
+#[derive(Debug, Default)]
+pub(crate) struct Laws {
+    /// Those of a space that has none of its own.
+    pub(crate) usual: Rules,
+    pub(crate) own: FxHashMap<String, Rules>,
+}
+
+impl Laws {
+    pub(crate) fn of(&self, space: &str) -> &Rules {
+        self.own.get(space).unwrap_or(&self.usual)
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::claim::{Claim, Conflict, conflict};
-use crate::graph::{Graph, extract::extract};
+use crate::graph::Graph;
+use crate::graph::extract::{Extract, extract};
 use crate::index::{Index, Slot};
 use crate::recall::rank::Corpus;
 use crate::recall::vectors::Vectors;
@@ -29,6 +30,10 @@ pub(crate) struct Space {
     version: u64,
     /// Every record before this slot has a vector or cannot have one.
     embedded: Slot,
+    /// What a model has read.
+    readings: FxHashSet<Slot>,
+    /// Every record before this slot was read by a model or is not to be.
+    read: Slot,
 }
 
 /// What lasting records claim.
@@ -47,6 +52,17 @@ pub(crate) enum Change {
     Replace(Record),
     /// A record is gone.
     Remove(Tombstone),
+    /// Something more is known about a record.
+    Derive(RecordId, Derived),
+}
+
+/// What is made of a record after it was written, and can be made again.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Derived {
+    /// A vector, and whose.
+    Vector(String, Vec<f32>),
+    /// What a model has found in it, and which.
+    Reading(String, Extract),
 }
 
 /// What counts for a doubtful record.
@@ -63,6 +79,7 @@ impl Space {
             Change::Insert(record) => self.insert(record),
             Change::Replace(record) => self.replace(record),
             Change::Remove(tombstone) => self.remove(tombstone),
+            Change::Derive(id, derived) => self.derive(&id, derived),
         }
     }
 
@@ -95,41 +112,73 @@ impl Space {
             self.index.remove(slot);
             self.graph.remove(slot);
             self.vectors.remove(slot);
+            self.readings.remove(&slot);
             self.claims.remove(slot);
             self.records[slot as usize] = None;
         }
         self.tombstones.insert(tombstone.id.clone(), tombstone);
     }
 
-    /// Takes in the vector of a record, if it is still there.
-    pub(crate) fn embed(&mut self, id: &RecordId, vector: &[f32]) {
-        if let Some(&slot) = self.slots.get(id) {
-            self.version += 1;
-            self.vectors.insert(slot, vector);
+    /// Takes in what was made of a record, if it is still there.
+    fn derive(&mut self, id: &RecordId, derived: Derived) {
+        let Some(&slot) = self.slots.get(id) else {
+            return;
+        };
+        match derived {
+            Derived::Vector(_, vector) => {
+                if !self.vectors.insert(slot, &vector) {
+                    tracing::warn!(%id, "its vector cannot be compared with the others");
+                }
+            }
+            Derived::Reading(_, extract) => {
+                self.readings.insert(slot);
+                self.graph.insert(slot, extract);
+            }
         }
     }
 
-    /// Records that have no vector yet, the oldest first, and where to look for more.
+    /// Records that have no vector yet, the oldest first. They are given out once.
     pub(crate) fn unembedded(&mut self, limit: usize) -> Vec<Arc<Record>> {
-        let mut found = Vec::new();
-        let mut place = self.embedded;
-        while found.len() < limit
-            && let Some(record) = self.records.get(place as usize)
-        {
-            if let Some(record) = record
-                && !self.vectors.has(place)
-            {
-                found.push(Arc::clone(record));
-            }
-            place += 1;
-        }
+        let wanted = |slot, _: &Record| !self.vectors.has(slot);
+        let (found, place) = self.from(self.embedded, limit, wanted);
         self.embedded = place;
         found
     }
 
-    /// Looks again at all records for those without a vector.
+    /// Gives out again what has no vector.
     pub(crate) fn embed_again(&mut self) {
         self.embedded = 0;
+    }
+
+    /// Records that no model has read yet, the oldest first. They are given out once; echoes say nothing new.
+    pub(crate) fn unread(&mut self, limit: usize) -> Vec<Arc<Record>> {
+        let wanted =
+            |slot, record: &Record| record.echo.is_none() && !self.readings.contains(&slot);
+        let (found, place) = self.from(self.read, limit, wanted);
+        self.read = place;
+        found
+    }
+
+    /// Gives out again what was not read.
+    pub(crate) fn read_again(&mut self) {
+        self.read = 0;
+    }
+
+    /// The first records from a slot on that are wanted, and where to look for more.
+    fn from(
+        &self,
+        mut place: Slot,
+        limit: usize,
+        wanted: impl Fn(Slot, &Record) -> bool,
+    ) -> (Vec<Arc<Record>>, Slot) {
+        let mut found = Vec::new();
+        while found.len() < limit
+            && let Some(record) = self.records.get(place as usize)
+        {
+            found.extend(record.clone().filter(|record| wanted(place, record)));
+            place += 1;
+        }
+        (found, place)
     }
 
     /// The record of this id.

@@ -5,8 +5,8 @@ use store::{Batch, Column, Query, Row, Rule, Table, View};
 
 use crate::error::Error;
 use crate::layer::Layer;
-use crate::record::{Certainty, Record, RecordId, Standing, Tombstone};
-use crate::space::Change;
+use crate::record::{Certainty, Record, RecordId, Standing};
+use crate::space::{Change, Derived};
 
 /// The log of observations. Rows are inserted and never put over others, but for how they are used.
 static OBSERVED: Table = Table {
@@ -55,8 +55,18 @@ static VECTORS: Table = Table {
     indexes: &[&["space", "embedder"]],
 };
 
+/// What models have found in records, which can be found again.
+static READINGS: Table = Table {
+    name: "memory_reading",
+    columns: &[
+        Column::text("space").with(Rule::Filled),
+        Column::text("model").with(Rule::Filled),
+    ],
+    indexes: &[&["space"]],
+};
+
 /// The tables that a store has to be opened with.
-pub static TABLES: &[&Table] = &[&OBSERVED, &KEPT, &TOMBSTONES, &VECTORS];
+pub static TABLES: &[&Table] = &[&OBSERVED, &KEPT, &TOMBSTONES, &VECTORS, &READINGS];
 
 /// How many rows are read at once.
 const PAGE: usize = 4096;
@@ -77,66 +87,56 @@ pub(crate) fn write(batch: Batch, space: &str, change: &Change) -> Result<Batch,
                 .delete(&OBSERVED, &key)
                 .delete(&KEPT, &key)
                 .delete(&VECTORS, &key)
+                .delete(&READINGS, &key)
                 .put(&TOMBSTONES, row)
+        }
+        Change::Derive(id, derived) => {
+            let (table, by, body) = match derived {
+                Derived::Vector(by, vector) => {
+                    let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
+                    (&VECTORS, by, bytes.into())
+                }
+                Derived::Reading(by, extract) => (&READINGS, by, encode(extract)?),
+            };
+            let columns = vec![space.into(), by.as_str().into()];
+            let key = key(space, id);
+            batch.put(table, Row { key, columns, body })
         }
     })
 }
 
-/// A batch with the vector of a record.
-pub(crate) fn write_vector(
-    batch: Batch,
-    space: &str,
-    embedder: &str,
-    id: &RecordId,
-    vector: &[f32],
-) -> Batch {
-    let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
-    let row = Row {
-        key: key(space, id),
-        columns: vec![space.into(), embedder.into()],
-        body: bytes.into(),
-    };
-    batch.put(&VECTORS, row)
-}
-
-/// Everything that a space holds, and the vectors of one embedder.
-pub(crate) struct Loaded {
-    pub(crate) records: Vec<Record>,
-    pub(crate) tombstones: Vec<Tombstone>,
-    pub(crate) vectors: Vec<(RecordId, Vec<f32>)>,
-}
-
-/// Reads a space.
+/// The changes that make an empty space what it is in the store, with the vectors of one embedder.
 pub(crate) fn read(
     view: &dyn View,
     space: &str,
     embedder: Option<&str>,
-) -> Result<Loaded, store::Error> {
-    let mut loaded = Loaded {
-        records: Vec::new(),
-        tombstones: Vec::new(),
-        vectors: Vec::new(),
-    };
+) -> Result<Vec<Change>, store::Error> {
+    let mut changes = Vec::new();
     for table in [&OBSERVED, &KEPT] {
         each(view, Query::of(table).equal("space", space), |row| {
-            loaded.records.extend(decode::<Record>(&row));
+            changes.extend(decode(&row).map(Change::Insert));
         })?;
     }
     each(view, Query::of(&TOMBSTONES).equal("space", space), |row| {
-        loaded.tombstones.extend(decode::<Tombstone>(&row));
+        changes.extend(decode(&row).map(Change::Remove));
+    })?;
+    let id = |row: &Row| RecordId::new(&row.key[space.len() + 1..]);
+    each(view, Query::of(&READINGS).equal("space", space), |row| {
+        let reading = decode(&row).map(|extract| Derived::Reading(String::new(), extract));
+        changes.extend(reading.map(|reading| Change::Derive(id(&row), reading)));
     })?;
     if let Some(embedder) = embedder {
         let query = Query::of(&VECTORS)
             .equal("space", space)
             .equal("embedder", embedder);
         each(view, query, |row| {
-            let id = row.key[space.len() + 1..].to_owned();
             let numbers = row.body.chunks_exact(4);
-            let vector = numbers.map(|it| f32::from_le_bytes([it[0], it[1], it[2], it[3]]));
-            loaded.vectors.push((RecordId::new(id), vector.collect()));
+            let numbers = numbers.map(|it| f32::from_le_bytes([it[0], it[1], it[2], it[3]]));
+            let vector = Derived::Vector(embedder.to_owned(), numbers.collect());
+            changes.push(Change::Derive(id(&row), vector));
         })?;
     }
-    Ok(loaded)
+    Ok(changes)
 }
 
 /// The names of all spaces that hold something.

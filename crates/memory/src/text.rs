@@ -39,6 +39,11 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
     words.into_iter()
 }
 
+/// The beginning of a text, at most so many bytes.
+pub(crate) fn start(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
+}
+
 /// What a text is about: its words without the common ones, each reduced to what its forms have in common, in order.
 pub(crate) fn terms(text: &str) -> Vec<String> {
     words(text)

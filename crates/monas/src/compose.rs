@@ -14,6 +14,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::response::Response;
 use capnweb::Tasks;
+use model::Model;
 use skill::{Agent, Manifest};
 use store::{Store, Table};
 use tokio_util::sync::CancellationToken;
@@ -224,7 +225,8 @@ impl Base {
         }
         let card = served.card.clone();
         let limits = served.limits.clone();
-        let memory = memory(config, self.store.clone())?;
+        let reader = agent.model().filter(|_| config.models.reads_memory);
+        let memory = memory(config, self.store.clone(), reader.cloned())?;
         let tasks = a2a::Server::start(served, Arc::new(agent.clone()), self.store).await?;
         let site = Site {
             config,
@@ -353,8 +355,13 @@ pub(crate) async fn open(config: &Config, holder: &str) -> Result<Store, Error> 
 }
 
 /// What agents remember in a store, with the embedder that is configured or at hand.
-pub(crate) fn memory(config: &Config, store: Store) -> Result<Memory, Error> {
+pub(crate) fn memory(
+    config: &Config,
+    store: Store,
+    reader: Option<Arc<dyn Model>>,
+) -> Result<Memory, Error> {
     let mut options = ::memory::Options::default();
+    options.reader = reader;
     let folder = match &config.data {
         Data::Folder(folder) => Some(folder.as_path()),
         Data::Memory => None,

@@ -147,7 +147,7 @@ impl Site {
     async fn find(asked: &Asked) -> Result<Self, Error> {
         match compose::open(&asked.config, "a command").await {
             Ok(store) => {
-                let memory = compose::memory(&asked.config, store.clone())?;
+                let memory = compose::memory(&asked.config, store.clone(), None)?;
                 let router = workspace::api::memory::routes(memory.clone(), DEFAULT_AGENT);
                 Ok(Self::Here {
                     router,

@@ -153,6 +153,11 @@ impl Agent {
         self.inner.grants.offered()
     }
 
+    /// The language model it was given, whichever of its skills may use it.
+    pub fn model(&self) -> Option<&Arc<dyn model::Model>> {
+        self.inner.grants.any_model()
+    }
+
     /// What it says of itself to other agents; where it is reached is for the server to add.
     pub fn card(&self) -> AgentCard {
         let Manifest {

@@ -66,6 +66,11 @@ impl Grants {
         self.some.get(skill).unwrap_or(&self.all)
     }
 
+    /// The model, whoever may use it.
+    pub(crate) fn any_model(&self) -> Option<&Arc<dyn Model>> {
+        self.model.as_ref()
+    }
+
     /// The model, if this skill may use it.
     pub(crate) fn model(&self, skill: &str) -> Result<&Arc<dyn Model>, SkillError> {
         let granted = self.model_for.as_ref();

@@ -21,29 +21,37 @@ struct Options {
     data: PathBuf,
     /// The Python that runs it.
     python: String,
+    /// The weights of MiniLM: a folder or an archive that `monas models pull` takes.
+    weights: Option<PathBuf>,
 }
 
 impl Options {
     fn parse(words: &[&str]) -> Result<Options> {
-        let (mut data, mut python) = (None, "python3".to_owned());
+        let (mut data, mut python, mut weights) = (None, "python3".to_owned(), None);
         let mut flags = Flags::new(words);
         while let Some(flag) = flags.advance() {
             match flag {
                 "--data" => data = Some(PathBuf::from(flags.value()?)),
                 "--python" => python = flags.value()?.to_owned(),
+                "--weights" => weights = Some(PathBuf::from(flags.value()?)),
                 _ => return Err(flags.unknown()),
             }
         }
         let data = data.ok_or_else(|| {
             Error::Usage("bench memory needs --data DIR, the folder of its harness".to_owned())
         })?;
-        Ok(Options { data, python })
+        Ok(Options {
+            data,
+            python,
+            weights,
+        })
     }
 
     /// The harness with these arguments, on each set of questions that lies there.
-    fn harness(&self, questions: &Path, arguments: &[&str]) -> Command {
+    fn harness(&self, root: &Path, questions: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.python);
-        command.current_dir(&self.data).arg("harness.py");
+        command.current_dir(&self.data);
+        command.arg(root.join("conformance/memory/settled.py"));
         // Nothing is written where the harness lies.
         command.env("PYTHONDONTWRITEBYTECODE", "1");
         command.arg("--data").arg(questions).args(arguments);
@@ -53,8 +61,12 @@ impl Options {
 
 pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
     let options = Options::parse(words)?;
-    let monas = process::build_for_speed(root, "monas", "--bin", "monas")?;
-    let evaluate = process::build_for_speed(root, "memory", "--example", "evaluate")?;
+    let kind = match options.weights {
+        Some(_) => &["--features", "local", "--bin"][..],
+        None => &["--bin"],
+    };
+    let monas = process::build_for_speed(root, "monas", kind, "monas")?;
+    let evaluate = process::build_for_speed(root, "memory", &["--example"], "evaluate")?;
     let folder = options.data.join("data");
     let files = fs::read_dir(&folder).doing(|| format!("read {}", folder.display()))?;
     let files = files.filter_map(|file| Some(file.ok()?.path()));
@@ -68,12 +80,20 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
             questions.file_name().unwrap_or_default().to_string_lossy()
         );
         println!("| retriever | group | n | recall@10 | nDCG@10 | ms |\n|---|---|---|---|---|---|");
-        let text =
-            process::output(&mut options.harness(&questions, &["--backend", "bm25", "--dates"]))?;
+        let arguments = ["--backend", "bm25", "--dates"];
+        let text = process::output(&mut options.harness(root, &questions, &arguments))?;
         print("BM25 with dates", &text)?;
-        for via in ["hybrid", "local", "global"] {
+        let plain = ["hybrid", "local", "global"].map(|via| (via, None));
+        let meant = options.weights.as_deref();
+        let meant = meant.map(|weights| ("hybrid", Some(weights)));
+        for (via, weights) in plain.into_iter().chain(meant) {
             let port = free_port()?;
             let data = Data::new(port)?;
+            if let Some(weights) = weights {
+                let mut pull = Command::new(&monas);
+                pull.args(["models", "pull", "all-minilm-l6-v2", "--from"]);
+                process::run(pull.arg(weights).arg("--data").arg(&data.path))?;
+            }
             let mut command = Command::new(&monas);
             command
                 .arg("serve")
@@ -82,8 +102,13 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
             command.arg("--data").arg(&data.path);
             let server = Server::start(command, port, "", Some(data))?;
             let arguments = ["--backend", "http", "--base", &server.url, "--via", via];
-            let text = process::output(&mut options.harness(&questions, &arguments))?;
-            print(&format!("ours, {via}"), &text)?;
+            let mut harness = options.harness(root, &questions, &arguments);
+            if weights.is_some() {
+                harness.env("MONAS_EMBEDS", "1");
+            }
+            let text = process::output(&mut harness)?;
+            let with = weights.map_or("", |_| " with MiniLM");
+            print(&format!("ours, {via}{with}"), &text)?;
         }
     }
     println!("\nour own questions\n");

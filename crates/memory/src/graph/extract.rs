@@ -23,7 +23,7 @@ pub enum EntityKind {
 }
 
 /// What a text says.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Extract {
     pub(crate) entities: Vec<(String, EntityKind)>,
     /// From, to, type.
@@ -47,7 +47,7 @@ pub(crate) fn extract(content: &str, speaker: Option<&str>) -> Extract {
 }
 
 impl Extract {
-    fn add(&mut self, name: &str, kind: EntityKind) {
+    pub(crate) fn add(&mut self, name: &str, kind: EntityKind) {
         let known = self
             .entities
             .iter()
@@ -57,7 +57,7 @@ impl Extract {
         }
     }
 
-    fn relate(&mut self, from: &str, to: &str, kind: &str) {
+    pub(crate) fn relate(&mut self, from: &str, to: &str, kind: &str) {
         if !from.eq_ignore_ascii_case(to) && self.relations.len() < MAX_ENTITIES {
             self.relations
                 .push((from.to_owned(), to.to_owned(), kind.to_owned()));

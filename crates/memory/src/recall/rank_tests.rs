@@ -6,7 +6,7 @@ use super::question::Question;
 use super::rank::{Ranked, rank};
 use super::weights::Weights;
 use crate::record::{Content, Record, RecordId, Standing, Usage};
-use crate::space::{Change, Space};
+use crate::space::{Change, Derived, Space};
 
 const WORDS: [&str; 12] = [
     "harbour", "boat", "Ada", "choir", "June", "Lisbon", "varnish", "cat", "sings", "what", "oak",
@@ -39,7 +39,10 @@ fn space(turns: &[(String, u8, u8)]) -> Space {
             usage: Usage::default(),
             echo: None,
         }));
-        space.embed(&id, &vector);
+        space.apply(Change::Derive(
+            id,
+            Derived::Vector("any".to_owned(), vector),
+        ));
     }
     space
 }

@@ -224,9 +224,11 @@ fn say(dialect: &Dialect, mut turn: Turn, hung_up: &Arc<Notify>) -> Response {
         Some(Failure::Malformed) => Box::pin(stream::once(future::ok(Bytes::from_static(
             dialect.garbage.as_bytes(),
         )))),
-        Some(Failure::Cut) => Box::pin(stream::once(future::err(io::Error::other(
-            "as the script says",
-        )))),
+        Some(Failure::Cut) => Box::pin(stream::once(async {
+            // What was said before has left by the time that the stream is asked again.
+            tokio::task::yield_now().await;
+            Err(io::Error::other("as the script says"))
+        })),
         Some(_) => Box::pin(stream::once(future::ok(Bytes::from((dialect.broken)())))),
     };
     let headers = [(header::CONTENT_TYPE, dialect.content_type)];

@@ -11,10 +11,12 @@ use super::value::Kind;
 use super::{Error, Sources};
 
 /// Who is asked.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Models {
     /// The language model. Without one, rules answer.
     pub model: Option<Endpoint>,
+    /// Whether the model reads what is remembered.
+    pub reads_memory: bool,
     /// The embedder. Without one it is the local one, if its weights are there.
     pub embedder: Option<Embedder>,
     /// How long to wait for it.
@@ -25,6 +27,20 @@ pub struct Models {
     pub allowance: Allowance,
     /// What it costs.
     pub price: Price,
+}
+
+impl Default for Models {
+    fn default() -> Self {
+        Self {
+            model: None,
+            reads_memory: true,
+            embedder: None,
+            times: Times::default(),
+            patience: Patience::default(),
+            allowance: Allowance::default(),
+            price: Price::default(),
+        }
+    }
 }
 
 /// Where vectors come from.
@@ -99,7 +115,9 @@ impl Kind for Key {
 
     fn from_text(text: &str) -> Option<Self> {
         let key = text.trim();
-        (!key.is_empty()).then(|| Self::new(key))
+        // It is sent in a header.
+        let sendable = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
+        sendable.then(|| Self::new(key))
     }
 }
 
@@ -147,6 +165,7 @@ impl Models {
         let time = |set: Option<Duration>, standard| set.unwrap_or(standard);
         Ok(Self {
             model,
+            reads_memory: settings.model_reads_memory.unwrap_or(standard.reads_memory),
             embedder,
             times: Times {
                 next: time(settings.model_wait, standard.times.next),

@@ -167,6 +167,8 @@ settings! {
     model_max_tokens: NonZeroU64 = "model.max_tokens", -, "no limit";
     /// How much money may be spent while the server runs. It needs prices.
     model_max_cost: Cost = "model.max_cost", -, "no limit";
+    /// Whether the model reads what is remembered, to find what it is about. What rules find, they find without it.
+    model_reads_memory: bool = "model.reads_memory", -, "true";
     /// What a million tokens cost that the model reads.
     model_price_input: Cost = "model.price_input", -, "0";
     /// What a million tokens cost that the model writes.

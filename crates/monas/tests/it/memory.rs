@@ -1,8 +1,14 @@
 //! What an agent remembers: over the API of the running program, from the command line, and after a restart.
 
+use std::collections::HashSet;
+use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use axum::body::Body;
+use model::scripted::{Scripted, Server, Turn};
 use serde_json::{Value, json};
 
 use crate::support::http::{Client, Version};
@@ -142,4 +148,136 @@ async fn an_export_is_imported_for_another_agent() {
     );
     let nothing = memory(home.path(), &["query", "Lisbon", "--for", "nobody"]).await;
     assert_eq!(nothing.stdout, "nothing is known about that\n");
+}
+
+#[tokio::test]
+async fn a_configured_model_reads_what_is_remembered_and_a_configured_embedder_finds_it() {
+    let found = json!({ "notes": [{
+        "note": 1,
+        "entities": [{ "name": "mosses", "kind": "term" }, { "name": "light", "kind": "term" }],
+        "relations": [{ "from": "mosses", "to": "light", "relation": "need little" }],
+    }] });
+    let script = Scripted::new([Turn::text(found.to_string())]);
+    let models = Server::start(script).await.unwrap();
+    let url = format!("{}/v1", models.url());
+    let home = tempfile::tempdir().unwrap();
+    let monas = Monas::start(
+        command(home.path())
+            .args(["--model", "openai:small", "--embedder", "openai:words"])
+            .env("MONAS_MODEL_URL", &url)
+            .env("MONAS_EMBEDDER_URL", &url),
+    )
+    .await;
+    let said =
+        json!({ "type": "conversation", "content": "mosses live where there is little light" });
+    let (status, _) = ask(&monas, "POST", "store", &said).await;
+    assert_eq!(status, 200);
+    // Both are done in the background; they have happened once the answers show it.
+    let edge = loop {
+        let (_, graph) = ask(&monas, "GET", "graph?topic=light", &json!({})).await;
+        if let Some(edge) = graph["edges"].get(0) {
+            break edge.clone();
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!(edge["from"], "mosses", "{edge}");
+    let query = json!({ "query": "mosses", "limit": 1 });
+    loop {
+        let (_, answer) = ask(&monas, "POST", "query", &query).await;
+        let retriever = answer["retriever"].as_str().unwrap();
+        if retriever == "words+vectors (openai:words)" {
+            break;
+        }
+        assert_eq!(retriever, "words", "until there are vectors");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    monas.stop().await;
+}
+
+/// Stores sentence after sentence until nobody answers any more; gives the ids that were acknowledged.
+async fn store_on(
+    address: SocketAddr,
+    authority: String,
+    writer: usize,
+    total: Arc<AtomicUsize>,
+) -> Vec<String> {
+    let mut acknowledged = Vec::new();
+    let Some(mut client) = Client::try_connect(address, Version::One).await else {
+        return acknowledged;
+    };
+    for number in 0.. {
+        let mut said =
+            json!({ "type": "note", "content": format!("writer{writer} counts item{number}") });
+        if number % 2 == 0 {
+            said["layer"] = "belief".into();
+            said["reason"] = json!({
+                "source": format!("user:{writer}"), "confidence": 0.8,
+                "context": "what is counted?", "why": "it is to be found again",
+            });
+        }
+        let request = client.request("POST", &authority, "/api/memory/store");
+        let request = request.header("content-type", "application/json");
+        let request = request.body(Body::from(said.to_string())).unwrap();
+        let Ok(answer) = client.try_send(request).await else {
+            break;
+        };
+        let answer: Value = serde_json::from_str(&answer.text).unwrap();
+        acknowledged.push(answer["node_id"].as_str().unwrap().to_owned());
+        total.fetch_add(1, Ordering::Relaxed);
+    }
+    acknowledged
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_is_there_after_a_kill() {
+    let home = tempfile::tempdir().unwrap();
+    let mut acknowledged = Vec::new();
+    for round in 1..=3 {
+        let monas = Monas::start(&mut command(home.path())).await;
+        let total = Arc::new(AtomicUsize::new(0));
+        let writers: Vec<_> = (0..8)
+            .map(|writer| {
+                let (address, authority) = (
+                    monas.authority().parse().unwrap(),
+                    monas.authority().to_owned(),
+                );
+                tokio::spawn(store_on(
+                    address,
+                    authority,
+                    round * 8 + writer,
+                    Arc::clone(&total),
+                ))
+            })
+            .collect();
+        while total.load(Ordering::Relaxed) < round * 50 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        monas.signal("KILL").await;
+        monas.ended().await;
+        for writer in writers {
+            acknowledged.extend(writer.await.unwrap());
+        }
+    }
+    let exported = memory(home.path(), &["export"]).await;
+    let ids: HashSet<String> = exported
+        .stdout
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["id"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    let lost: Vec<_> = acknowledged
+        .iter()
+        .filter(|id| !ids.contains(*id))
+        .collect();
+    assert!(
+        lost.is_empty(),
+        "{lost:?} of {} are lost",
+        acknowledged.len()
+    );
+    let audit = memory(home.path(), &["audit"]).await;
+    assert!(audit.stdout.starts_with("default: clean"), "{audit:?}");
 }

@@ -113,13 +113,18 @@ impl Client {
 
     /// Sends a request and reads the whole answer.
     pub(crate) async fn send(&mut self, request: Request<Body>) -> Answer {
-        let (head, body) = self.open(request).await.unwrap().into_parts();
-        let body: Bytes = body.collect().await.unwrap().to_bytes();
-        Answer {
+        self.try_send(request).await.unwrap()
+    }
+
+    /// The same with a server that may be gone before it has answered.
+    pub(crate) async fn try_send(&mut self, request: Request<Body>) -> hyper::Result<Answer> {
+        let (head, body) = self.open(request).await?.into_parts();
+        let body: Bytes = body.collect().await?.to_bytes();
+        Ok(Answer {
             status: head.status,
             headers: head.headers,
             text: String::from_utf8(body.to_vec()).unwrap(),
-        }
+        })
     }
 
     /// A request whose authority is spelled as the version has it.
