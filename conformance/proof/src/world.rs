@@ -155,6 +155,7 @@ fn client(address: SocketAddr, encrypted: bool, settings: Settings) -> Client {
     let address = Address {
         encrypted,
         authority: address.to_string(),
+        tenant: None,
     };
     binding::declare(&mut card, &Offers::default(), &address);
     // Addresses of gRPC say only by where the card was found whether they are encrypted.

@@ -251,6 +251,9 @@ pub struct Address {
     pub encrypted: bool,
     /// Host and port.
     pub authority: String,
+    /// The agent that it is the address of, where there are several: its paths are below `/agents/` and its id, and
+    /// what has no path names it as tenant.
+    pub tenant: Option<String>,
 }
 
 impl Address {
@@ -263,22 +266,35 @@ impl Address {
             (Scheme::WebSocket, false) => "ws",
             (Scheme::None, _) => return self.authority.clone(),
         };
-        format!("{scheme}://{}{}", self.authority, binding.path)
+        let below = self.tenant.as_deref().map(below).unwrap_or_default();
+        format!("{scheme}://{}{below}{}", self.authority, binding.path)
     }
+}
+
+/// Where the paths of one agent of several are.
+pub fn below(agent: &str) -> String {
+    format!("/agents/{agent}")
 }
 
 /// Writes into a card what is offered, and where: all of 1.0, then the same for who speaks 0.3.
 pub fn declare(card: &mut AgentCard, offers: &Offers, address: &Address) {
     let interface = |binding: &Binding, version: &str, name: &str| AgentInterface {
         url: address.of(binding),
+        tenant: match binding.scheme {
+            Scheme::None => address.tenant.clone().unwrap_or_default(),
+            _ => String::new(),
+        },
         protocol_binding: name.to_owned(),
         protocol_version: version.to_owned(),
-        ..AgentInterface::default()
     };
     let order = [Offer::Preferred, Offer::On, Offer::Deprecated];
     let offered = || order.into_iter().flat_map(|offer| offers.with(offer));
     let new = offered().map(|binding| interface(binding, VERSION, binding.name));
-    let old = offered().filter_map(|binding| Some(interface(binding, old::VERSION, binding.old?)));
+    // Calls of 0.3 name no tenant: only those that have a path say whom they are for.
+    let addressed = |it: &&Binding| address.tenant.is_none() || it.scheme != Scheme::None;
+    let old = offered()
+        .filter(addressed)
+        .filter_map(|binding| Some(interface(binding, old::VERSION, binding.old?)));
     card.supported_interfaces = new.chain(old).collect();
     let deprecated: Vec<&str> = offers
         .with(Offer::Deprecated)

@@ -193,6 +193,12 @@ impl Server {
 }
 
 impl Inner {
+    /// Who answers in a scope.
+    fn agent_of(&self, scope: &journal::Scope) -> Arc<dyn Agent> {
+        let other = self.agent.tenant(scope.tenant());
+        other.unwrap_or_else(|| Arc::clone(&self.agent))
+    }
+
     #[expect(clippy::unused_self, reason = "the clock belongs to the server")]
     fn now(&self) -> Timestamp {
         let since = SystemTime::now()

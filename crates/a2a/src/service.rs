@@ -15,6 +15,10 @@ use crate::types::{
     SubscribeToTaskRequest, Task, TaskPushNotificationConfig,
 };
 
+mod tenant;
+
+pub use tenant::Tenant;
+
 /// What is known of a call besides its request.
 #[derive(Clone, Debug)]
 pub struct Call {

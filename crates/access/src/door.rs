@@ -311,6 +311,11 @@ impl Refusal {
         Self::bearer(Why::Scope(scope.to_owned()))
     }
 
+    /// That somebody known is none of those who may.
+    pub fn uninvited() -> Self {
+        Self::bearer(Why::Uninvited)
+    }
+
     /// That credentials have ceased to hold.
     pub fn over() -> Self {
         Self::bearer(Why::Token(Wrong::Expired))

@@ -1,5 +1,7 @@
 //! What answers: the one trait between the protocol and whatever thinks.
 
+use std::sync::Arc;
+
 use futures_core::future::BoxFuture;
 
 use super::turn::Turn;
@@ -14,6 +16,12 @@ pub trait Agent: Send + Sync + 'static {
     /// The future is dropped when the task is cancelled and the agent does not end by itself in
     /// time. To return without an ending completes the task, unless it waits for input.
     fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>>;
+
+    /// Who answers under a tenant in its stead, where it stands for several agents.
+    fn tenant(&self, name: &str) -> Option<Arc<dyn Agent>> {
+        let _ = name;
+        None
+    }
 
     /// What becomes of a task that was being worked on when the process ended.
     fn after_restart(&self, task: &Task) -> AfterRestart {

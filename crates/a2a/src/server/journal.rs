@@ -88,6 +88,11 @@ impl Scope {
         access::Principal::named(self.0.split('\n').next().unwrap_or_default())
     }
 
+    /// Under which tenant.
+    pub(crate) fn tenant(&self) -> &str {
+        self.0.split_once('\n').map_or("", |(_, tenant)| tenant)
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

@@ -136,7 +136,7 @@ impl Run {
         let now = server.now();
         let context_id = match &*incoming.asked.message.context_id {
             given if given.is_empty() || broken("r13") => {
-                let label = server.agent.label(&incoming.asked.message);
+                let label = server.agent_of(&scope).label(&incoming.asked.message);
                 id::context(label.as_deref().unwrap_or(&server.label), now)
             }
             given => given.to_owned(),
@@ -291,7 +291,7 @@ impl Run {
             cancelled: self.cancelled.clone(),
             store: self.server.store.clone(),
         };
-        let agent = self.server.agent.clone();
+        let agent = self.server.agent_of(&self.scope);
         let answer = AssertUnwindSafe(async move { agent.answer(turn).await });
         // What the panic said went to the log by the panic hook.
         Box::pin(answer.catch_unwind().map(|ended| ended.map_err(drop)))
@@ -464,7 +464,7 @@ impl Run {
             }
         }
         if pending.ends {
-            self.server.agent.ended(&self.task_id);
+            self.server.agent_of(&self.scope).ended(&self.task_id);
         }
         if state.is_terminal() {
             for reply in std::mem::take(&mut self.cancelling) {

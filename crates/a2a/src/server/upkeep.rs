@@ -44,9 +44,9 @@ impl Inner {
                     .collect::<Result<Vec<_>, store::Error>>()
             })
             .await?;
-        let resumed = |(_, task): &(Scope, Task)| {
+        let resumed = |(scope, task): &(Scope, Task)| {
             tracing::info!(task = task.id, "a task was left behind");
-            self.agent.after_restart(task) == AfterRestart::Resume
+            self.agent_of(scope).after_restart(task) == AfterRestart::Resume
         };
         let (resumed, failed): (Vec<_>, Vec<_>) = left.into_iter().partition(resumed);
         let ending = failed.into_iter().map(|(scope, task)| async move {

@@ -11,3 +11,4 @@ mod restart;
 mod scope;
 mod streams;
 pub(crate) mod support;
+mod tenants;

@@ -85,7 +85,7 @@ fn artifact(text: &str) -> Artifact {
 }
 
 /// The agent of a server; the script stays with the test.
-struct Scripted(Arc<Script>);
+pub(crate) struct Scripted(pub(crate) Arc<Script>);
 
 impl Agent for Scripted {
     fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {

@@ -1,0 +1,93 @@
+//! One agent of several, as if it were alone: whoever calls here means it, and need not say so.
+
+use std::sync::Arc;
+
+use super::{Answering, Call, Service};
+use crate::error::Error;
+use crate::event::EventStream;
+use crate::types::{
+    AgentCard, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, Empty,
+    GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest, ListTaskPushNotificationConfigsResponse,
+    ListTasksRequest, ListTasksResponse, SendMessageRequest, SendMessageResponse,
+    SubscribeToTaskRequest, Task, TaskPushNotificationConfig,
+};
+
+/// A service under one tenant.
+pub struct Tenant {
+    service: Arc<dyn Service>,
+    name: String,
+    card: AgentCard,
+}
+
+impl Tenant {
+    /// Everything that is asked of this is asked of that service under that tenant, whose card it has.
+    pub fn new(service: Arc<dyn Service>, name: impl Into<String>, card: AgentCard) -> Self {
+        let name = name.into();
+        Self {
+            service,
+            name,
+            card,
+        }
+    }
+
+    /// Names the tenant where nobody does. Whoever names another one is at the wrong address.
+    fn claim(&self, tenant: &mut String) -> Result<(), Error> {
+        if tenant.is_empty() {
+            tenant.clone_from(&self.name);
+        }
+        if *tenant == self.name {
+            return Ok(());
+        }
+        let why = format!("{tenant:?} is not the agent at this address");
+        Err(Error::invalid_field("tenant", why))
+    }
+}
+
+impl std::fmt::Debug for Tenant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Tenant").field(&self.name).finish()
+    }
+}
+
+/// Methods that pass on what they are asked, under the tenant.
+macro_rules! under_the_tenant {
+    ($($method:ident($request:ty) -> $reply:ty;)*) => {
+        $(fn $method(&self, call: Call, mut request: $request) -> Answering<$reply> {
+            match self.claim(&mut request.tenant) {
+                Ok(()) => self.service.$method(call, request),
+                Err(error) => Box::pin(std::future::ready(Err(error))),
+            }
+        })*
+    };
+}
+
+impl Service for Tenant {
+    fn card(&self) -> &AgentCard {
+        &self.card
+    }
+
+    under_the_tenant! {
+        send_message(SendMessageRequest) -> SendMessageResponse;
+        send_streaming_message(SendMessageRequest) -> EventStream;
+        get_task(GetTaskRequest) -> Task;
+        list_tasks(ListTasksRequest) -> ListTasksResponse;
+        cancel_task(CancelTaskRequest) -> Task;
+        subscribe_to_task(SubscribeToTaskRequest) -> EventStream;
+        create_push_config(TaskPushNotificationConfig) -> TaskPushNotificationConfig;
+        get_push_config(GetTaskPushNotificationConfigRequest) -> TaskPushNotificationConfig;
+        list_push_configs(ListTaskPushNotificationConfigsRequest) -> ListTaskPushNotificationConfigsResponse;
+        delete_push_config(DeleteTaskPushNotificationConfigRequest) -> Empty;
+    }
+
+    /// What the agent says of itself to everybody is all there is.
+    fn get_extended_card(
+        &self,
+        _call: Call,
+        _request: GetExtendedAgentCardRequest,
+    ) -> Answering<AgentCard> {
+        Box::pin(std::future::ready(Err(
+            Error::ExtendedAgentCardNotConfigured,
+        )))
+    }
+}
