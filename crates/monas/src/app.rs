@@ -1,11 +1,13 @@
 //! A program of one's own: an agent made of skills, with everything around it that `monas` has.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use model::Model;
 use skill::{Agent, DefinitionError, Hook, Manifest, Options, Registry, Skill};
 
+use crate::agents::{self, Agents};
 use crate::config::Config;
 use crate::error::Error;
 use crate::testkit::Kit;
@@ -107,19 +109,9 @@ impl App {
 
     /// The agent, as the configuration wants it, with the tools of the servers it uses.
     pub async fn agent(self, config: &Config) -> Result<Agent, Error> {
-        if let Some(fault) = self.faulty {
-            return Err(skill::CreateError::from(fault).into());
-        }
-        let manifest = match (&config.manifest, self.manifest) {
-            (Some(path), _) => {
-                let unread = |problem: String| Error::Manifest {
-                    path: path.clone(),
-                    problem,
-                };
-                let text = std::fs::read_to_string(path).map_err(|it| unread(it.to_string()))?;
-                Manifest::parse(&text).map_err(|it| unread(it.to_string()))?
-            }
-            (None, Some(manifest)) => manifest,
+        let manifest = match (&config.manifest, &self.manifest) {
+            (Some(path), _) => agents::manifest(path)?,
+            (None, Some(manifest)) => manifest.clone(),
             (None, None) => {
                 let mut manifest = Manifest::new(config.agent.name.clone());
                 manifest.description.clone_from(&config.agent.description);
@@ -127,20 +119,45 @@ impl App {
                 manifest
             }
         };
-        let mut options = self.options;
+        let mut options = self.usable(config)?;
         if let Some(make) = self.answerer {
             options.answerer = Some(make(&manifest));
         }
-        let variable = |name: &str| std::env::var(name).ok();
-        tools::add(config, &manifest, &mut options, &variable).await?;
+        let place = config.manifest.as_deref();
+        let place = place.unwrap_or_else(|| Path::new("the manifest"));
+        make(place, manifest, config.mcp_config.as_deref(), options).await
+    }
+
+    /// The agents: that one, and those of the configuration's folder, which have the same skills to choose from.
+    pub async fn agents(self, config: &Config) -> Result<Agents, Error> {
+        let (options, answerer) = (self.usable(config)?, self.answerer);
+        let shared = Self {
+            options: options.clone(),
+            ..self
+        };
+        let mut agents = Agents::from(shared.agent(config).await?);
+        let folder = config.agents.as_deref().map(agents::read).transpose()?;
+        for (id, path, manifest) in folder.into_iter().flatten() {
+            let mut options = options.clone();
+            if let Some(make) = answerer {
+                options.answerer = Some(make(&manifest));
+            }
+            let agent = make(&path, manifest, None, options).await?;
+            agents = agents.with(&id, agent)?;
+        }
+        Ok(agents)
+    }
+
+    /// What agents are made with, and the language model of the configuration if there is no other.
+    fn usable(&self, config: &Config) -> Result<Options, Error> {
+        if let Some(fault) = &self.faulty {
+            return Err(skill::CreateError::from(fault.clone()).into());
+        }
+        let mut options = self.options.clone();
         if options.model.is_none() {
             options.model = models::model(&config.models)?;
         }
-        match &options.model {
-            Some(model) => tracing::info!(model = model.name(), "there is a language model"),
-            None => tracing::info!("there is no language model"),
-        }
-        Ok(Agent::create(manifest, options)?)
+        Ok(options)
     }
 
     fn change(
@@ -154,4 +171,16 @@ impl App {
         }
         self
     }
+}
+
+/// An agent with the tools of the servers that its manifest names.
+async fn make(
+    place: &Path,
+    manifest: Manifest,
+    more: Option<&Path>,
+    mut options: Options,
+) -> Result<Agent, Error> {
+    let variable = |name: &str| std::env::var(name).ok();
+    tools::add(place, &manifest, more, &mut options, &variable).await?;
+    Ok(Agent::create(manifest, options)?)
 }

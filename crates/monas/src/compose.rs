@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ::memory::Memory;
 use a2a::binding::{self, Address, BINDINGS, Offer, Offers, Wire};
 use a2a::server::{TABLES, Targets};
+use a2a::service::Tenant;
 use a2a::signature::SigningKey;
 use a2a::types::AgentCard;
 use access::{Door, Strangers};
@@ -19,6 +20,7 @@ use skill::{Agent, Manifest};
 use store::{Store, Table};
 use tokio_util::sync::CancellationToken;
 
+use crate::agents::Agents;
 use crate::config::{Access, Bindings, Config, Data};
 use crate::demo;
 use crate::error::Error;
@@ -39,30 +41,31 @@ pub struct Server {
     listener: Listener,
     router: Router,
     tasks: a2a::Server,
-    agent: Agent,
+    agents: Agents,
     /// Sockets that stay open.
     sockets: Tasks,
     /// Sessions of MCP.
-    sessions: ::mcp::Http,
+    sessions: Vec<::mcp::Http>,
     /// What agents remember.
     memory: Memory,
     url: String,
 }
 
 impl Server {
-    /// The agent that `monas serve` serves.
+    /// The agents that `monas serve` serves.
     pub async fn start(config: &Config) -> Result<Self, Error> {
-        Self::start_agent(config, demo::app().agent(config).await?).await
+        Self::start_agents(config, demo::app().agents(config).await?).await
     }
 
     /// Takes the address and the data. From here on clients can connect; they are served once it runs.
-    pub async fn start_agent(config: &Config, agent: Agent) -> Result<Self, Error> {
-        agent.claim()?;
+    pub async fn start_agents(config: &Config, agents: impl Into<Agents>) -> Result<Self, Error> {
+        let agents = agents.into();
+        agents.claim()?;
         let base = Base::lay(config).await?;
-        let mut card = agent.card();
-        base.declare(&mut card);
+        let mut card = agents.first().card();
+        base.declare(&mut card, None);
         let served = a2a::server::Config::new(card);
-        base.build(config, served, agent, Router::new(), mcp::as_it_is)
+        base.build(config, served, agents, Router::new(), mcp::as_it_is)
             .await
     }
 
@@ -71,12 +74,12 @@ impl Server {
         let agent = sut.agent()?;
         let base = Base::lay(config).await?;
         let mut card = sut::card(&agent);
-        base.declare(&mut card);
+        base.declare(&mut card, None);
         let mut served = a2a::server::Config::new(card);
         served.label = "sut".to_owned();
         served.extended_card = Some(sut::extended(&served.card));
         let routes = sut::routes(base.store.clone());
-        base.build(config, served, agent, routes, sut::serve_mcp)
+        base.build(config, served, agent.into(), routes, sut::serve_mcp)
             .await
     }
 
@@ -90,11 +93,11 @@ impl Server {
         options.answerer = Some(answerer);
         let agent = Agent::create(Manifest::new(served.card.name.clone()), options)?;
         let base = Base::lay(config).await?;
-        base.declare(&mut served.card);
+        base.declare(&mut served.card, None);
         if let Some(card) = &mut served.extended_card {
-            base.declare(card);
+            base.declare(card, None);
         }
-        base.build(config, served, agent, Router::new(), mcp::as_it_is)
+        base.build(config, served, agent.into(), Router::new(), mcp::as_it_is)
             .await
     }
 
@@ -121,7 +124,8 @@ impl Server {
             // Streams would keep their connections open for as long as their tasks go on.
             self.tasks.drain();
             stop.cancel();
-            self.sessions.stop().await;
+            let sessions = self.sessions.iter().map(::mcp::Http::stop);
+            futures_util::future::join_all(sessions).await;
             // Whoever is connected is told, and gets the answers that are owed.
             self.sockets.drain(listen::Limits::default().drain).await;
         };
@@ -129,7 +133,7 @@ impl Server {
         tokio::join!(serving, stopping);
         self.memory.close().await;
         self.tasks.stop().await;
-        self.agent.close().await;
+        self.agents.close().await;
     }
 }
 
@@ -145,7 +149,7 @@ pub async fn serve_stdio(
     limit(config, &mut served);
     let tasks = a2a::Server::start(served, Arc::new(agent.clone()), store).await?;
     let stopping = CancellationToken::new();
-    let handler = mcp::handler(config, &agent, &tasks, &stopping)?;
+    let handler = mcp::handler(config, &agent, Arc::new(tasks.clone()), &stopping)?;
     let session = ::mcp::stdio(handler, config.limits.max_body, stopping.clone());
     tokio::pin!(session);
     let ended = tokio::select! {
@@ -191,6 +195,7 @@ impl Base {
             address: Address {
                 encrypted: scheme == "https",
                 authority,
+                tenant: None,
             },
             url,
             signer,
@@ -200,60 +205,95 @@ impl Base {
     }
 
     /// Writes into a card where its agent is reached, and what its callers prove themselves with.
-    fn declare(&self, card: &mut AgentCard) {
-        binding::declare(card, &self.offers, &self.address);
+    fn declare(&self, card: &mut AgentCard, tenant: Option<&str>) {
+        let address = Address {
+            tenant: tenant.map(str::to_owned),
+            ..self.address.clone()
+        };
+        binding::declare(card, &self.offers, &address);
         door::declare(&self.access, card);
+    }
+
+    fn sign(&self, card: &mut AgentCard) -> Result<(), Error> {
+        match &self.signer {
+            Some(key) => Ok(key.sign_card(card).map_err(signing::Error::Make)?),
+            None => Ok(()),
+        }
     }
 
     async fn build(
         self,
         config: &Config,
         mut served: a2a::server::Config,
-        agent: Agent,
+        agents: Agents,
         more: Router,
         serve_mcp: mcp::Serve,
     ) -> Result<Server, Error> {
         limit(config, &mut served);
-        let callers = agent.manifest().access.callers.as_deref();
-        let door = door::of_agent(&self.door, callers)?;
+        let cards = [Some(&mut served.card), served.extended_card.as_mut()];
+        for card in cards.into_iter().flatten() {
+            self.sign(card)?;
+        }
         if let Some(key) = &self.signer {
-            let cards = [Some(&mut served.card), served.extended_card.as_mut()];
-            for card in cards.into_iter().flatten() {
-                key.sign_card(card).map_err(signing::Error::Make)?;
-            }
             tracing::info!(key = key.id(), "the card is signed");
+        }
+        let agent = agents.first();
+        match agent.model() {
+            Some(model) => tracing::info!(model = model.name(), "there is a language model"),
+            None => tracing::info!("there is no language model"),
         }
         let card = served.card.clone();
         let limits = served.limits.clone();
         let reader = agent.model().filter(|_| config.models.reads_memory);
         let memory = memory(config, self.store.clone(), reader.cloned())?;
-        let tasks = a2a::Server::start(served, Arc::new(agent.clone()), self.store).await?;
+        let tasks =
+            a2a::Server::start(served, Arc::new(agents.clone()), self.store.clone()).await?;
         let site = Site {
             config,
             url: &self.url,
-            door: door.clone(),
+            door: self.door.clone(),
             stopping: CancellationToken::new(),
         };
-        let handler = mcp::handler(config, &agent, &tasks, &site.stopping)?;
-        let sessions = serve_mcp(&site, handler);
+
+        let wire = Wire::new(Arc::new(tasks.clone()), limits);
+        let sockets = wire.tasks.clone();
+        let metrics = metrics::routes(wire.metrics.clone());
+        let served = Served {
+            agent,
+            card: &card,
+            below: "",
+        };
+        let (mut router, session) = self.wires(&served, wire.clone(), &site, serve_mcp)?;
+        let mut sessions = vec![session];
+        for (id, agent) in agents.others() {
+            let mut card = agent.card();
+            self.declare(&mut card, Some(id));
+            self.sign(&mut card)?;
+            let below = binding::below(id);
+            let wire = Wire {
+                service: Arc::new(Tenant::new(wire.service.clone(), id, card.clone())),
+                ..wire.clone()
+            };
+            let served = Served {
+                agent,
+                card: &card,
+                below: &below,
+            };
+            let (routes, session) = self.wires(&served, wire, &site, serve_mcp)?;
+            router = router.nest(&below, routes);
+            sessions.push(session);
+        }
 
         let deprecated = BINDINGS
             .iter()
             .filter(|it| self.offers.get(it) == Offer::Deprecated);
         let deprecated: Vec<_> = deprecated.map(|binding| binding.name).collect();
         let page = Page::of(&card, self.address.encrypted, &deprecated).beside(&self.url);
-        let mut wire = Wire::new(Arc::new(tasks.clone()), limits);
-        wire.door = door;
-        let sockets = wire.tasks.clone();
-        let metrics = metrics::routes(wire.metrics.clone());
         // The page, the sign of life and the card are for everybody. Bindings ask in their own words who calls.
         let operator = operator::routes(tasks.clone());
         let remembering = workspace::api::memory::routes(memory.clone(), DEFAULT_AGENT);
         let router = page::routes(&page)
-            .merge(binding::card::routes(&card))
-            .merge(binding::routes(&wire, &self.offers))
-            .merge(acp::routes(wire, agent.skills().clone(), &self.url))
-            .merge(sessions.routes())
+            .merge(router)
             .merge(door::behind(
                 &self.door,
                 None,
@@ -277,12 +317,47 @@ impl Base {
             listener: self.listener,
             router: page::with_fallbacks(router),
             tasks,
-            agent,
+            agents,
             sockets,
             sessions,
             memory,
             url: self.url,
         })
+    }
+}
+
+/// An agent, and where its paths begin.
+struct Served<'a> {
+    agent: &'a Agent,
+    card: &'a AgentCard,
+    below: &'a str,
+}
+
+impl Base {
+    /// Every way to one agent, from where its paths begin.
+    fn wires(
+        &self,
+        served: &Served<'_>,
+        mut wire: Wire,
+        site: &Site<'_>,
+        serve_mcp: mcp::Serve,
+    ) -> Result<(Router, ::mcp::Http), Error> {
+        let Served { agent, card, below } = served;
+        let url = format!("{}{below}", self.url);
+        let callers = agent.manifest().access.callers.as_deref();
+        wire.door = door::of_agent(&self.door, callers)?;
+        let service = wire.service.clone();
+        let handler = mcp::handler(site.config, agent, service, &site.stopping)?;
+        let site = Site {
+            door: wire.door.clone(),
+            ..site.clone()
+        };
+        let sessions = serve_mcp(&site, handler);
+        let routes = binding::card::routes(card)
+            .merge(binding::routes(&wire, &self.offers))
+            .merge(acp::routes(wire, agent.skills().clone(), &url))
+            .merge(sessions.routes());
+        Ok((routes, sessions))
     }
 }
 
@@ -360,16 +435,19 @@ pub(crate) fn memory(
     store: Store,
     reader: Option<Arc<dyn Model>>,
 ) -> Result<Memory, Error> {
-    let mut options = ::memory::Options::default();
-    options.reader = reader;
     let folder = match &config.data {
         Data::Folder(folder) => Some(folder.as_path()),
         Data::Memory => None,
     };
-    options.embedder = models::embedder(&config.models, folder)?;
-    if let Some(embedder) = &options.embedder {
+    let embedder = models::embedder(&config.models, folder)?;
+    if let Some(embedder) = &embedder {
         tracing::info!(embedder = embedder.name(), "memory compares meanings");
     }
+    let options = ::memory::Options {
+        embedder,
+        reader,
+        ..::memory::Options::default()
+    };
     Ok(Memory::open(store, options))
 }
 

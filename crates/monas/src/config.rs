@@ -70,6 +70,8 @@ pub struct Config {
     pub agent: Agent,
     /// The file that says what the agent is, instead.
     pub manifest: Option<PathBuf>,
+    /// Where further agents are described.
+    pub agents: Option<PathBuf>,
     /// The file that names servers of tools, as other hosts write it.
     pub mcp_config: Option<PathBuf>,
     /// The file of the private key that signs its card.
@@ -212,6 +214,7 @@ impl Config {
                 description: "A small agent to try the protocol with.".to_owned(),
             },
             manifest: None,
+            agents: None,
             mcp_config: None,
             signing_key: None,
             models: Models::default(),
@@ -312,6 +315,7 @@ impl Config {
                     .unwrap_or(standard.agent.description),
             },
             manifest: settings.agent_manifest,
+            agents: settings.agents_folder,
             mcp_config: settings.mcp_config,
             signing_key: settings.signing_key,
             models,

@@ -119,6 +119,7 @@ fn every_setting_has_a_variable() {
             "agent.name",
             "agent.description",
             "agent.manifest",
+            "agents",
             "agent.mcp_config",
             "agent.signing_key",
         ];

@@ -40,6 +40,14 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// An agent cannot be called that.
+    #[error("have an agent {id:?}: {why}")]
+    AgentId {
+        /// What it would be called.
+        id: String,
+        /// Why not.
+        why: String,
+    },
     /// The agent cannot be made.
     #[error("make the agent: {0}")]
     Agent(#[from] skill::CreateError),
@@ -69,6 +77,7 @@ impl Error {
         match self {
             Self::Config(_) | Self::Listen(listen::Error::NotLoopback(..)) | Self::Tls(_) => 2,
             Self::Signing(_) | Self::Door(_) | Self::Manifest { .. } => 2,
+            Self::AgentId { .. } => 2,
             Self::Models(models::Failure::Unknown { .. } | models::Failure::Nowhere) => 2,
             Self::Operator(operator::Failure::Unreachable { .. }) => 3,
             _ => 1,

@@ -20,6 +20,7 @@
 //! - [`testkit`]: an agent in the test's own process, called over any wire
 //! - [`demo`], [`sut`]: the agent that is served, and the one that conformance suites drive
 
+pub mod agents;
 pub mod app;
 pub mod cli;
 pub mod command;
@@ -44,6 +45,7 @@ pub mod tap;
 pub mod testkit;
 mod tools;
 
+pub use agents::Agents;
 pub use app::{App, app};
 pub use compose::Server;
 pub use config::Config;

@@ -21,6 +21,7 @@ const KEY: &str = "mcp.key";
 pub(crate) type Serve = fn(&Site<'_>, Handler) -> Http;
 
 /// Where skills are offered.
+#[derive(Clone)]
 pub(crate) struct Site<'a> {
     pub(crate) config: &'a Config,
     /// What clients are told to call.
@@ -54,14 +55,14 @@ pub(crate) fn as_it_is(site: &Site<'_>, handler: Handler) -> Http {
     site.serve(handler)
 }
 
-/// What answers: the skills of this agent, called at these tasks.
+/// What answers: the skills of this agent, called at this service.
 pub(crate) fn handler(
     config: &Config,
     agent: &Agent,
-    tasks: &a2a::Server,
+    service: Arc<dyn a2a::Service>,
     stopping: &CancellationToken,
 ) -> Result<Handler, Error> {
-    let mut offered = mcp::Config::new(agent.skills().clone(), Arc::new(tasks.clone()));
+    let mut offered = mcp::Config::new(agent.skills().clone(), service);
     if let Some(url) = &config.public_url {
         url.host().clone_into(&mut offered.authority);
     }

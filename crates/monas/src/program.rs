@@ -67,7 +67,7 @@ async fn run(command: &Command, app: App) -> Result<ExitCode, Error> {
         source,
     })?;
     let server = match command {
-        Command::Serve(config) => Server::start_agent(config, app.agent(config).await?).await?,
+        Command::Serve(config) => Server::start_agents(config, app.agents(config).await?).await?,
         Command::Sut(config, agent) => Server::start_sut(config, *agent).await?,
         Command::Mcp(config) => {
             let agent = app.agent(config).await?;

@@ -22,10 +22,10 @@ use a2a::service::{Call, Service as _};
 use a2a::types::{GetTaskRequest, SubscribeToTaskRequest};
 use access::Principal;
 use futures_util::StreamExt as _;
-use skill::Agent;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::agents::Agents;
 use crate::compose::Server;
 use crate::config::{Config, Data};
 use crate::error::Error;
@@ -40,9 +40,9 @@ pub struct Kit {
 }
 
 impl Kit {
-    /// Starts a server with this agent.
-    pub async fn start(agent: Agent) -> Result<Self, Error> {
-        Self::with(&Self::config(), agent).await
+    /// Starts a server with this agent, or with these.
+    pub async fn start(agents: impl Into<Agents>) -> Result<Self, Error> {
+        Self::with(&Self::config(), agents).await
     }
 
     /// What it is started with: the defaults, a free port, and nothing kept.
@@ -53,8 +53,8 @@ impl Kit {
     }
 
     /// The same with a configuration of one's own.
-    pub async fn with(config: &Config, agent: Agent) -> Result<Self, Error> {
-        let server = Server::start_agent(config, agent).await?;
+    pub async fn with(config: &Config, agents: impl Into<Agents>) -> Result<Self, Error> {
+        let server = Server::start_agents(config, agents).await?;
         let url = server.url().to_owned();
         let tasks = server.tasks().clone();
         let (stop, stopped) = oneshot::channel();

@@ -6,7 +6,6 @@ use std::path::Path;
 use mcp::{ToolLimits, ToolServers, Tools};
 use skill::{Manifest, Options, ToolServer};
 
-use crate::config::Config;
 use crate::error::Error;
 
 /// What every program needs of the environment. One that is started for its tools sees these variables, what its entry
@@ -16,14 +15,15 @@ const NEEDED: &[&str] = &[
 ];
 
 /// Adds the tools of an agent's servers to what it is made of. What is not there is said in the log, and the agent is
-/// made without it.
+/// made without it. `place` is where its manifest is, and `more` a file of another host.
 pub(crate) async fn add(
-    config: &Config,
+    place: &Path,
     manifest: &Manifest,
+    more: Option<&Path>,
     options: &mut Options,
     variable: &(dyn Fn(&str) -> Option<String> + Sync),
 ) -> Result<(), Error> {
-    let servers = servers(config, manifest, variable)?;
+    let servers = servers(place, manifest, more, variable)?;
     let needed = NEEDED
         .iter()
         .filter_map(|name| Some(((*name).to_owned(), variable(name)?)));
@@ -52,21 +52,18 @@ pub(crate) async fn add(
 
 /// All servers, with variables put where they are named.
 fn servers(
-    config: &Config,
+    place: &Path,
     manifest: &Manifest,
+    more: Option<&Path>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<BTreeMap<String, ToolServer>, Error> {
     let mut servers = manifest.mcp.clone();
-    let place = config
-        .manifest
-        .as_deref()
-        .unwrap_or_else(|| Path::new("the manifest"));
     expand(place, &mut servers, variable)?;
-    let Some(path) = &config.mcp_config else {
+    let Some(path) = more else {
         return Ok(servers);
     };
     let wrong = |problem: String| Error::Manifest {
-        path: path.clone(),
+        path: path.to_owned(),
         problem,
     };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;

@@ -1,19 +1,21 @@
 //! What is wrong with a list of servers is said before anything is started.
 
+use std::path::Path;
+
 use skill::Manifest;
 
 use super::servers;
-use crate::config::{Config, Data};
 
 #[test]
 fn servers_come_from_the_manifest_and_from_files_of_other_hosts() {
     let folder = tempfile::tempdir().unwrap();
-    let mut config = Config::new(Data::Memory);
-    config.mcp_config = Some(folder.path().join("mcp.json"));
-    let write = |text: &str| std::fs::write(folder.path().join("mcp.json"), text).unwrap();
+    let more = folder.path().join("mcp.json");
+    let write = |text: &str| std::fs::write(&more, text).unwrap();
     let manifest = Manifest::parse("name = 'x'\n[mcp.a]\ncommand = '${TOOL}'").unwrap();
     let variable = |name: &str| (name == "TOOL").then(|| "the-tool".to_owned());
-    let read = |variable: &dyn Fn(&str) -> Option<String>| servers(&config, &manifest, variable);
+    let read = |variable: &dyn Fn(&str) -> Option<String>| {
+        servers(Path::new("the manifest"), &manifest, Some(&more), variable)
+    };
 
     write(r#"{"mcpServers": {"b": {"url": "https://b.example/mcp"}}}"#);
     let both = read(&variable).unwrap();

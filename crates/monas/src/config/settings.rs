@@ -142,6 +142,8 @@ settings! {
     /// The manifest of the agent: a file that names it and says which skills it has and which tool servers it
     /// uses.
     agent_manifest: PathBuf = "agent.manifest", ("agent" "FILE"), "made of the name and the description";
+    /// Further agents: a folder with a manifest for each, `NAME.toml`. They are below `/agents/NAME`.
+    agents_folder: PathBuf = "agents", ("agents" "FOLDER"), "none";
     /// Servers whose tools the agent uses, besides those of the manifest: the `mcp.json` of another host.
     mcp_config: PathBuf = "agent.mcp_config", ("mcp-config" "FILE"), "none";
     /// A private key, a PEM file that not everybody may read, which signs the card. `monas card key` makes

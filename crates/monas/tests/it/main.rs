@@ -7,6 +7,7 @@
 
 mod access;
 mod acp;
+mod agents;
 mod cli;
 mod client;
 mod four;

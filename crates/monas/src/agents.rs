@@ -1,0 +1,190 @@
+//! The agents of a server: one at its root, and others below `/agents/`, each by its id.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use a2a::server::{AfterRestart, Failure, Turn};
+use a2a::types::{Message, Task};
+use access::Refusal;
+use futures_core::future::BoxFuture;
+use skill::{Agent, Manifest};
+
+use crate::error::Error;
+
+#[cfg(test)]
+#[path = "agents_tests.rs"]
+mod tests;
+
+/// What addresses of the protocol begin with, so that no agent can be called that.
+const RESERVED: [&str; 4] = ["v1", "tasks", "extendedAgentCard", "agents"];
+
+/// The agents of a server. Clones are the same agents.
+#[derive(Clone, Debug)]
+pub struct Agents {
+    first: Agent,
+    others: BTreeMap<String, Agent>,
+}
+
+impl From<Agent> for Agents {
+    fn from(first: Agent) -> Self {
+        let others = BTreeMap::new();
+        Self { first, others }
+    }
+}
+
+impl Agents {
+    /// With another agent, of this id.
+    pub fn with(mut self, id: &str, agent: Agent) -> Result<Self, Error> {
+        let unusable = |why: &str| Error::AgentId {
+            id: id.to_owned(),
+            why: why.to_owned(),
+        };
+        if let Some(why) = unfit(id) {
+            return Err(unusable(why));
+        }
+        match self.others.insert(id.to_owned(), agent) {
+            None => Ok(self),
+            Some(_) => Err(unusable("there is another agent of that id")),
+        }
+    }
+
+    /// The one at the root.
+    pub fn first(&self) -> &Agent {
+        &self.first
+    }
+
+    /// The others, with their ids.
+    pub fn others(&self) -> impl Iterator<Item = (&str, &Agent)> {
+        self.others.iter().map(|(id, agent)| (&**id, agent))
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Agent> {
+        std::iter::once(&self.first).chain(self.others.values())
+    }
+
+    /// Whoever serves them says so first, and says so once.
+    pub(crate) fn claim(&self) -> Result<(), skill::AlreadyStarted> {
+        self.all().try_for_each(Agent::claim)
+    }
+
+    /// Lets go of what they hold outside of the process.
+    pub(crate) async fn close(&self) {
+        futures_util::future::join_all(self.all().map(Agent::close)).await;
+    }
+}
+
+/// Why a text cannot be the id of an agent.
+fn unfit(id: &str) -> Option<&'static str> {
+    let label = |id: &str| {
+        let known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        !id.starts_with('-') && !id.ends_with('-') && id.bytes().all(known)
+    };
+    match id {
+        "" => Some("it is empty"),
+        id if RESERVED.contains(&id) => Some("addresses of the protocol have that name"),
+        id if id.len() > 63 || !label(id) => {
+            Some("it is not made of at most 63 small letters, digits and inner hyphens")
+        }
+        _ => None,
+    }
+}
+
+/// The manifests of a folder, by the names of their files.
+pub(crate) fn read(folder: &Path) -> Result<Vec<(String, PathBuf, Manifest)>, Error> {
+    let failed = |source| Error::System {
+        what: "read the folder of agents",
+        source,
+    };
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|it| it == "toml") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    let named = paths.into_iter().map(|path| {
+        let id = path.file_stem().unwrap_or_default().to_string_lossy();
+        Ok((id.into_owned(), path.clone(), manifest(&path)?))
+    });
+    named.collect()
+}
+
+/// The manifest of a file.
+pub(crate) fn manifest(path: &Path) -> Result<Manifest, Error> {
+    let unread = |problem: String| Error::Manifest {
+        path: path.to_owned(),
+        problem,
+    };
+    let text = fs::read_to_string(path).map_err(|error| unread(error.to_string()))?;
+    Manifest::parse(&text).map_err(|error| unread(error.to_string()))
+}
+
+/// Messages go to the agent that their tenant names, and to the first one where none is named.
+impl a2a::server::Agent for Agents {
+    fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
+        self.first.answer(turn)
+    }
+
+    fn tenant(&self, name: &str) -> Option<Arc<dyn a2a::server::Agent>> {
+        if name.is_empty() {
+            return None;
+        }
+        Some(match self.others.get(name) {
+            Some(agent) => Arc::new(Admitting(agent.clone())),
+            None => Arc::new(Nobody(name.to_owned())),
+        })
+    }
+
+    fn after_restart(&self, task: &Task) -> AfterRestart {
+        self.first.after_restart(task)
+    }
+
+    fn ended(&self, task: &str) {
+        self.first.ended(task);
+    }
+
+    fn label(&self, message: &Message) -> Option<String> {
+        self.first.label(message)
+    }
+}
+
+/// An agent that is called by its name, at whatever address: who may call it is looked up here, too.
+struct Admitting(Agent);
+
+impl a2a::server::Agent for Admitting {
+    fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
+        let callers = self.0.manifest().access.callers.as_ref();
+        let name = turn.caller().name();
+        if callers.is_some_and(|callers| !callers.iter().any(|it| it == name)) {
+            let refusal = Refusal::uninvited();
+            return Box::pin(std::future::ready(Err(Failure::refusal(refusal.into()))));
+        }
+        self.0.answer(turn)
+    }
+
+    fn after_restart(&self, task: &Task) -> AfterRestart {
+        self.0.after_restart(task)
+    }
+
+    fn ended(&self, task: &str) {
+        self.0.ended(task);
+    }
+
+    fn label(&self, message: &Message) -> Option<String> {
+        self.0.label(message)
+    }
+}
+
+/// There is no agent of this id.
+struct Nobody(String);
+
+impl a2a::server::Agent for Nobody {
+    fn answer(&self, _turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
+        let why = format!("there is no agent {:?}", self.0);
+        let error = a2a::Error::invalid_field("tenant", why);
+        Box::pin(std::future::ready(Err(Failure::refusal(error))))
+    }
+}
