@@ -17,12 +17,13 @@ pub(crate) struct Arguments {
 }
 
 /// The flags, which are fields of `Traits`.
-const FLAGS: [&str; 5] = [
+const FLAGS: [&str; 6] = [
     "read_only",
     "destructive",
     "idempotent",
     "open_world",
     "replayable",
+    "approval",
 ];
 
 impl Parse for Arguments {

@@ -26,6 +26,7 @@ mod input;
 /// | `description = "..."` | what it does |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | what callers are told about it |
 /// | `replayable` | it can be begun again after a restart |
+/// | `approval` | a person agrees before it is done |
 /// | `seconds = 30` | how long it may take |
 ///
 /// ```

@@ -19,6 +19,12 @@ pub trait Handler: Send + Sync + 'static {
         input: Value,
         ctx: Context,
     ) -> BoxFuture<'static, Result<Reply<Value>, SkillError>>;
+
+    /// What it would do, for the person who is to agree to it; see [`Skill::preview`].
+    fn preview(&self, input: Value) -> BoxFuture<'static, Result<Option<String>, SkillError>> {
+        let _ = input;
+        Box::pin(std::future::ready(Ok(None)))
+    }
 }
 
 impl fmt::Debug for dyn Handler {
@@ -46,6 +52,11 @@ impl<S: Skill> Handler for Typed<S> {
                 })
             })
         })
+    }
+
+    fn preview(&self, input: Value) -> BoxFuture<'static, Result<Option<String>, SkillError>> {
+        let skill = self.0.clone();
+        Box::pin(async move { skill.preview(typed(input)?).await })
     }
 }
 

@@ -45,6 +45,7 @@ mod grants;
 mod handler;
 mod input;
 mod manifest;
+mod preview;
 mod registry;
 pub mod reply;
 mod running;

@@ -36,6 +36,16 @@ pub trait Skill: Send + Sync + 'static {
         input: Self::Input,
         ctx: Context,
     ) -> impl Future<Output = Result<Reply<Self::Output>, SkillError>> + Send;
+
+    /// What it would do with this input, in words or as a diff, for the person who is to agree to it. It changes
+    /// nothing. None: the input says it all. An error is what running it would come to.
+    fn preview(
+        &self,
+        input: Self::Input,
+    ) -> impl Future<Output = Result<Option<String>, SkillError>> + Send {
+        let _ = input;
+        std::future::ready(Ok(None))
+    }
 }
 
 /// What a skill takes: an object. `#[derive(SkillInput)]` on a struct with named fields says so.

@@ -131,6 +131,9 @@ pub struct Traits {
     /// It can be begun again after a restart, with the answers it was given: whatever must not be
     /// done twice is done in [`Context::once`](crate::Context::once).
     pub replayable: bool,
+    /// A person agrees before it is done: whoever runs an agent shows them what the skill
+    /// [says it will do](crate::Registry::preview) and waits. The mark says so; it does not wait itself.
+    pub approval: bool,
     /// How long it may take, not counting what it waits for answers. None: what the fence says.
     pub timeout: Option<Duration>,
 }
@@ -144,6 +147,7 @@ impl Traits {
             idempotent: false,
             open_world: false,
             replayable: false,
+            approval: false,
             timeout: None,
         }
     }

@@ -6,6 +6,7 @@ mod asking;
 mod calling;
 mod chaos;
 mod fenced;
+mod preview;
 mod refused;
 mod registry;
 mod support;
