@@ -1,0 +1,100 @@
+//! The skill `file-read`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skill::{Context, Id, OneOrMore, Reply, Skill, SkillError, SkillInput, Spec, Traits};
+
+use crate::files::on_disk;
+use crate::path::WorkspacePath;
+use crate::workspace::{Lines, Workspace};
+
+/// How many lines are read if nobody says.
+const LINES: usize = 2_000;
+
+/// Reads files of a workspace.
+#[derive(Clone, Debug)]
+pub struct FileRead(Workspace);
+
+/// Which file, and which of its lines.
+#[derive(Clone, Debug, Deserialize, JsonSchema, SkillInput)]
+#[non_exhaustive]
+pub struct Read {
+    /// The file, relative to the workspace or below /project.
+    pub path: String,
+    /// The first line to read, counted from 1.
+    #[schemars(range(min = 1))]
+    pub offset: Option<usize>,
+    /// How many lines to read at most; 2000 if it is left out.
+    #[schemars(range(min = 1))]
+    pub limit: Option<usize>,
+}
+
+/// What was read.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Content {
+    /// The file, below /project.
+    pub path: String,
+    /// The lines.
+    pub content: String,
+    /// The line to go on with, if the file does not end here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<usize>,
+    /// True when a line is too long to be shown as a whole.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
+    pub cut: bool,
+    /// How many lines the file has.
+    pub total_lines: usize,
+    /// How many bytes the file has.
+    pub size: usize,
+    /// What tells this content of the whole file from any other; file-write takes it as `seen`.
+    pub hash: String,
+}
+
+impl FileRead {
+    /// In this workspace.
+    pub fn new(workspace: Workspace) -> Self {
+        Self(workspace)
+    }
+}
+
+impl Skill for FileRead {
+    const SPEC: Spec = {
+        let mut traits = Traits::new();
+        traits.read_only = true;
+        traits.idempotent = true;
+        traits.replayable = true;
+        Spec::new(
+            Id::new("file-read"),
+            "Read a file",
+            "Reads a text file of the workspace, all of it or some of its lines.",
+            OneOrMore::new(&["files", "workspace"]),
+            OneOrMore::new(&["read README.md", "show me /project/src/main.rs"]),
+        )
+        .with(traits)
+    };
+    type Input = Read;
+    type Output = Content;
+
+    async fn run(&self, input: Read, _ctx: Context) -> Result<Reply<Content>, SkillError> {
+        let workspace = self.0.clone();
+        let lines = Lines::from(input.offset.unwrap_or(1)).take(input.limit.unwrap_or(LINES));
+        let content = on_disk("read", move || {
+            let path = WorkspacePath::parse(&input.path)?;
+            let text = workspace.read(&path, lines)?;
+            Ok(Content {
+                path: path.to_string(),
+                content: text.content,
+                next_offset: text.next,
+                cut: text.cut,
+                total_lines: text.lines,
+                size: text.bytes,
+                hash: text.hash,
+            })
+        });
+        content.await.map(Reply::Done)
+    }
+}
+
+const _: Spec = FileRead::SPEC;

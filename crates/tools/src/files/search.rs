@@ -1,0 +1,144 @@
+//! The skill `file-search`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skill::{Context, Id, OneOrMore, Reply, Skill, SkillError, SkillInput, Spec, Traits};
+use tokio_util::sync::CancellationToken;
+
+use crate::files::on_disk;
+use crate::path::WorkspacePath;
+use crate::workspace::{Case, Incomplete, Query, Syntax, Workspace};
+
+/// Searches files of a workspace.
+#[derive(Clone, Debug)]
+pub struct FileSearch(Workspace);
+
+/// What is searched for, and where.
+#[derive(Clone, Debug, Deserialize, JsonSchema, SkillInput)]
+#[non_exhaustive]
+pub struct Search {
+    /// The text to look for.
+    pub query: String,
+    /// True when `query` is a regular expression.
+    #[serde(default)]
+    pub regex: bool,
+    /// True when capital and small letters are the same.
+    #[serde(default)]
+    pub ignore_case: bool,
+    /// The file, or the folder with all in it; the whole workspace if it is left out.
+    pub path: Option<String>,
+    /// Which files, by name, such as *.rs, or by path, such as src/**/*.rs.
+    pub glob: Option<String>,
+    /// How many lines are enough; 100 if it is left out.
+    #[schemars(range(min = 1))]
+    pub limit: Option<usize>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Searched {
+    /// The lines, by path and number.
+    pub matches: Vec<Match>,
+    /// How many files were searched.
+    pub files_searched: usize,
+    /// How many files were not, because they are too large, no text, or cannot be read.
+    pub files_skipped: usize,
+    /// Why there may be more than was found, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
+}
+
+/// A line in which something was found.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Match {
+    /// The file, below /project.
+    pub path: String,
+    /// Which line, counted from 1.
+    pub line: usize,
+    /// The line, or what is around the hit in a long one.
+    pub content: String,
+}
+
+impl FileSearch {
+    /// In this workspace.
+    pub fn new(workspace: Workspace) -> Self {
+        Self(workspace)
+    }
+}
+
+impl Skill for FileSearch {
+    const SPEC: Spec = {
+        let mut traits = Traits::new();
+        traits.read_only = true;
+        traits.idempotent = true;
+        traits.replayable = true;
+        Spec::new(
+            Id::new("file-search"),
+            "Search files",
+            "Looks for a text or a regular expression in the files of the workspace, past what .gitignore says.",
+            OneOrMore::new(&["files", "search", "workspace"]),
+            OneOrMore::new(&["search for TODO", "find fn main in *.rs"]),
+        )
+        .with(traits)
+    };
+    type Input = Search;
+    type Output = Searched;
+
+    async fn run(&self, input: Search, _ctx: Context) -> Result<Reply<Searched>, SkillError> {
+        let workspace = self.0.clone();
+        // A thread cannot be dropped: it is told when the answer is not wanted any more.
+        let unwanted = CancellationToken::new();
+        let _told = unwanted.clone().drop_guard();
+        let searched = on_disk("search", move || {
+            let found = workspace.search(&input.query()?, &|| unwanted.is_cancelled())?;
+            let matches = found.hits.into_iter().map(|hit| Match {
+                path: hit.path.to_string(),
+                line: hit.line,
+                content: hit.text,
+            });
+            Ok(Searched {
+                matches: matches.collect(),
+                files_searched: found.files,
+                files_skipped: found.skipped,
+                incomplete: found.incomplete.map(|why| words(why).to_owned()),
+            })
+        });
+        searched.await.map(Reply::Done)
+    }
+}
+
+const _: Spec = FileSearch::SPEC;
+
+impl Search {
+    fn query(self) -> Result<Query, crate::Error> {
+        let mut query = Query::new(self.query);
+        if self.regex {
+            query.syntax = Syntax::Regex;
+        }
+        if self.ignore_case {
+            query.case = Case::Ignored;
+        }
+        if let Some(path) = self.path {
+            query.path = WorkspacePath::parse(&path)?;
+        }
+        if let Some(limit) = self.limit {
+            query.hits = limit;
+        }
+        query.glob = self.glob;
+        Ok(query)
+    }
+}
+
+/// Why there may be more, for whoever asked.
+fn words(why: Incomplete) -> &'static str {
+    match why {
+        Incomplete::Hits => "there are more lines",
+        Incomplete::Entries => "there are more files than one search looks at",
+        Incomplete::Depth => "folders lie deeper than one search goes",
+        Incomplete::Bytes => "there is more text than one search reads",
+        Incomplete::Time => "it took too long",
+        Incomplete::Stopped => "it was stopped",
+    }
+}

@@ -1,0 +1,95 @@
+//! The skill `file-write`, which a person agrees to.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skill::{Context, Id, OneOrMore, Reply, Skill, SkillError, SkillInput, Spec, Traits};
+
+use crate::files::on_disk;
+use crate::path::WorkspacePath;
+use crate::workspace::Workspace;
+
+/// Writes files of a workspace. It is marked as needing approval, and its preview is the difference that it would
+/// make.
+#[derive(Clone, Debug)]
+pub struct FileWrite(Workspace);
+
+/// Which file, and what it is to hold.
+#[derive(Clone, Debug, Deserialize, JsonSchema, SkillInput)]
+#[non_exhaustive]
+pub struct Write {
+    /// The file, relative to the workspace or below /project. It and its folders are made if they are not there.
+    pub path: String,
+    /// What the file holds afterwards: all of it.
+    pub content: String,
+    /// The `hash` that file-read gave. If the file has another content by now it is left alone.
+    pub seen: Option<String>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Wrote {
+    /// The file, below /project.
+    pub path: String,
+    /// It was not there before.
+    pub created: bool,
+    /// It is not what it was before.
+    pub changed: bool,
+    /// How many bytes the file has.
+    pub size: usize,
+    /// What tells this content from any other.
+    pub hash: String,
+}
+
+impl FileWrite {
+    /// In this workspace.
+    pub fn new(workspace: Workspace) -> Self {
+        Self(workspace)
+    }
+}
+
+impl Skill for FileWrite {
+    const SPEC: Spec = {
+        let mut traits = Traits::new();
+        traits.approval = true;
+        traits.destructive = true;
+        traits.idempotent = true;
+        traits.replayable = true;
+        Spec::new(
+            Id::new("file-write"),
+            "Write a file",
+            "Writes a text file of the workspace, after a person has seen the difference and agreed.",
+            OneOrMore::new(&["files", "workspace"]),
+            OneOrMore::new(&["write \"rain\" into notes/today.md"]),
+        )
+        .with(traits)
+    };
+    type Input = Write;
+    type Output = Wrote;
+
+    async fn run(&self, input: Write, _ctx: Context) -> Result<Reply<Wrote>, SkillError> {
+        let workspace = self.0.clone();
+        let wrote = on_disk("write", move || {
+            let path = WorkspacePath::parse(&input.path)?;
+            let written = workspace.write(&path, &input.content, input.seen.as_deref())?;
+            Ok(Wrote {
+                path: path.to_string(),
+                created: written.created,
+                changed: written.changed,
+                size: written.bytes,
+                hash: written.hash,
+            })
+        });
+        wrote.await.map(Reply::Done)
+    }
+
+    async fn preview(&self, input: Write) -> Result<Option<String>, SkillError> {
+        let workspace = self.0.clone();
+        let diff = on_disk("write", move || {
+            workspace.diff(&WorkspacePath::parse(&input.path)?, &input.content)
+        });
+        diff.await.map(Some)
+    }
+}
+
+const _: Spec = FileWrite::SPEC;

@@ -1,0 +1,287 @@
+//! Looking for text in files.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+use globset::{GlobBuilder, GlobMatcher};
+use regex::{Regex, RegexBuilder};
+
+use crate::error::{Error, Kind};
+use crate::path::WorkspacePath;
+use crate::workspace::walk::{Incomplete, Stop, Walk};
+use crate::workspace::{Workspace, bytes};
+
+/// How many bytes an expression may take when it is compiled.
+const EXPRESSION_BYTES: usize = 1 << 20;
+
+/// How much of a long line is shown before what was found in it.
+const BEFORE_BYTES: usize = 80;
+
+/// What is searched for, and where.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// What is searched for.
+    pub text: String,
+    /// How that is meant.
+    pub syntax: Syntax,
+    /// Whether capital and small letters are the same.
+    pub case: Case,
+    /// The file, or the folder with all in it.
+    pub path: WorkspacePath,
+    /// What the names of files must match. With a `/` in it, it is about paths in the workspace.
+    pub glob: Option<String>,
+    /// How many lines are enough.
+    pub hits: usize,
+}
+
+/// How what is searched for is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// As it stands.
+    Text,
+    /// As a regular expression, in which `^` and `$` are the ends of lines.
+    Regex,
+}
+
+/// Whether capital and small letters are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// They differ.
+    Matters,
+    /// They are the same.
+    Ignored,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The lines, by path and number.
+    pub hits: Vec<Hit>,
+    /// How many files were searched.
+    pub files: usize,
+    /// How many files were not, because they are too large, no text, or cannot be read.
+    pub skipped: usize,
+    /// Why there may be more.
+    pub incomplete: Option<Incomplete>,
+}
+
+/// A line in which something was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// In which file.
+    pub path: WorkspacePath,
+    /// Which line, counted from one.
+    pub line: usize,
+    /// The line, or what is around the hit in a long one.
+    pub text: String,
+}
+
+impl Query {
+    /// This text, in all of the workspace.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            syntax: Syntax::Text,
+            case: Case::Matters,
+            path: WorkspacePath::root(),
+            glob: None,
+            hits: 100,
+        }
+    }
+}
+
+impl Workspace {
+    /// Looks for text. It can take a while, so `stop` is asked from file to file whether to go on.
+    ///
+    /// Not searched are: what `.gitignore` says, what is in `.git`, and what is no text. Symlinks are not followed,
+    /// unless the path of the query is one.
+    pub fn search(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Found, Error> {
+        let limits = self.limits();
+        let mut search = Search {
+            expression: expression(query, limits.query_bytes)?,
+            glob: query
+                .glob
+                .as_deref()
+                .map(|it| glob(it, limits.query_bytes))
+                .transpose()?,
+            workspace: self,
+            most: query.hits.clamp(1, limits.hits),
+            began: Instant::now(),
+            stop,
+            bytes_left: limits.searched_bytes,
+            found: Found::default(),
+        };
+        let failed = |error| Error::io(&query.path, error);
+        let there = self.root().metadata(query.path.as_path()).map_err(failed)?;
+        if there.is_dir() {
+            let folder = self.root().open_dir(query.path.as_path()).map_err(failed)?;
+            let mut visit = |file: &Stop<'_>| search.file(file);
+            let walk = Walk::new(limits, self.root(), &query.path, &mut visit);
+            let incomplete = walk.run(&folder, &query.path);
+            search.found.incomplete = incomplete;
+        } else if there.is_file() {
+            let only = Stop {
+                folder: self.root(),
+                name: query.path.as_str(),
+                path: query.path.clone(),
+            };
+            search.glob = None;
+            if let ControlFlow::Break(why) = search.file(&only) {
+                search.found.incomplete = Some(why);
+            }
+        } else {
+            return Err(Error::kind(&query.path, Kind::of(there.file_type())));
+        }
+        Ok(search.found)
+    }
+}
+
+/// A search under way.
+struct Search<'a> {
+    workspace: &'a Workspace,
+    expression: Regex,
+    glob: Option<Glob>,
+    most: usize,
+    began: Instant,
+    stop: &'a dyn Fn() -> bool,
+    bytes_left: u64,
+    found: Found,
+}
+
+impl Search<'_> {
+    fn file(&mut self, file: &Stop<'_>) -> ControlFlow<Incomplete> {
+        let limits = self.workspace.limits();
+        if (self.stop)() {
+            return ControlFlow::Break(Incomplete::Stopped);
+        }
+        if self.began.elapsed() > limits.search_time {
+            return ControlFlow::Break(Incomplete::Time);
+        }
+        if self.glob.as_ref().is_some_and(|it| !it.matches(&file.path)) {
+            return ControlFlow::Continue(());
+        }
+        let limit = limits.searched_file_bytes;
+        let read = bytes(file.folder, Path::new(file.name), &file.path, limit);
+        let text = read.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let Some(text) = text.filter(|text| !text.contains('\0')) else {
+            self.found.skipped += 1;
+            return ControlFlow::Continue(());
+        };
+        let Some(left) = self.bytes_left.checked_sub(text.len() as u64) else {
+            return ControlFlow::Break(Incomplete::Bytes);
+        };
+        self.bytes_left = left;
+        self.found.files += 1;
+        self.lines(&file.path, &text)
+    }
+
+    /// The lines of a text in which something is found, each once.
+    fn lines(&mut self, path: &WorkspacePath, text: &str) -> ControlFlow<Incomplete> {
+        let mut line = 1;
+        let mut counted = 0;
+        let mut from = 0;
+        while let Some(hit) = self.expression.find_at(text, from) {
+            if self.found.hits.len() == self.most {
+                return ControlFlow::Break(Incomplete::Hits);
+            }
+            let begin = text[..hit.start()].rfind('\n').map_or(0, |at| at + 1);
+            let end = text[hit.start()..]
+                .find('\n')
+                .map_or(text.len(), |at| hit.start() + at);
+            // Behind the last line there is none.
+            if begin == text.len() && begin > 0 {
+                break;
+            }
+            line += text[counted..begin].matches('\n').count();
+            counted = begin;
+            self.found.hits.push(Hit {
+                path: path.clone(),
+                line,
+                text: around(
+                    &text[begin..end],
+                    hit.start() - begin,
+                    self.workspace.limits().hit_bytes,
+                ),
+            });
+            if end == text.len() {
+                break;
+            }
+            from = end + 1;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// A line as it is shown: all of it, or what is around the hit.
+fn around(line: &str, hit: usize, limit: usize) -> String {
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    if line.len() <= limit {
+        return line.to_owned();
+    }
+    let begin = line.floor_char_boundary(hit.saturating_sub(BEFORE_BYTES).min(line.len()));
+    let end = line.floor_char_boundary(line.len().min(begin + limit));
+    let before = if begin > 0 { "…" } else { "" };
+    let after = if end < line.len() { "…" } else { "" };
+    format!("{before}{}{after}", &line[begin..end])
+}
+
+/// What a query looks for.
+fn expression(query: &Query, limit: usize) -> Result<Regex, Error> {
+    let wrong = |problem: String| Error::Query {
+        what: "query",
+        problem,
+    };
+    if query.text.is_empty() {
+        return Err(wrong("it is empty".to_owned()));
+    }
+    if query.text.len() > limit {
+        return Err(wrong(format!("it is longer than {limit} bytes")));
+    }
+    let text = match query.syntax {
+        Syntax::Text => regex::escape(&query.text),
+        Syntax::Regex => query.text.clone(),
+    };
+    RegexBuilder::new(&text)
+        .case_insensitive(query.case == Case::Ignored)
+        .multi_line(true)
+        .crlf(true)
+        .size_limit(EXPRESSION_BYTES)
+        .build()
+        .map_err(|error| wrong(error.to_string()))
+}
+
+/// A pattern of names, or of paths.
+struct Glob {
+    matcher: GlobMatcher,
+    of_paths: bool,
+}
+
+impl Glob {
+    fn matches(&self, path: &WorkspacePath) -> bool {
+        match (self.of_paths, path.split()) {
+            (false, Some((_, name))) => self.matcher.is_match(name),
+            _ => self.matcher.is_match(path.as_path()),
+        }
+    }
+}
+
+fn glob(text: &str, limit: usize) -> Result<Glob, Error> {
+    let wrong = |problem: String| Error::Query {
+        what: "glob",
+        problem,
+    };
+    if text.len() > limit {
+        return Err(wrong(format!("it is longer than {limit} bytes")));
+    }
+    let beneath = text.strip_prefix("/project/").unwrap_or(text);
+    let beneath = beneath.strip_prefix("./").unwrap_or(beneath);
+    let glob = GlobBuilder::new(beneath).literal_separator(true).build();
+    let matcher = glob
+        .map_err(|error| wrong(error.to_string()))?
+        .compile_matcher();
+    Ok(Glob {
+        matcher,
+        of_paths: text.contains('/'),
+    })
+}
