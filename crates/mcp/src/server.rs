@@ -200,7 +200,6 @@ fn misshapen(method: &str, params: Option<Value>) -> Option<String> {
     }
     let params = params.unwrap_or_else(|| json!({}));
     match method {
-        "initialize" => fault::<InitializeRequestParams>(params),
         "tools/call" => fault::<CallToolRequestParams>(params),
         "resources/read" => fault::<ReadResourceRequestParams>(params),
         "prompts/get" => fault::<GetPromptRequestParams>(params),

@@ -55,8 +55,9 @@ async fn reply(response: Response) -> Value {
     assert_eq!(response.status(), StatusCode::OK);
     let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
     let text = std::str::from_utf8(&body).unwrap();
-    let data = text.lines().filter_map(|line| line.strip_prefix("data:"));
-    let last = data.filter(|data| !data.trim().is_empty()).last();
+    let lines = text.lines().rev();
+    let mut data = lines.filter_map(|line| line.strip_prefix("data:"));
+    let last = data.find(|data| !data.trim().is_empty());
     serde_json::from_str(last.unwrap_or(text)).unwrap()
 }
 
