@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use memory::{Access, Content, Memory, Options, Outcome, Recall, Rules, TABLES};
+use memory::{Content, Memory, Options, Recall, TABLES};
 use model::scripted::{Failure, Scripted, Turn, Words};
 use store::Store;
-
-use crate::support::{belief, in_memory};
 
 /// What a scripted model finds in its first note.
 fn found(entities: &[&str], relations: &[[&str; 3]]) -> Turn {
@@ -129,27 +127,5 @@ async fn records_get_their_vectors_when_the_embedder_comes_later() {
     let answer = space.recall(Recall::new("mosses")).await.unwrap();
     assert_eq!(answer.retriever, "words+vectors (scripted:words)");
     assert!(answer.hits[0].similarity.is_some());
-    memory.close().await;
-}
-
-#[tokio::test]
-async fn a_space_follows_the_rules_of_whoever_owns_it() {
-    let memory = in_memory();
-    let (strict, usual) = (
-        memory.space("strict").unwrap(),
-        memory.space("usual").unwrap(),
-    );
-    let rules = Rules {
-        min_confidence: 0.9,
-        ..Rules::default()
-    };
-    strict.follow(rules.clone()).unwrap();
-    let kept = strict.keep(belief("Tea is hot.", "user:ada")).await;
-    assert!(matches!(kept, Err(memory::Error::Rules(_))), "{kept:?}");
-    let kept = usual.keep(belief("Tea is hot.", "user:ada")).await;
-    assert!(matches!(kept, Ok(Outcome::Kept(_))), "{kept:?}");
-    let guest = strict.shared(Access::Append);
-    assert!(guest.follow(Rules::default()).is_err());
-    assert_eq!(strict.rules(), rules);
     memory.close().await;
 }

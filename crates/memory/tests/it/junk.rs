@@ -1,8 +1,8 @@
 //! The junk test: half of what is written is worth nothing, and none of it becomes a belief.
 
-use memory::{Content, Draft, Error, Keep, Layer, Outcome, Reason, Recall};
+use memory::{Content, Draft, Error, Keep, Layer, Outcome, Reason, Recall, Rules};
 
-use crate::support::in_memory;
+use crate::support::{belief, in_memory};
 
 /// Facts that differ from each other in what they say.
 fn fact(number: usize) -> String {
@@ -120,4 +120,30 @@ async fn what_the_agent_says_after_recalling_it_is_logged_as_an_echo_and_not_rec
     assert_eq!(answer.hits.len(), 1);
     assert_eq!(space.audit().await.unwrap().echoes, 1);
     memory.close().await;
+}
+
+#[tokio::test]
+async fn each_space_moves_by_its_own_rules() {
+    let memory = in_memory();
+    let (strict, lenient) = (
+        memory.space("strict").unwrap(),
+        memory.space("lenient").unwrap(),
+    );
+    let rules = memory::Rules {
+        min_confidence: 0.99,
+        ..Rules::default()
+    };
+    strict.follow(rules.clone()).unwrap();
+    let refused = strict.keep(belief("The sky is green.", "user:ada")).await;
+    assert!(matches!(refused, Err(Error::Rules(_))), "{refused:?}");
+    lenient
+        .keep(belief("The sky is green.", "user:ada"))
+        .await
+        .unwrap();
+    assert_eq!((strict.rules(), lenient.rules()), (rules, Rules::default()));
+    let guest = lenient.shared(memory::Access::Append);
+    assert!(
+        guest.follow(Rules::default()).is_err(),
+        "the rules are the owner's"
+    );
 }
