@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::desk::Desk;
 use crate::error::{DefinitionError, SkillError};
 use crate::extension;
-use crate::fence::{Fence, Hook};
+use crate::fence::{Fence, Hook, Outcome};
 use crate::grants::Grants;
 use crate::manifest::Manifest;
 use crate::registry::{Entry, Registry};
@@ -38,6 +38,8 @@ pub struct Options {
     /// Who answers messages that name no skill. Without one a single skill takes them, or they are told what
     /// there is.
     pub answerer: Option<Arc<dyn a2a::server::Agent>>,
+    /// Who answers them with what skills have to work with, instead of an answerer.
+    pub mind: Option<Arc<dyn Mind>>,
     /// The language model that skills may use, unless the manifest grants it to some only.
     pub model: Option<Arc<dyn model::Model>>,
     /// How long a skill may take that does not say so itself.
@@ -55,10 +57,24 @@ impl Default for Options {
             outside: Vec::new(),
             hooks: Vec::new(),
             answerer: None,
+            mind: None,
             model: None,
             time: Duration::from_secs(600),
             max_waiting: 10_000,
         }
+    }
+}
+
+/// What thinks for an agent: it answers messages that name no skill, and works with what a skill works with. It may
+/// speak, ask, call every skill of the agent, and be begun again after a restart, in which case it is called with
+/// the message that opened the task once more.
+pub trait Mind: Send + Sync + 'static {
+    /// Answers the message that opened a task. Dropping the future is cancelling.
+    fn answer(&self, message: Message, ctx: Context) -> BoxFuture<'static, Outcome>;
+
+    /// A task has ended, in whatever way.
+    fn ended(&self, task: &str) {
+        let _ = task;
     }
 }
 
@@ -104,6 +120,7 @@ struct Inner {
     parked: Parked,
     outside: Vec<Arc<dyn Outside>>,
     answerer: Option<Arc<dyn a2a::server::Agent>>,
+    mind: Option<Arc<dyn Mind>>,
     started: AtomicBool,
 }
 
@@ -121,7 +138,7 @@ impl Agent {
             None => options.skills,
         };
         let skills = skills.merge(&options.tools)?;
-        if skills.is_empty() && options.answerer.is_none() {
+        if skills.is_empty() && options.answerer.is_none() && options.mind.is_none() {
             return Err(CreateError::Empty(manifest.name));
         }
         let grants = Grants::new(skills, &options.hidden_tools, &manifest.grants)?
@@ -138,6 +155,7 @@ impl Agent {
                 parked: Parked::new(options.max_waiting),
                 outside: options.outside,
                 answerer: options.answerer,
+                mind: options.mind,
                 started: AtomicBool::new(false),
             }),
         })
@@ -230,6 +248,7 @@ impl a2a::server::Agent for Agent {
             (Some(Choice::Skill(entry)), _) if entry.checked.definition.traits.replayable => {
                 AfterRestart::Resume
             }
+            (Some(Choice::Mind(_)), _) => AfterRestart::Resume,
             (Some(Choice::Nobody), Some(answerer)) => answerer.after_restart(task),
             _ => AfterRestart::Fail,
         }
@@ -247,15 +266,28 @@ impl a2a::server::Agent for Agent {
         if let Some(answerer) = &self.inner.answerer {
             answerer.ended(task);
         }
+        if let Some(mind) = &self.inner.mind {
+            mind.ended(task);
+        }
     }
 }
 
 /// Whom a message is for.
 enum Choice<'a> {
     Skill(&'a Arc<Entry>),
+    Mind(&'a Arc<dyn Mind>),
     /// It names a skill that is not there.
     Unknown(&'a str),
     Nobody,
+}
+
+/// What the answer of a mind is called.
+const MIND: &str = "answer";
+
+/// What does the work of a task.
+enum Work {
+    Skill(Arc<Entry>),
+    Mind(Arc<dyn Mind>),
 }
 
 impl Inner {
@@ -265,6 +297,9 @@ impl Inner {
                 Some(entry) => Choice::Skill(entry),
                 None => Choice::Unknown(id),
             };
+        }
+        if let Some(mind) = &self.mind {
+            return Choice::Mind(mind);
         }
         let mut skills = self.grants.offered().iter();
         match (&self.answerer, skills.next(), skills.next()) {
@@ -282,7 +317,14 @@ impl Inner {
         let opened = turn.task().and_then(first_of).cloned();
         let first = opened.as_ref().unwrap_or_else(|| turn.message());
         match (self.choose(first), &self.answerer) {
-            (Choice::Skill(entry), _) => self.work(turn.clone(), entry.clone(), first).await,
+            (Choice::Skill(entry), _) => {
+                let work = Work::Skill(entry.clone());
+                self.work(turn.clone(), work, first).await
+            }
+            (Choice::Mind(mind), _) => {
+                self.work(turn.clone(), Work::Mind(mind.clone()), first)
+                    .await
+            }
             (Choice::Unknown(id), _) => {
                 let unknown = SkillError::Unknown(id.to_owned()).to_string();
                 let field = format!("message.metadata.{}", extension::SKILL);
@@ -293,14 +335,10 @@ impl Inner {
         }
     }
 
-    async fn work(&self, turn: Turn, entry: Arc<Entry>, first: &Message) -> Result<(), Failure> {
+    async fn work(&self, turn: Turn, work: Work, first: &Message) -> Result<(), Failure> {
         let Some(task) = turn.task() else {
-            let running = self.begin(
-                &turn,
-                entry,
-                first,
-                Desk::new(turn.clone(), Default::default()),
-            )?;
+            let desk = Desk::new(turn.clone(), Default::default());
+            let running = self.begin(&turn, work, first, desk)?;
             return running.drive(turn, None, &self.parked).await;
         };
         let message = turn.message().clone();
@@ -309,9 +347,10 @@ impl Inner {
             return running.drive(turn, Some(message), &self.parked).await;
         }
         // The process that worked on it has ended.
-        let definition = &entry.checked.definition;
-        if !definition.traits.replayable {
-            let error = SkillError::NotReplayable(definition.id.clone());
+        if let Work::Skill(entry) = &work
+            && !entry.checked.definition.traits.replayable
+        {
+            let error = SkillError::NotReplayable(entry.checked.definition.id.clone());
             return running::fail(&turn, &error).await;
         }
         let kept = turn.notes().await;
@@ -320,35 +359,56 @@ impl Inner {
         // A message that was taken as an answer before is not one to the next question.
         let answer = (message.message_id != first.message_id && !desk.took(&message.message_id))
             .then_some(message);
-        let running = self.begin(&turn, entry, first, desk)?;
+        let running = self.begin(&turn, work, first, desk)?;
         running.drive(turn, answer, &self.parked).await
     }
 
-    /// The skill, called with what the first message of its task says.
+    /// The skill or the mind, called with what the first message of its task says.
     fn begin(
         &self,
         turn: &Turn,
-        entry: Arc<Entry>,
+        work: Work,
         first: &Message,
         desk: Desk,
     ) -> Result<Running, Failure> {
-        let definition = &entry.checked.definition;
-        let input = definition
-            .input_of(&first.parts)
-            .map_err(|fault| Failure::refusal(running::invalid(&[fault])))?;
-        let id = definition.id.clone();
-        let limit = self.fence.limit(&entry);
-        tracing::debug!(skill = id, task = turn.task_id(), caller = %turn.caller(), "a skill is called");
+        let (id, limit) = match &work {
+            Work::Skill(entry) => {
+                let id = entry.checked.definition.id.clone();
+                (id, self.fence.limit(entry))
+            }
+            Work::Mind(_) => (MIND.to_owned(), self.fence.time),
+        };
+        let skill = match &work {
+            Work::Skill(_) => id.as_str().into(),
+            // It is no skill, and may call every one.
+            Work::Mind(_) => "".into(),
+        };
+        tracing::debug!(skill = id, task = turn.task_id(), caller = %turn.caller(), "work is begun");
         let desk = Arc::new(desk);
         let ctx = Context {
             desk: desk.clone(),
             fence: self.fence.clone(),
             grants: self.grants.clone(),
-            skill: id.as_str().into(),
+            skill,
             depth: 0,
+            scope: "".into(),
+        };
+        let work: BoxFuture<'static, Outcome> = match work {
+            Work::Skill(entry) => {
+                let input = entry.checked.definition.input_of(&first.parts);
+                let input = input.map_err(|fault| Failure::refusal(running::invalid(&[fault])))?;
+                Box::pin(self.fence.clone().call(entry, input, ctx))
+            }
+            Work::Mind(mind) => {
+                // A message that opens a task bears no ids yet; its turn has them.
+                let mut message = first.clone();
+                message.task_id = turn.task_id().to_owned();
+                message.context_id = turn.context_id().to_owned();
+                mind.answer(message, ctx)
+            }
         };
         Ok(Running {
-            work: Box::pin(self.fence.clone().call(entry, input, ctx)),
+            work,
             id,
             desk,
             left: limit,

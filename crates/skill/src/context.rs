@@ -34,6 +34,8 @@ pub struct Context {
     pub(crate) grants: Arc<Grants>,
     pub(crate) skill: Arc<str>,
     pub(crate) depth: usize,
+    /// What answers and effects are kept under, besides their own keys.
+    pub(crate) scope: Arc<str>,
 }
 
 impl Context {
@@ -100,7 +102,7 @@ impl Context {
         schema: Value,
         question: impl Into<String>,
     ) -> Result<Value, SkillError> {
-        match self.desk.ask(question.into(), schema).await? {
+        match self.desk.ask(&self.scope, question.into(), schema).await? {
             Answered::Given(answer) => Ok(answer),
             Answered::Declined => Err(SkillError::Declined),
         }
@@ -116,6 +118,10 @@ impl Context {
         key: &str,
         effect: impl Future<Output = Result<T, SkillError>>,
     ) -> Result<T, SkillError> {
+        let key = &*match &*self.scope {
+            "" => key.to_owned(),
+            scope => format!("{scope}/{key}"),
+        };
         if let Some(before) = self.desk.done_before(key) {
             return typed(before?);
         }
@@ -124,6 +130,32 @@ impl Context {
         let value = serde_json::to_value(&done).map_err(unwritten)?;
         self.desk.keep(key, &value).await?;
         Ok(done)
+    }
+
+    /// The same, with its answers and effects kept under this name. After a restart questions are known by their
+    /// place among those of the same name, so that work which goes on in the middle, rather than from its
+    /// beginning, finds what belongs to it. A skill that is called has the scope of its caller.
+    #[must_use]
+    pub fn scoped(&self, scope: &str) -> Self {
+        let scope = match &*self.scope {
+            "" => scope.into(),
+            outer => format!("{outer}/{scope}").into(),
+        };
+        Self {
+            scope,
+            ..self.clone()
+        }
+    }
+
+    /// What its answers and effects are kept under; see [`Context::scoped`].
+    pub fn scope(&self) -> &str {
+        &self.scope
+    }
+
+    /// How often this was called with the same word before, under this scope and in this run of the work. So the same
+    /// thing done twice has two names, and the same two when the work is begun again.
+    pub fn count(&self, what: &str) -> usize {
+        self.desk.count(&format!("{}#{what}", self.scope))
     }
 
     /// The skills it was granted.

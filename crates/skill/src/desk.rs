@@ -33,12 +33,16 @@ struct Sitting {
     kept: BTreeMap<String, Bytes>,
     /// How many questions were asked.
     questions: usize,
+    /// How often something was done, by a name.
+    counts: BTreeMap<String, usize>,
     /// What is asked and not answered.
     open: Option<Open>,
 }
 
 struct Open {
     question: Question,
+    /// What its answer is kept under.
+    key: String,
     shown: bool,
     reply: oneshot::Sender<Answered>,
 }
@@ -59,6 +63,15 @@ pub(crate) enum Answered {
     Declined,
 }
 
+impl Sitting {
+    /// How often this was called before with the same name.
+    fn count(&mut self, name: &str) -> usize {
+        let count = self.counts.entry(name.to_owned()).or_default();
+        *count += 1;
+        *count - 1
+    }
+}
+
 impl Desk {
     /// A desk for a skill that is called in this turn. `kept` is what an earlier run of it left.
     pub(crate) fn new(turn: Turn, kept: BTreeMap<String, Bytes>) -> Self {
@@ -68,6 +81,7 @@ impl Desk {
                 turn,
                 kept,
                 questions: 0,
+                counts: BTreeMap::new(),
                 open: None,
             }),
             asked: Notify::new(),
@@ -108,15 +122,21 @@ impl Desk {
     }
 
     /// Waits for an answer to a question, for as long as it takes. One that was answered before a restart is
-    /// answered again.
-    pub(crate) async fn ask(&self, message: String, schema: Value) -> Result<Answered, SkillError> {
+    /// answered again: it is known by its scope, and by its place among the questions of that.
+    pub(crate) async fn ask(
+        &self,
+        scope: &str,
+        message: String,
+        schema: Value,
+    ) -> Result<Answered, SkillError> {
         let _one = self.asking.lock().await;
         let (reply, answered) = oneshot::channel();
         {
             let mut sitting = self.lock();
             let number = sitting.questions;
             sitting.questions += 1;
-            if let Some(kept) = sitting.kept.get(&answer_key(number)) {
+            let key = answer_key(scope, sitting.count(scope));
+            if let Some(kept) = sitting.kept.get(&key) {
                 return read::<Kept>(kept).map(|kept| kept.answer);
             }
             let question = Question {
@@ -127,6 +147,7 @@ impl Desk {
             let shown = false;
             sitting.open = Some(Open {
                 question,
+                key,
                 shown,
                 reply,
             });
@@ -136,13 +157,17 @@ impl Desk {
         answered.map_err(|_| SkillError::Interrupted("nobody will answer".to_owned()))
     }
 
-    /// Ends when the skill asks something that was not shown to anybody yet.
-    pub(crate) async fn asked(&self) -> Question {
+    pub(crate) fn count(&self, name: &str) -> usize {
+        self.lock().count(name)
+    }
+
+    /// Ends when the skill asks something that was not shown to anybody yet: what, and what its answer is kept under.
+    pub(crate) async fn asked(&self) -> (Question, String) {
         loop {
             if let Some(open) = &mut self.lock().open
                 && !std::mem::replace(&mut open.shown, true)
             {
-                return open.question.clone();
+                return (open.question.clone(), open.key.clone());
             }
             self.asked.notified().await;
         }
@@ -158,8 +183,11 @@ impl Desk {
     /// Whether a message was taken as an answer before.
     pub(crate) fn took(&self, message: &str) -> bool {
         let sitting = self.lock();
-        let mut answers = (0..).map_while(|number| sitting.kept.get(&answer_key(number)));
-        answers.any(|kept| read::<Kept>(kept).is_ok_and(|kept| kept.message == message))
+        let mut answers = sitting
+            .kept
+            .iter()
+            .filter(|(key, _)| key.starts_with(ANSWER));
+        answers.any(|(_, kept)| read::<Kept>(kept).is_ok_and(|kept| kept.message == message))
     }
 
     /// What is asked and not answered.
@@ -201,19 +229,25 @@ impl Desk {
 /// Keeps an answer with its task. It is safe when this returns.
 pub(crate) async fn keep_answer(
     turn: &Turn,
-    number: usize,
+    key: &str,
     answer: &Answered,
 ) -> Result<(), SkillError> {
     let kept = Kept {
         answer: answer.clone(),
         message: turn.message().message_id.clone(),
     };
-    turn.note(answer_key(number), write(&kept)?).await?;
+    turn.note(key, write(&kept)?).await?;
     Ok(turn.committed().await?)
 }
 
-fn answer_key(number: usize) -> String {
-    format!("answer/{number}")
+/// What the keys of answers begin with.
+const ANSWER: &str = "answer/";
+
+fn answer_key(scope: &str, place: usize) -> String {
+    match scope {
+        "" => format!("{ANSWER}{place}"),
+        scope => format!("{ANSWER}{scope}/{place}"),
+    }
 }
 
 fn once_key(key: &str) -> String {

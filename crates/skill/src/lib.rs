@@ -52,7 +52,7 @@ mod running;
 mod skill;
 mod spec;
 
-pub use agent::{Agent, AlreadyStarted, CreateError, Options, Outside};
+pub use agent::{Agent, AlreadyStarted, CreateError, Mind, Options, Outside};
 pub use context::Context;
 pub use definition::Definition;
 pub use error::{DefinitionError, Fault, SkillError};

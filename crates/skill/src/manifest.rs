@@ -14,6 +14,18 @@ pub struct Manifest {
     /// What it is for. Without it, its card names its skills.
     #[serde(default)]
     pub description: String,
+    /// What it is for. Only an agent that lives pursues them.
+    #[serde(default)]
+    pub objectives: Vec<String>,
+    /// What it holds to be true or right, whatever it is told.
+    #[serde(default)]
+    pub axioms: Vec<String>,
+    /// The file of the law that it is born with, from the folder of the manifest. None: the default law.
+    #[serde(default)]
+    pub law: Option<String>,
+    /// The shared spaces of memory that it looks into, besides its own.
+    #[serde(default)]
+    pub views: Vec<String>,
     /// Its own version.
     #[serde(default = "first_version")]
     pub version: String,
@@ -120,6 +132,10 @@ impl Manifest {
         Self {
             name: name.into(),
             description: String::new(),
+            objectives: Vec::new(),
+            axioms: Vec::new(),
+            law: None,
+            views: Vec::new(),
             version: first_version(),
             skills: None,
             grants: BTreeMap::new(),

@@ -40,6 +40,20 @@ pub struct Ending {
 }
 
 impl Ending {
+    /// What is said about it, in words.
+    pub fn text(&self) -> String {
+        let parts = self.message.iter().flat_map(|message| &message.parts);
+        parts
+            .filter_map(Part::as_text)
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    /// Whether it is a success.
+    pub fn is_success(&self) -> bool {
+        self.state == TaskState::Completed
+    }
+
     /// With something that was made.
     pub fn artifact(mut self, artifact: Artifact) -> Self {
         self.artifacts.push(artifact);

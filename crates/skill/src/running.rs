@@ -82,7 +82,7 @@ impl Running {
             desk.begin().await.map_err(|error| failed(&error))?;
         }
         loop {
-            let question = tokio::select! {
+            let (question, key) = tokio::select! {
                 biased;
                 outcome = self.work.as_mut() => return self.end(&turn, outcome).await,
                 question = desk.asked() => question,
@@ -94,7 +94,7 @@ impl Running {
             let answer = answer.take().filter(|it| came_after(&turn, &question, it));
             let faults = match answer.map(|message| read(&question, &message)) {
                 Some(Ok(answer)) => {
-                    let kept = keep_answer(&turn, question.number, &answer).await;
+                    let kept = keep_answer(&turn, &key, &answer).await;
                     kept.map_err(|error| failed(&error))?;
                     desk.answer(answer);
                     continue;

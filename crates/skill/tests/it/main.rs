@@ -6,6 +6,7 @@ mod asking;
 mod calling;
 mod chaos;
 mod fenced;
+mod mind;
 mod preview;
 mod refused;
 mod registry;
