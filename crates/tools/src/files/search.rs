@@ -79,7 +79,7 @@ impl Skill for FileSearch {
             "Search files",
             "Looks for a text or a regular expression in the files of the workspace, past what .gitignore says.",
             OneOrMore::new(&["files", "search", "workspace"]),
-            OneOrMore::new(&["search for TODO", "find fn main in *.rs"]),
+            OneOrMore::new(&["search for TODO", "search for fn main"]),
         )
         .with(traits)
     };

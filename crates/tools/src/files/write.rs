@@ -29,6 +29,8 @@ pub struct Write {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Wrote {
+    /// In a sentence.
+    pub says: String,
     /// The file, below /project.
     pub path: String,
     /// It was not there before.
@@ -72,7 +74,13 @@ impl Skill for FileWrite {
         let wrote = on_disk("write", move || {
             let path = WorkspacePath::parse(&input.path)?;
             let written = workspace.write(&path, &input.content, input.seen.as_deref())?;
+            let deed = match (written.created, written.changed) {
+                (true, _) => "made",
+                (false, true) => "changed",
+                (false, false) => "left as it was",
+            };
             Ok(Wrote {
+                says: format!("{path}: {deed}, {} bytes", written.bytes),
                 path: path.to_string(),
                 created: written.created,
                 changed: written.changed,
