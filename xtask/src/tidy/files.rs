@@ -109,8 +109,16 @@ fn is_library_source(name: &str) -> bool {
         && inside.is_some_and(|(package, _)| package != "monas")
 }
 
-/// The pure middle: the protocol's session; what memory decides and how it ranks.
-const PURE: [&str; 9] = [
+/// The pure middle: the protocol's session; an agent's heart; what memory decides and how it ranks.
+const PURE: [&str; 17] = [
+    "crates/agent/src/approval",
+    "crates/agent/src/context",
+    "crates/agent/src/event",
+    "crates/agent/src/law",
+    "crates/agent/src/prompt",
+    "crates/agent/src/step",
+    "crates/agent/src/text",
+    "crates/agent/src/why",
     "crates/capnweb/src/session",
     "crates/memory/src/claim",
     "crates/memory/src/decide",

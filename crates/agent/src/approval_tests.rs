@@ -1,0 +1,250 @@
+//! Approval at a small size, in every order of events and with a restart at every moment: nothing is done before it is
+//! approved, and nothing that waits is forgotten. What is explored are the real steps and the real fold.
+
+use serde_json::json;
+use stateright::{Checker as _, Model, Property};
+
+use crate::approval::{Decision, Remember, Standing};
+use crate::event::{Event, Out, Perceived, Verdict};
+use crate::law::Law;
+use crate::step::{Life, Step};
+
+/// Two calls of one skill, in two conversations, and a person who may say anything at any time.
+struct Approving;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct World {
+    /// All that was recorded, as it lies in the journal: the life is what it adds up to.
+    journal: Vec<String>,
+    /// What whoever makes a call was told last.
+    told: [Told; 2],
+    /// Which calls were made, and with what.
+    made: [Option<String>; 2],
+    /// Which calls a person has agreed to: themselves, or by a decision that counts for others.
+    agreed: [bool; 2],
+    restarts: u8,
+    at: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Told {
+    Nothing,
+    Wait(u64),
+    Go,
+    No,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Action {
+    Want(usize),
+    Approve(usize),
+    ApproveAll(usize),
+    Modify(usize),
+    Reject(usize),
+    Late,
+    Make(usize),
+    /// The process ends: what it had in mind is gone, the journal is not.
+    Restart,
+}
+
+impl World {
+    fn life(&self) -> Life {
+        let mut life = Life::default();
+        for record in &self.journal {
+            let changes: Vec<crate::context::Change> =
+                serde_json::from_str(record).expect("it was written");
+            changes.iter().for_each(|change| life.apply(change));
+        }
+        life
+    }
+
+    fn perceive(&mut self, what: Perceived) -> Step {
+        let step = self.life().step(&Event { at: self.at, what });
+        self.journal
+            .push(serde_json::to_string(&step.changes).expect("it can be written"));
+        step
+    }
+
+    fn hear(&mut self, call: usize, step: &Step) {
+        for out in &step.out {
+            let Out::Gate { approval, verdict } = out else {
+                continue;
+            };
+            self.told[call] = match verdict {
+                Verdict::Go(_) => Told::Go,
+                Verdict::No(_) => Told::No,
+                Verdict::Ask => Told::Wait(approval.expect("what is asked has a number")),
+            };
+        }
+    }
+
+    fn decide(&mut self, call: usize, decision: Decision) {
+        if let Told::Wait(approval) = self.told[call] {
+            let in_time = self
+                .life()
+                .context()
+                .pending()
+                .iter()
+                .any(|it| it.id == approval && self.at <= it.until);
+            let agrees = !matches!(decision, Decision::Reject(_));
+            self.agreed[call] |= agrees && in_time;
+            let by = "ada".to_owned();
+            let step = self.perceive(Perceived::Decided {
+                approval,
+                decision,
+                by,
+            });
+            self.hear(call, &step);
+        }
+    }
+}
+
+impl Model for Approving {
+    type State = World;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<World> {
+        let mut law = Law::default();
+        law.attention.approval_seconds = 1;
+        let mut world = World {
+            journal: Vec::new(),
+            told: [Told::Nothing; 2],
+            made: [None, None],
+            agreed: [false; 2],
+            restarts: 0,
+            at: 0,
+        };
+        world.perceive(Perceived::Born {
+            identity: Default::default(),
+            goals: Vec::new(),
+            law: Box::new(law),
+        });
+        vec![world]
+    }
+
+    fn actions(&self, world: &World, actions: &mut Vec<Action>) {
+        for call in 0..2 {
+            match world.told[call] {
+                Told::Nothing if world.made[call].is_none() => actions.push(Action::Want(call)),
+                Told::Wait(_) => actions.extend([
+                    Action::Approve(call),
+                    Action::ApproveAll(call),
+                    Action::Modify(call),
+                    Action::Reject(call),
+                ]),
+                Told::Go if world.made[call].is_none() => actions.push(Action::Make(call)),
+                _ => {}
+            }
+        }
+        if world.at == 0 {
+            actions.push(Action::Late);
+        }
+        if world.restarts < 2 {
+            actions.push(Action::Restart);
+        }
+    }
+
+    fn next_state(&self, world: &World, action: Action) -> Option<World> {
+        let mut world = world.clone();
+        match action {
+            Action::Want(call) => {
+                let step = world.perceive(Perceived::Wanted {
+                    turn: format!("task-{call}"),
+                    place: "the only one".to_owned(),
+                    conversation: "talk".to_owned(),
+                    skill: "write".to_owned(),
+                    input: json!({ "call": call }),
+                    marked: true,
+                    by: "ada".to_owned(),
+                });
+                world.hear(call, &step);
+            }
+            Action::Approve(call) => world.decide(call, Decision::Approve(Remember::Once)),
+            Action::ApproveAll(call) => world.decide(call, Decision::Approve(Remember::Session)),
+            Action::Modify(call) => world.decide(call, Decision::Modify(json!({ "edited": call }))),
+            Action::Reject(call) => world.decide(call, Decision::Reject("no".to_owned())),
+            Action::Late => {
+                world.at = 5_000;
+                world.perceive(Perceived::Ticked);
+            }
+            Action::Make(call) => {
+                let context = world.life();
+                let context = context.context();
+                let approval = context
+                    .approvals
+                    .values()
+                    .find(|it| it.turn == format!("task-{call}"));
+                let with = match approval.map(|it| &it.standing) {
+                    Some(Standing::Approved(input)) => input.to_string(),
+                    _ => "granted".to_owned(),
+                };
+                world.made[call] = Some(with);
+                world.told[call] = Told::Nothing;
+            }
+            Action::Restart => {
+                world.restarts += 1;
+                // A call that was not made is begun again; nobody remembers what it was told.
+                world.told = [Told::Nothing; 2];
+            }
+        }
+        Some(world)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![
+            Property::always(
+                "nothing is done before a person agreed",
+                |_, world: &World| {
+                    let granted = !world.life().context().grants().is_empty();
+                    (0..2).all(|call| world.made[call].is_none() || world.agreed[call] || granted)
+                },
+            ),
+            Property::always("what may be done was agreed to", |_, world: &World| {
+                let granted = !world.life().context().grants().is_empty();
+                (0..2).all(|call| world.told[call] != Told::Go || world.agreed[call] || granted)
+            }),
+            Property::always("what waits is not forgotten", |_, world: &World| {
+                let life = world.life();
+                (0..2).all(|call| match world.told[call] {
+                    Told::Wait(id) => life.context().approvals.contains_key(&id),
+                    _ => true,
+                })
+            }),
+            Property::always("one call is asked about once", |_, world: &World| {
+                let life = world.life();
+                let of = |call: usize| {
+                    let mut all = life.context().approvals.values();
+                    all.by_ref()
+                        .filter(|it| it.turn == format!("task-{call}"))
+                        .count()
+                };
+                of(0) <= 1 && of(1) <= 1
+            }),
+            Property::sometimes("a call is made as it was edited", |_, world: &World| {
+                world
+                    .made
+                    .iter()
+                    .flatten()
+                    .any(|with| with.contains("edited"))
+            }),
+            Property::sometimes("a call is made after a restart", |_, world: &World| {
+                world.restarts == 2 && world.made[0].is_some()
+            }),
+            Property::sometimes(
+                "a decision that counts for others lets one pass",
+                |_, world: &World| world.made.iter().flatten().any(|with| with == "granted"),
+            ),
+        ]
+    }
+}
+
+#[test]
+fn in_every_order_nothing_is_done_before_approval_and_nothing_that_waits_is_forgotten() {
+    let checker = Approving.checker().target_max_depth(9).spawn_bfs().join();
+    checker.assert_properties();
+    assert!(
+        checker.unique_state_count() > 500,
+        "{}",
+        checker.unique_state_count()
+    );
+}

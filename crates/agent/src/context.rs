@@ -1,0 +1,491 @@
+//! The state of an agent: the fold of the changes that were recorded. Nobody but the agent's own steps changes it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use memory::Millis;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::approval::{Approval, Grant, Standing};
+use crate::event::{Answer, Effect, EffectId, Found, Heard, TurnId, Wish};
+use crate::law::Law;
+use crate::limits;
+
+/// Who an agent is. Nothing of it can be changed once it is born.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// What it is known by.
+    pub id: String,
+    /// For people.
+    pub name: String,
+    /// What it is.
+    pub description: String,
+}
+
+/// What an agent is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Goal {
+    /// In words.
+    pub text: String,
+}
+
+/// Something an agent can do, as far as its steps have to know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ability {
+    /// The id of the skill.
+    pub id: String,
+    /// It changes nothing.
+    pub read_only: bool,
+    /// It can be begun again.
+    pub replayable: bool,
+    /// A person agrees before it is done.
+    pub approval: bool,
+}
+
+/// What an agent knows and does.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Context {
+    pub(crate) identity: Identity,
+    pub(crate) goals: Vec<Goal>,
+    pub(crate) abilities: Arc<BTreeMap<String, Ability>>,
+    /// The requests that it has not answered.
+    pub(crate) turns: BTreeMap<TurnId, Arc<Turn>>,
+    /// What it wants and waits for.
+    pub(crate) wishes: BTreeMap<EffectId, Arc<Pending>>,
+    /// Calls that a person decides about, and the last that were decided.
+    pub(crate) approvals: BTreeMap<EffectId, Arc<Approval>>,
+    pub(crate) grants: Vec<Grant>,
+    /// What was said last, by conversation; and the conversations, the last used last.
+    pub(crate) conversations: BTreeMap<String, Arc<Vec<Line>>>,
+    pub(crate) recent: Vec<String>,
+    /// How the last requests ended.
+    pub(crate) ended: VecDeque<(TurnId, Arc<Answer>)>,
+    pub(crate) paused: bool,
+    pub(crate) fault: Option<String>,
+    /// The next number of an effect.
+    pub(crate) next: EffectId,
+    /// When it last heard something of others.
+    pub(crate) heard: Millis,
+    /// When each timer went off last; an idle pursuit is one, too.
+    pub(crate) timers: BTreeMap<String, Millis>,
+    /// The version of its law, from 1.
+    pub(crate) law_version: u64,
+}
+
+/// Something wanted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pending {
+    /// What.
+    pub(crate) wish: Wish,
+    /// Whether it was given out to be done. What is wanted during a pause is not.
+    pub(crate) given: bool,
+}
+
+/// A request, while it is worked on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    pub(crate) heard: Heard,
+    pub(crate) priority: u8,
+    /// Its place among all requests.
+    pub(crate) order: u64,
+    pub(crate) stage: Stage,
+    pub(crate) found: Arc<Vec<Found>>,
+    pub(crate) rounds: Vec<Arc<Round>>,
+    pub(crate) tokens: u64,
+    /// The procedure by which it is done: its place in the law, and what its slots stand for.
+    pub(crate) procedure: Option<(String, BTreeMap<String, String>)>,
+    /// What it will come to, once it is remembered.
+    pub(crate) answer: Option<Answer>,
+    /// What was said to questions meanwhile.
+    pub(crate) asides: Vec<Line>,
+}
+
+/// Where a request stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    /// Others come first.
+    Queued,
+    /// It is asked whether it is meant.
+    Asking,
+    /// What has to do with it is called to mind.
+    Recalling,
+    /// It is thought about.
+    Thinking,
+    /// Skills are called.
+    Acting,
+    /// It is put into memory.
+    Remembering,
+}
+
+/// One thought about a request, and what it led to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    pub(crate) text: String,
+    pub(crate) thoughts: Vec<String>,
+    pub(crate) calls: Vec<Called>,
+}
+
+/// A call, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Called {
+    /// What whoever thought of it calls it.
+    pub(crate) id: String,
+    pub(crate) skill: String,
+    pub(crate) input: Value,
+    /// Its number, once it was given out.
+    pub(crate) effect: Option<EffectId>,
+    pub(crate) outcome: Option<Outcome>,
+}
+
+/// What came of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// This.
+    Gave(Value),
+    /// Nothing: a code, and why.
+    Failed(String, String),
+}
+
+/// Something that was said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// By whom; nothing is by the agent itself.
+    pub(crate) by: Option<String>,
+    pub(crate) text: String,
+}
+
+/// What an agent does, as others are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Nothing.
+    Idle,
+    /// It thinks.
+    Thinking,
+    /// It calls skills.
+    Executing,
+    /// It waits for a person.
+    AwaitingApproval,
+    /// It cannot go on.
+    Error,
+}
+
+/// A change of the state. Changes are recorded, and the state is what they add up to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the fields are named after what they hold")]
+pub enum Change {
+    /// It is.
+    Born {
+        identity: Identity,
+        goals: Vec<Goal>,
+    },
+    /// Its law has become this.
+    Law {
+        law: Arc<Law>,
+        hash: String,
+        why: String,
+        by: String,
+    },
+    /// A change of its law was refused.
+    LawKept { why: String, by: String },
+    /// It is able to do these.
+    Able { abilities: Vec<Ability> },
+    /// A request is there.
+    Opened { turn: Arc<Turn> },
+    /// A request has come so far.
+    Stage { turn: TurnId, stage: Stage },
+    /// These were called to mind.
+    Found {
+        turn: TurnId,
+        found: Arc<Vec<Found>>,
+    },
+    /// A request is done by a procedure.
+    Procedure {
+        turn: TurnId,
+        name: String,
+        slots: BTreeMap<String, String>,
+    },
+    /// It was thought about.
+    Round {
+        turn: TurnId,
+        round: Arc<Round>,
+        tokens: u64,
+    },
+    /// A call of the last round was given out under this number.
+    Calling {
+        turn: TurnId,
+        call: usize,
+        effect: EffectId,
+    },
+    /// A call of the last round came to this.
+    Outcome {
+        turn: TurnId,
+        call: usize,
+        outcome: Outcome,
+    },
+    /// A question was asked or answered.
+    Aside { turn: TurnId, line: Line },
+    /// A request will be answered so.
+    Concluded { turn: TurnId, answer: Answer },
+    /// A request has been answered.
+    Ended { turn: TurnId, answer: Arc<Answer> },
+    /// Something is wanted.
+    Wished { pending: Arc<Pending> },
+    /// Something wanted during a pause is given out.
+    Given { effect: EffectId },
+    /// Something wanted is there, or nobody wants it any more.
+    Settled { effect: EffectId },
+    /// A call waits for a person.
+    Asked { approval: Arc<Approval> },
+    /// A call was decided about.
+    Decided {
+        approval: EffectId,
+        standing: Standing,
+        by: String,
+    },
+    /// A decision counts for later calls.
+    Granted { grant: Grant },
+    /// It stopped, or went on.
+    Paused { paused: bool },
+    /// It cannot go on, or can again.
+    Fault { problem: Option<String> },
+    /// It heard something of others.
+    Attended { at: Millis },
+    /// A timer went off.
+    Timed { name: String, at: Millis },
+}
+
+impl Context {
+    /// Takes a recorded change in. This is all there is to a restart.
+    pub(crate) fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Born { identity, goals } => {
+                self.identity = identity.clone();
+                self.goals.clone_from(goals);
+            }
+            Change::Law { .. } => self.law_version += 1,
+            Change::LawKept { .. } => {}
+            Change::Able { abilities } => {
+                let abilities = abilities.iter().map(|it| (it.id.clone(), it.clone()));
+                self.abilities = Arc::new(abilities.collect());
+            }
+            Change::Opened { turn } => {
+                self.next = self.next.max(turn.order + 1);
+                self.turns.insert(turn.heard.turn.clone(), turn.clone());
+            }
+            Change::Stage { turn, stage } => self.change(turn, |it| it.stage = *stage),
+            Change::Found { turn, found } => self.change(turn, |it| it.found = found.clone()),
+            Change::Procedure { turn, name, slots } => {
+                self.change(turn, |it| {
+                    it.procedure = Some((name.clone(), slots.clone()))
+                });
+            }
+            Change::Round {
+                turn,
+                round,
+                tokens,
+            } => self.change(turn, |it| {
+                it.rounds.push(round.clone());
+                it.tokens += tokens;
+            }),
+            Change::Calling { turn, call, effect } => {
+                self.call(turn, *call, |it| it.effect = Some(*effect));
+            }
+            Change::Outcome {
+                turn,
+                call,
+                outcome,
+            } => {
+                self.call(turn, *call, |it| it.outcome = Some(outcome.clone()));
+            }
+            Change::Aside { turn, line } => self.change(turn, |it| it.asides.push(line.clone())),
+            Change::Concluded { turn, answer } => {
+                self.change(turn, |it| it.answer = Some(answer.clone()));
+            }
+            Change::Ended { turn, answer } => self.end(turn, answer),
+            Change::Wished { pending } => {
+                self.next = self.next.max(pending.wish.id + 1);
+                self.wishes.insert(pending.wish.id, pending.clone());
+            }
+            Change::Given { effect } => {
+                if let Some(pending) = self.wishes.get_mut(effect) {
+                    Arc::make_mut(pending).given = true;
+                }
+            }
+            Change::Settled { effect } => drop(self.wishes.remove(effect)),
+            Change::Asked { approval } => {
+                self.next = self.next.max(approval.id + 1);
+                self.approvals.insert(approval.id, approval.clone());
+                self.forget_decided();
+            }
+            Change::Decided {
+                approval, standing, ..
+            } => {
+                if let Some(approval) = self.approvals.get_mut(approval) {
+                    Arc::make_mut(approval).standing = standing.clone();
+                }
+            }
+            Change::Granted { grant } => {
+                if self.grants.len() >= limits::GRANTS {
+                    self.grants.remove(0);
+                }
+                self.grants.push(grant.clone());
+            }
+            Change::Paused { paused } => self.paused = *paused,
+            Change::Fault { problem } => self.fault.clone_from(problem),
+            Change::Attended { at } => self.heard = *at,
+            Change::Timed { name, at } => drop(self.timers.insert(name.clone(), *at)),
+        }
+    }
+
+    fn change(&mut self, turn: &str, change: impl FnOnce(&mut Turn)) {
+        if let Some(turn) = self.turns.get_mut(turn) {
+            change(Arc::make_mut(turn));
+        }
+    }
+
+    fn call(&mut self, turn: &str, call: usize, change: impl FnOnce(&mut Called)) {
+        self.change(turn, |turn| {
+            if let Some(round) = turn.rounds.last_mut()
+                && let Some(call) = Arc::make_mut(round).calls.get_mut(call)
+            {
+                change(call);
+            }
+        });
+    }
+
+    /// A request is over: what was said stays in mind for its conversation.
+    fn end(&mut self, turn: &str, answer: &Arc<Answer>) {
+        let Some(over) = self.turns.remove(turn) else {
+            return;
+        };
+        self.ended.push_back((turn.to_owned(), answer.clone()));
+        if self.ended.len() > limits::ENDED {
+            self.ended.pop_front();
+        }
+        let heard = &over.heard;
+        self.recent.retain(|it| it != &heard.conversation);
+        self.recent.push(heard.conversation.clone());
+        if self.recent.len() > limits::CONVERSATIONS {
+            let oldest = self.recent.remove(0);
+            self.conversations.remove(&oldest);
+        }
+        let lines = self.conversations.entry(heard.conversation.clone());
+        let lines = Arc::make_mut(lines.or_default());
+        let line = |by: Option<&str>, text: &str| Line {
+            by: by.map(str::to_owned),
+            text: crate::text::bounded(text, limits::LINE),
+        };
+        lines.push(line(Some(&heard.from), &heard.text));
+        lines.extend(over.asides.iter().cloned());
+        lines.push(line(None, &answer.text));
+        let excess = lines.len().saturating_sub(limits::LINES);
+        lines.drain(..excess);
+    }
+
+    /// Decided approvals are of use only while their call may be begun again.
+    fn forget_decided(&mut self) {
+        while self.approvals.len() > limits::APPROVALS {
+            let mut decided = self.approvals.values();
+            let decided = decided.find(|it| it.standing != Standing::Pending);
+            let Some(id) = decided.map(|it| it.id) else {
+                return;
+            };
+            self.approvals.remove(&id);
+        }
+    }
+
+    /// What it does.
+    pub fn state(&self) -> State {
+        let waits = |it: &Arc<Approval>| it.standing == Standing::Pending;
+        let wants = |wanted: fn(&Effect) -> bool| {
+            let mut wishes = self.wishes.values();
+            wishes.any(|it| wanted(&it.wish.effect))
+        };
+        if self.fault.is_some() {
+            State::Error
+        } else if self.approvals.values().any(waits)
+            || wants(|it| matches!(it, Effect::Clarify { .. }))
+        {
+            State::AwaitingApproval
+        } else if wants(|it| matches!(it, Effect::Call { .. })) {
+            State::Executing
+        } else if !self.wishes.is_empty() {
+            State::Thinking
+        } else {
+            State::Idle
+        }
+    }
+
+    /// Who it is.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// What it is for.
+    pub fn goals(&self) -> &[Goal] {
+        &self.goals
+    }
+
+    /// Whether it was told to stop where it is.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// What went wrong, if it cannot go on.
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
+    /// The requests that wait for their turn, the next one first.
+    pub fn queue(&self) -> Vec<(&str, u8)> {
+        let waiting = self.turns.values().filter(|it| it.stage == Stage::Queued);
+        let mut waiting: Vec<_> = waiting.collect();
+        waiting.sort_by_key(|it| (std::cmp::Reverse(it.priority), it.order));
+        waiting
+            .iter()
+            .map(|it| (it.heard.turn.as_str(), it.priority))
+            .collect()
+    }
+
+    /// The calls that wait for a person, the oldest first.
+    pub fn pending(&self) -> Vec<&Approval> {
+        let approvals = self.approvals.values().map(|it| &**it);
+        approvals
+            .filter(|it| it.standing == Standing::Pending)
+            .collect()
+    }
+
+    /// The decisions that count for later calls.
+    pub fn grants(&self) -> &[Grant] {
+        &self.grants
+    }
+
+    /// How many requests it works on, without those that wait for a person or for their turn.
+    pub(crate) fn busy(&self) -> usize {
+        self.turns.keys().filter(|turn| self.works_on(turn)).count()
+    }
+
+    /// Whether it works on a request: it waits neither for its turn nor for a person.
+    pub(crate) fn works_on(&self, turn: &str) -> bool {
+        let begun = |it: &Arc<Turn>| !matches!(it.stage, Stage::Queued | Stage::Asking);
+        let mut approvals = self.approvals.values();
+        let mut wishes = self.wishes.values();
+        self.turns.get(turn).is_some_and(begun)
+            && !approvals.any(|it| it.turn == turn && it.standing == Standing::Pending)
+            && !wishes.any(|it| {
+                let asks = matches!(it.wish.effect, Effect::Clarify { .. });
+                asks && it.wish.turn.as_deref() == Some(turn)
+            })
+    }
+
+    /// How a request ended, if it was one of the last.
+    pub(crate) fn answered(&self, turn: &str) -> Option<&Arc<Answer>> {
+        let mut ended = self.ended.iter();
+        ended.find(|(id, _)| id == turn).map(|(_, answer)| answer)
+    }
+}

@@ -1,0 +1,53 @@
+//! What can go wrong with an agent.
+
+use crate::law::Refused;
+
+/// Why something was not done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no agent of this id.
+    #[error("there is no agent {0:?}")]
+    Unknown(String),
+    /// The id cannot be one.
+    #[error("{0:?} is no id of an agent: it is a lower-case DNS label")]
+    Id(String),
+    /// Another agent is the same in everything that counts.
+    #[error(
+        "{id:?} would be {twin:?} again: both have the same rules, skills, objectives and view of memory. \
+         Give it another objective, law or set of skills, or use {twin:?} in the mode {mode:?}"
+    )]
+    Twin {
+        /// Who was to be.
+        id: String,
+        /// Who is already.
+        twin: String,
+        /// What the other can be asked to do instead.
+        mode: String,
+    },
+    /// A law is not one, or may not become this.
+    #[error(transparent)]
+    Law(#[from] Refused),
+    /// What is recorded cannot be read or written.
+    #[error("the record of an agent: {0}")]
+    Record(String),
+    /// What survives is not there.
+    #[error("the journal of an agent: {0}")]
+    Store(String),
+    /// The agent has stopped, or everything is closed.
+    #[error("the agent has stopped")]
+    Stopped,
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        Self::Store(error.to_string())
+    }
+}
+
+/// A task whose agent has stopped cannot go on.
+impl From<Error> for skill::SkillError {
+    fn from(error: Error) -> Self {
+        Self::Interrupted(error.to_string())
+    }
+}

@@ -1,0 +1,454 @@
+//! Many agents: who there is, who is awake, and that no two are the same.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use memory::{Memory, Millis};
+use model::Model;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use skill::Registry;
+use store::Store;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::context::{Goal, Identity};
+use crate::error::Error;
+use crate::event::{Event, Perceived};
+use crate::journal::Journal;
+use crate::law::Law;
+use crate::limits::MAILBOX;
+use crate::monad::{self, Post};
+use crate::resident::Resident;
+use crate::step::{Life, Step};
+
+/// What all agents of a household use.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Parts {
+    /// Where their lives are kept. It has [`TABLES`](crate::TABLES).
+    pub store: Store,
+    /// Where they remember; without it they remember nothing but their conversations.
+    pub memory: Option<Memory>,
+    /// What thinks for those that have no model of their own. By default rules do.
+    pub model: Arc<dyn Model>,
+    /// Who sends them messages of their own.
+    pub errand: Option<Arc<dyn Errand>>,
+    /// How long one that has nothing to do stays awake.
+    pub sleep_after: Duration,
+    /// What time it is, in milliseconds since 1970.
+    pub clock: Arc<dyn Fn() -> Millis + Send + Sync>,
+}
+
+impl Parts {
+    /// Agents that live in this store, think by rules and remember nothing.
+    pub fn new(store: Store) -> Self {
+        Self {
+            store,
+            memory: None,
+            model: Arc::new(model::rules::Rules),
+            errand: None,
+            sleep_after: monad::SLEEP_AFTER,
+            clock: Arc::new(monad::now),
+        }
+    }
+
+    /// The same, with memory.
+    #[must_use]
+    pub fn memory(mut self, memory: Memory) -> Self {
+        self.memory = Some(memory);
+        self
+    }
+
+    /// The same, with a language model.
+    #[must_use]
+    pub fn model(mut self, model: Arc<dyn Model>) -> Self {
+        self.model = model;
+        self
+    }
+
+    /// The same, with somebody who sends messages for the agents.
+    #[must_use]
+    pub fn errand(mut self, errand: Arc<dyn Errand>) -> Self {
+        self.errand = Some(errand);
+        self
+    }
+}
+
+/// What sends a message to an agent in its own name: what it does by the clock begins as a task like any other.
+pub trait Errand: Send + Sync + 'static {
+    /// Begins a task of this agent with this request.
+    fn begin(&self, agent: &str, request: String) -> BoxFuture<'static, Result<(), String>>;
+}
+
+/// What an agent is, besides its skills.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// What it is known by: a lower-case DNS label.
+    pub id: String,
+    /// For people.
+    pub name: String,
+    /// What it is.
+    pub description: String,
+    /// What it is for.
+    pub objectives: Vec<String>,
+    /// What it goes by when it is born. Afterwards its own law counts.
+    pub law: Law,
+    /// The shared spaces of memory that it looks into, besides its own.
+    pub views: Vec<String>,
+    /// What thinks for it, if that is not what thinks for all.
+    pub model: Option<Arc<dyn Model>>,
+}
+
+impl Profile {
+    /// An agent without objectives, under the default law.
+    pub fn new(id: impl Into<String>, name: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            name: name.into(),
+            description: String::new(),
+            objectives: Vec::new(),
+            law: Law::default(),
+            views: Vec::new(),
+            model: None,
+        }
+    }
+}
+
+/// What an agent is in everything that counts, as a hash.
+type Print = [u8; 32];
+
+/// All agents of a server. Clones are the same household.
+#[derive(Clone)]
+pub struct Household(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) parts: Arc<Parts>,
+    agents: Mutex<HashMap<String, Slot>>,
+}
+
+/// An agent, asleep or awake. One that is asleep is this and what the store has of it.
+struct Slot {
+    print: Print,
+    model: Option<Arc<dyn Model>>,
+    awake: Option<Awake>,
+    /// Time matters to it: something is not finished, or it does something by the clock.
+    timed: bool,
+}
+
+struct Awake {
+    mailbox: mpsc::Sender<Post>,
+    task: JoinHandle<()>,
+}
+
+impl Household {
+    /// Without agents.
+    pub fn new(parts: Parts) -> Self {
+        let parts = Arc::new(parts);
+        let agents = Mutex::default();
+        Self(Arc::new(Inner { parts, agents }))
+    }
+
+    /// Lets an agent in, with what it can do. One that was here before goes on with its life, under its own law. One
+    /// that is the same as another in everything that counts is refused, whether that one is awake or asleep.
+    pub async fn admit(&self, profile: Profile, skills: &Registry) -> Result<Resident, Error> {
+        if !skill::is_label(&profile.id) {
+            return Err(Error::Id(profile.id));
+        }
+        crate::law::meta::check(&profile.law)?;
+        let (mut journal, life) = Journal::open(self.0.parts.store.clone(), &profile.id).await?;
+        let born = journal.last() == 0;
+        let law = if born { &profile.law } else { life.law() };
+        let slot = Slot {
+            print: print(law, skills, &profile),
+            model: profile.model.clone(),
+            awake: None,
+            timed: life.minds_time() || law.minds_time(),
+        };
+        let id = profile.id.clone();
+        let mut slot = Some(slot);
+        while let Some(twin) = self.0.enter(&id, &mut slot) {
+            if !(self.remembers(&id).await || self.remembers(&twin).await) {
+                let mode = id.clone();
+                return Err(Error::Twin { id, twin, mode });
+            }
+            if let Some(slot) = &mut slot {
+                // What it remembers makes it another one.
+                slot.print = Sha256::digest([slot.print.as_slice(), id.as_bytes()].concat()).into();
+            }
+        }
+        if born {
+            let (event, step) = birth(profile, (self.0.parts.clock)(), &life);
+            if let Err(error) = journal.record(&event, &step, &life).await {
+                self.0.lock().remove(&id);
+                return Err(error);
+            }
+        }
+        Ok(Resident {
+            household: self.clone(),
+            id,
+        })
+    }
+
+    /// A private memory with something in it is a difference; an empty one is none.
+    async fn remembers(&self, id: &str) -> bool {
+        let space = self
+            .0
+            .parts
+            .memory
+            .as_ref()
+            .and_then(|memory| memory.space(id).ok());
+        match space {
+            Some(space) => space
+                .records(|it| it.layer() != memory::Layer::Axiom)
+                .await
+                .is_ok_and(|it| !it.is_empty()),
+            None => false,
+        }
+    }
+
+    /// The agent of this id, also one that lived here before and was not let in again.
+    pub async fn find(&self, id: &str) -> Result<Resident, Error> {
+        if let Ok(agent) = self.agent(id) {
+            return Ok(agent);
+        }
+        let (journal, life) = Journal::open(self.0.parts.store.clone(), id).await?;
+        if journal.last() == 0 {
+            return Err(Error::Unknown(id.to_owned()));
+        }
+        let slot = Slot {
+            // It is nobody's twin: it is only looked at.
+            print: Sha256::digest(id.as_bytes()).into(),
+            model: None,
+            awake: None,
+            timed: life.minds_time() || life.law().minds_time(),
+        };
+        self.0.enter(id, &mut Some(slot));
+        self.agent(id)
+    }
+
+    /// The agent of this id.
+    pub fn agent(&self, id: &str) -> Result<Resident, Error> {
+        match self.0.lock().contains_key(id) {
+            true => Ok(Resident {
+                household: self.clone(),
+                id: id.to_owned(),
+            }),
+            false => Err(Error::Unknown(id.to_owned())),
+        }
+    }
+
+    /// The ids of all agents, in their order.
+    pub fn ids(&self) -> Vec<String> {
+        let mut ids: Vec<String> = self.0.lock().keys().cloned().collect();
+        ids.sort();
+        ids
+    }
+
+    /// How many are awake.
+    pub fn awake(&self) -> usize {
+        self.0
+            .lock()
+            .values()
+            .filter(|slot| slot.awake.is_some())
+            .count()
+    }
+
+    /// Lets time pass for every agent that does something by the clock: those that are awake, and those that wait.
+    pub async fn tick(&self) {
+        let due: Vec<String> = {
+            let agents = self.0.lock();
+            let due = agents
+                .iter()
+                .filter(|(_, slot)| slot.timed || slot.awake.is_some());
+            due.map(|(id, _)| id.clone()).collect()
+        };
+        for id in due {
+            // One that has stopped says so to whoever asks it something.
+            drop(
+                self.0
+                    .send(&id, Post::Perceive(Perceived::Ticked, None))
+                    .await,
+            );
+        }
+    }
+
+    /// Puts every agent to sleep, and waits until all is written down.
+    pub async fn close(&self) {
+        let awake: Vec<Awake> = {
+            let mut agents = self.0.lock();
+            agents
+                .values_mut()
+                .filter_map(|slot| slot.awake.take())
+                .collect()
+        };
+        for Awake { mailbox, task } in awake {
+            drop(mailbox.send(Post::Sleep).await);
+            drop(mailbox);
+            // One that panicked has said so.
+            drop(task.await);
+        }
+    }
+}
+
+impl Inner {
+    /// Takes an agent in, unless there is one like it: then says which. One that is here already stays as it is.
+    fn enter(&self, id: &str, slot: &mut Option<Slot>) -> Option<String> {
+        let mut agents = self.lock();
+        let new = slot.as_ref()?;
+        let mut twins = agents.iter();
+        let twin = twins.find(|(other, slot)| slot.print == new.print && *other != id);
+        if let Some((twin, _)) = twin {
+            return Some(twin.clone());
+        }
+        if let Some(slot) = slot.take() {
+            agents.entry(id.to_owned()).or_insert(slot);
+        }
+        None
+    }
+
+    /// What thinks for an agent.
+    pub(crate) fn model(&self, id: &str) -> Arc<dyn Model> {
+        let own = self.lock().get(id).and_then(|slot| slot.model.clone());
+        own.unwrap_or_else(|| self.parts.model.clone())
+    }
+
+    /// Puts something into the mailbox of an agent, and wakes it if it sleeps. Waits while the mailbox is full.
+    pub(crate) async fn send(self: &Arc<Self>, id: &str, post: Post) -> Result<(), Error> {
+        let mut post = post;
+        // Who just fell asleep is woken again; more than a few times in a row there is something wrong with it.
+        for _ in 0..8 {
+            let mailbox = self.mailbox(id)?;
+            match mailbox.send(post).await {
+                Ok(()) => return Ok(()),
+                Err(mpsc::error::SendError(back)) => post = back,
+            }
+        }
+        Err(Error::Stopped)
+    }
+
+    fn mailbox(self: &Arc<Self>, id: &str) -> Result<mpsc::Sender<Post>, Error> {
+        let mut agents = self.lock();
+        let slot = agents
+            .get_mut(id)
+            .ok_or_else(|| Error::Unknown(id.to_owned()))?;
+        if let Some(awake) = &slot.awake
+            && !awake.mailbox.is_closed()
+        {
+            return Ok(awake.mailbox.clone());
+        }
+        let before = slot.awake.take();
+        let (mailbox, letters) = mpsc::channel(MAILBOX);
+        let (inner, name, own) = (Arc::clone(self), id.to_owned(), mailbox.downgrade());
+        let task = tokio::spawn(async move {
+            if let Some(before) = before {
+                // It writes down what it was; one that panicked has said so.
+                drop(before.mailbox);
+                drop(before.task.await);
+            }
+            let timed = match monad::live(Arc::clone(&inner.parts), name.clone(), letters).await {
+                Ok(timed) => timed,
+                Err(problem) => {
+                    tracing::error!(agent = name, %problem, "an agent has stopped");
+                    true
+                }
+            };
+            let mut agents = inner.lock();
+            if let Some(slot) = agents.get_mut(&name) {
+                slot.timed = timed;
+                // Unless it was woken again meanwhile.
+                let closed = slot.awake.as_ref().is_some_and(|it| it.mailbox.is_closed());
+                if closed
+                    && own.upgrade().is_some_and(|own| {
+                        slot.awake
+                            .as_ref()
+                            .is_some_and(|it| it.mailbox.same_channel(&own))
+                    })
+                {
+                    slot.awake = None;
+                }
+            }
+        });
+        slot.awake = Some(Awake {
+            mailbox: mailbox.clone(),
+            task,
+        });
+        Ok(mailbox)
+    }
+
+    /// A task has ended. An agent that sleeps with nothing open is not woken for it.
+    pub(crate) fn gone(self: &Arc<Self>, id: &str, task: &str) {
+        let concerns = {
+            let agents = self.lock();
+            agents
+                .get(id)
+                .is_some_and(|slot| slot.timed || slot.awake.is_some())
+        };
+        if concerns {
+            let (inner, id, task) = (Arc::clone(self), id.to_owned(), task.to_owned());
+            // Whoever tells of it does not wait; the agent finds out by itself otherwise.
+            tokio::spawn(async move { inner.send(&id, Post::Gone(task)).await });
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Slot>> {
+        self.agents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The first event of a life.
+fn birth(profile: Profile, at: Millis, life: &Life) -> (Event, Step) {
+    let identity = Identity {
+        id: profile.id,
+        name: profile.name,
+        description: profile.description,
+    };
+    let goals = profile.objectives.into_iter().map(|text| Goal { text });
+    let what = Perceived::Born {
+        identity,
+        goals: goals.collect(),
+        law: Box::new(profile.law),
+    };
+    let event = Event { at, what };
+    let step = life.step(&event);
+    (event, step)
+}
+
+/// What an agent is in everything that counts: rules, view of memory, capabilities, objectives. What it is called and
+/// how it is described are not among them, and neither are the wording's blanks and capitals.
+fn print(law: &Law, skills: &Registry, profile: &Profile) -> Print {
+    let mut ids: Vec<&str> = skills.iter().map(|it| it.id.as_str()).collect();
+    ids.sort_unstable();
+    let plain = |text: &String| {
+        text.split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .to_lowercase()
+    };
+    let mut objectives: Vec<String> = profile.objectives.iter().map(plain).collect();
+    objectives.sort();
+    let mut views = profile.views.clone();
+    views.sort();
+    let all = json!([law.hash(), ids, objectives, views]);
+    Sha256::digest(all.to_string().as_bytes()).into()
+}
+
+impl fmt::Debug for Household {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Household")
+            .field("agents", &self.ids().len())
+            .field("awake", &self.awake())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parts")
+            .field("model", &self.model.name())
+            .finish_non_exhaustive()
+    }
+}

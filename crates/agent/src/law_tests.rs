@@ -1,0 +1,527 @@
+//! The law governs: for each kind of rule, changing it and nothing else changes what the agent does.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::*;
+use crate::event::{Effect, Kept, Out, Perceived};
+use crate::message::{Letter, claim};
+use crate::step::tests::{Lived, answers, calls, heard, wanted};
+
+/// The same story under the default law and under one in which one kind of rule is another.
+fn compare<T: PartialEq + std::fmt::Debug>(
+    change: impl FnOnce(&mut Law),
+    story: impl Fn(&mut Lived) -> T,
+) -> (T, T) {
+    let mut other = Law::default();
+    change(&mut other);
+    meta::check(&other).expect("it may be a law");
+    let (by_default, changed) = (
+        story(&mut Lived::under(Law::default())),
+        story(&mut Lived::under(other)),
+    );
+    assert_ne!(by_default, changed, "the rule governs nothing");
+    (by_default, changed)
+}
+
+/// A request that is thought about once and leads to these calls.
+fn thought(lived: &mut Lived, text: &str, planned: &[(&str, serde_json::Value)]) -> Vec<Out> {
+    let out = lived.hear("one", text);
+    let out = lived.recall(&out);
+    lived.think(&out, "said", planned)
+}
+
+/// How each thing of a request would be remembered.
+fn remembered(out: &[Out]) -> Vec<(String, bool)> {
+    let wishes = out.iter().filter_map(|out| match out {
+        Out::Do(wish) => match &wish.effect {
+            Effect::Remember { candidates } => Some(candidates),
+            _ => None,
+        },
+        _ => None,
+    });
+    wishes
+        .flatten()
+        .map(|it| (it.text.clone(), it.believe))
+        .collect()
+}
+
+#[test]
+fn update_rules_say_what_is_made_of_what_is_perceived() {
+    let ignore = |law: &mut Law| law.update[0].then = Update::Ignore;
+    let (before, after) = compare(ignore, |lived| remembered(&thought(lived, "it rains", &[])));
+    assert_eq!(before, [("it rains".to_owned(), false)]);
+    assert!(after.is_empty());
+}
+
+#[test]
+fn belief_conflict_rules_say_whether_doubt_is_told() {
+    let silent = |law: &mut Law| law.belief_conflict.tell = false;
+    let (before, after) = compare(silent, |lived| {
+        let out = thought(lived, "it rains", &[]);
+        let effect = wanted(&out, |_| true)[0];
+        let against = Some("It is dry.".to_owned());
+        let outcomes = vec![Kept {
+            record: "1".to_owned(),
+            outcome: "doubted".to_owned(),
+            against,
+        }];
+        answers(&lived.perceive(Perceived::Remembered { effect, outcomes }))
+    });
+    assert!(before[0].contains("It is dry."));
+    assert_eq!(after, ["said"]);
+}
+
+#[test]
+fn belief_conflict_rules_reach_the_layers_of_memory() {
+    let mut law = Law::default();
+    law.belief_conflict.newer_prevails = 0.0;
+    assert_eq!(law.layers().newer_prevails.to_bits(), 0.0_f64.to_bits());
+    assert_ne!(law.layers(), Law::default().layers());
+}
+
+#[test]
+fn memory_rules_say_what_becomes_of_a_candidate() {
+    let believe = |law: &mut Law| {
+        law.memory.rules[0].condition.sources_allowed = vec![Origin::User];
+        law.memory.rules[0].condition.min_confidence = 0.5;
+    };
+    let (before, after) = compare(believe, |lived| {
+        remembered(&thought(lived, "it rains", &[]))
+    });
+    assert_eq!((before[0].1, after[0].1), (false, true));
+    let discard = |law: &mut Law| law.memory.rules[1].action = MemoryAction::Discard;
+    let (_, after) = compare(discard, |lived| {
+        remembered(&thought(lived, "it rains", &[]))
+    });
+    assert!(after.is_empty());
+    let relevant = |law: &mut Law| law.memory.rules[1].condition.min_relevance = 0.5;
+    let (_, after) = compare(relevant, |lived| {
+        remembered(&thought(lived, "it rains", &[]))
+    });
+    assert!(after.is_empty(), "it has nothing to do with a goal");
+}
+
+#[test]
+fn goal_priority_rules_say_what_comes_first() {
+    let rain = |law: &mut Law| {
+        let rule = PriorityRule {
+            from: Vec::new(),
+            words: vec!["rain".to_owned()],
+            priority: 99,
+        };
+        law.goal_priority.insert(0, rule);
+    };
+    let (before, after) = compare(rain, |lived| {
+        lived.perceive(Perceived::Paused);
+        lived.hear("one", "look");
+        lived.hear("two", "rain");
+        let queue = lived.life.context().queue();
+        queue
+            .iter()
+            .map(|(id, _)| (*id).to_owned())
+            .collect::<Vec<_>>()
+    });
+    assert_eq!(
+        (before, after),
+        (
+            vec!["one".to_owned(), "two".to_owned()],
+            vec!["two".to_owned(), "one".to_owned()]
+        )
+    );
+}
+
+#[test]
+fn goal_conflict_rules_say_what_is_done_against_a_goal() {
+    let rule = |then| ConflictRule {
+        goal: vec!["notes".to_owned()],
+        request: vec!["burn".to_owned()],
+        then,
+    };
+    let story = |lived: &mut Lived| {
+        let out = lived.hear("one", "burn them");
+        (
+            answers(&out),
+            wanted(&out, |it| matches!(it, Effect::Clarify { .. })).len(),
+        )
+    };
+    let refuse = |law: &mut Law| law.goal_conflict = vec![rule(OnConflict::Refuse)];
+    let (_, (said, _)) = compare(refuse, story);
+    assert!(said[0].contains("keep the notes of the team"));
+    let ask = |law: &mut Law| law.goal_conflict = vec![rule(OnConflict::Ask)];
+    let (_, (said, asked)) = compare(ask, story);
+    assert_eq!((said.len(), asked), (0, 1));
+}
+
+#[test]
+fn skill_selection_rules_say_which_skills_are_used() {
+    let rule = |then| SkillRule {
+        skill: "look".to_owned(),
+        words: Vec::new(),
+        then,
+    };
+    let story = |lived: &mut Lived| calls(&thought(lived, "look", &[("look", json!({}))]));
+    let forbid = |law: &mut Law| law.skill_selection = vec![rule(Selection::Forbid)];
+    let (before, after) = compare(forbid, story);
+    assert_eq!((before, after), (vec!["look".to_owned()], vec![]));
+    let ask = |law: &mut Law| law.skill_selection = vec![rule(Selection::Ask)];
+    compare(ask, |lived| {
+        let wants = Perceived::Wanted {
+            turn: "one".to_owned(),
+            place: String::new(),
+            conversation: "talk".to_owned(),
+            skill: "look".to_owned(),
+            input: json!({}),
+            marked: false,
+            by: "ada".to_owned(),
+        };
+        lived.perceive(wants);
+        lived.life.context().pending().len()
+    });
+}
+
+fn claimed(lived: &mut Lived, sure: f64) -> Vec<Out> {
+    let letter: Letter = claim("ranger", "1", "it rains", sure, 0);
+    let Perceived::Heard(mut request) = heard("one", Origin::Agent, "it rains") else {
+        unreachable!("a request is heard");
+    };
+    request.from = "ranger".to_owned();
+    request.letter = Some(letter);
+    lived.perceive(Perceived::Heard(request))
+}
+
+#[test]
+fn agent_choice_rules_say_whom_it_believes_and_asks() {
+    let trust = |law: &mut Law| {
+        let words = vec!["weather".to_owned()];
+        law.agent_choice = vec![AgentRule {
+            agent: "ranger".to_owned(),
+            words,
+            trust: 1.0,
+        }];
+    };
+    let (before, after) = compare(trust, |lived| remembered(&claimed(lived, 0.9)));
+    assert_eq!(
+        (before[0].1, after[0].1),
+        (false, true),
+        "who is trusted is believed"
+    );
+    let mut law = Law::default();
+    assert_eq!(choose(&law, "how is the weather?"), None);
+    trust(&mut law);
+    assert_eq!(
+        choose(&law, "how is the weather?").as_deref(),
+        Some("ranger")
+    );
+}
+
+#[test]
+fn clarification_thresholds_say_when_it_asks() {
+    let never = |law: &mut Law| law.clarification.min_grounded = 0.0;
+    let (before, after) = compare(never, |lived| {
+        calls(&thought(
+            lived,
+            "go",
+            &[("move", json!({ "to": "the moon" }))],
+        ))
+    });
+    assert_eq!((before, after), (vec![], vec!["move".to_owned()]));
+    let strict = |law: &mut Law| law.clarification.min_claim = 0.6;
+    let (_, after) = compare(strict, |lived| answers(&claimed(lived, 0.9)));
+    assert!(after[0].contains("what is it based on?"));
+}
+
+#[test]
+fn what_is_not_meant_is_not_done() {
+    let mut lived = Lived::under(Law::default());
+    let out = thought(&mut lived, "go", &[("move", json!({ "to": "the moon" }))]);
+    let effect = wanted(&out, |it| matches!(it, Effect::Clarify { .. }))[0];
+    let text = Some("no, to the lake".to_owned());
+    let out = lived.perceive(Perceived::Clarified { effect, text });
+    assert!(calls(&out).is_empty());
+    assert_eq!(
+        wanted(&out, |it| matches!(it, Effect::Think)).len(),
+        1,
+        "it thinks again"
+    );
+}
+
+#[test]
+fn decomposition_limits_say_how_far_it_goes() {
+    let none = || json!({});
+    let few = |law: &mut Law| law.decomposition.max_calls = 1;
+    let planned = [("look", none()), ("look", none())];
+    let (before, after) = compare(few, |lived| calls(&thought(lived, "look", &planned)).len());
+    assert_eq!((before, after), (2, 1));
+    let serial = |law: &mut Law| law.decomposition.max_parallel = 1;
+    let (before, after) = compare(serial, |lived| {
+        calls(&thought(lived, "look", &planned)).len()
+    });
+    assert_eq!((before, after), (2, 1));
+    let short = |law: &mut Law| law.decomposition.max_rounds = 1;
+    let (_, after) = compare(short, |lived| {
+        let out = thought(lived, "look", &[("look", none())]);
+        let effect = wanted(&out, |_| true)[0];
+        answers(&lived.perceive(Perceived::Done {
+            effect,
+            output: json!("seen"),
+        }))
+    });
+    assert_eq!(
+        after,
+        ["I stopped after 1 rounds without coming to an end."]
+    );
+}
+
+#[test]
+fn attention_says_how_much_is_attended_to() {
+    let one = |law: &mut Law| law.attention.turns = 1;
+    let (before, after) = compare(one, |lived| {
+        lived.hear("one", "look");
+        lived.hear("two", "look");
+        lived.life.context().queue().len()
+    });
+    assert_eq!((before, after), (0, 1));
+    let full = |law: &mut Law| law.attention.queue = 0;
+    compare(full, |lived| {
+        lived.perceive(Perceived::Paused);
+        lived.hear("one", "look");
+        answers(&lived.hear("two", "look")).len()
+    });
+    let oblivious = |law: &mut Law| law.attention.recall = 0;
+    compare(oblivious, |lived| {
+        wanted(&lived.hear("one", "look"), |it| matches!(it, Effect::Think)).len()
+    });
+    let poor = |law: &mut Law| law.attention.tokens = 5;
+    let (_, after) = compare(poor, |lived| {
+        answers(&thought(lived, "look", &[("look", json!({}))]))
+    });
+    assert!(after[0].contains("5 tokens"));
+    let hasty = |law: &mut Law| law.attention.approval_seconds = 1;
+    compare(hasty, |lived| {
+        lived.perceive(Perceived::Wanted {
+            turn: "one".to_owned(),
+            place: String::new(),
+            conversation: "talk".to_owned(),
+            skill: "write".to_owned(),
+            input: json!({}),
+            marked: true,
+            by: "ada".to_owned(),
+        });
+        lived.after(2_000, Perceived::Ticked);
+        lived.life.context().pending().len()
+    });
+}
+
+#[test]
+fn attention_says_how_much_of_a_conversation_is_seen() {
+    let short = |law: &mut Law| law.attention.conversation = 0;
+    compare(short, |lived| {
+        let out = thought(lived, "the first", &[]);
+        let effect = wanted(&out, |_| true)[0];
+        lived.perceive(Perceived::Remembered {
+            effect,
+            outcomes: Vec::new(),
+        });
+        lived.hear("two", "the second");
+        let brief = crate::prompt::brief(&lived.life, "two").expect("it is open");
+        crate::prompt::request(&brief, &skill::Registry::new())
+            .messages
+            .len()
+    });
+}
+
+#[test]
+fn timers_and_idle_pursuits_say_what_it_does_of_itself() {
+    let begun = |out: &[Out]| wanted(out, |it| matches!(it, Effect::Begin { .. })).len();
+    let timer = |law: &mut Law| {
+        let (name, request) = ("hourly".to_owned(), "look".to_owned());
+        law.timers = vec![Timer {
+            name,
+            every: 3600,
+            request,
+        }];
+    };
+    let (before, after) = compare(timer, |lived| {
+        lived.perceive(Perceived::Ticked);
+        let early = begun(&lived.after(3_000_000, Perceived::Ticked));
+        (early, begun(&lived.after(3_600_000, Perceived::Ticked)))
+    });
+    assert_eq!((before, after), ((0, 0), (0, 1)));
+    let idle = |law: &mut Law| {
+        law.idle = Some(Idle {
+            after: 60,
+            request: "look".to_owned(),
+        })
+    };
+    let (before, after) = compare(idle, |lived| {
+        let first = begun(&lived.after(61_000, Perceived::Ticked));
+        (first, begun(&lived.after(61_000, Perceived::Ticked)))
+    });
+    assert_eq!(
+        (before, after),
+        ((0, 0), (1, 0)),
+        "once, until somebody wants something"
+    );
+}
+
+#[test]
+fn procedures_say_how_something_is_done() {
+    let known = |law: &mut Law| {
+        let input = BTreeMap::from([("to".to_owned(), json!("{place}"))]);
+        let told = BTreeMap::from([("text".to_owned(), json!("at {place}: {1}"))]);
+        law.procedures = vec![Procedure {
+            name: "visit".to_owned(),
+            when: "visit {place}".to_owned(),
+            steps: vec![
+                ProcedureStep {
+                    skill: "move".to_owned(),
+                    input,
+                },
+                ProcedureStep {
+                    skill: "look".to_owned(),
+                    input: told,
+                },
+            ],
+        }];
+    };
+    let story = |lived: &mut Lived| {
+        let out = lived.hear("one", "Visit the lake.");
+        let out = lived.recall(&out);
+        calls(&out)
+    };
+    let (before, after) = compare(known, story);
+    assert_eq!((before, after), (vec![], vec!["move".to_owned()]));
+
+    let mut law = Law::default();
+    known(&mut law);
+    let mut lived = Lived::under(law);
+    let out = lived.hear("one", "Visit the lake.");
+    let out = lived.recall(&out);
+    let effect = wanted(&out, |_| true)[0];
+    let out = lived.perceive(Perceived::Done {
+        effect,
+        output: json!("arrived"),
+    });
+    let Out::Do(wish) = &out[0] else {
+        unreachable!("the second step follows");
+    };
+    let input = json!({ "text": "at the lake: arrived" });
+    assert_eq!(
+        wish.effect,
+        Effect::Call {
+            skill: "look".to_owned(),
+            input
+        }
+    );
+}
+
+#[test]
+fn what_is_frozen_stays() {
+    let edit = |target: &str, change: serde_json::Value| Edit {
+        target: target.to_owned(),
+        change,
+        justification: "it would be easier".to_owned(),
+    };
+    let mut law = Law::default();
+    law.frozen.always_ask = vec!["terminal".to_owned()];
+    let refused = edit("frozen.always_ask", json!([])).apply(&law);
+    assert_eq!(
+        refused,
+        Err(Refused::Frozen("frozen.always_ask".to_owned()))
+    );
+    let whole = edit("frozen", json!({ "axioms": ["I may do anything."] })).apply(&law);
+    assert_eq!(whole, Err(Refused::Frozen("frozen".to_owned())));
+    let free = edit("attention", json!("turns = 2"))
+        .apply(&law)
+        .expect("it may");
+    assert_eq!(free.attention.turns, 2);
+    let unjustified = Edit {
+        justification: " ".to_owned(),
+        ..edit("attention", json!("turns = 2"))
+    };
+    assert_eq!(unjustified.apply(&law), Err(Refused::Unjustified));
+    let wild = edit("clarification", json!("min_claim += 5")).apply(&law);
+    assert!(matches!(wild, Err(Refused::Bounds { .. })));
+}
+
+#[test]
+fn a_skill_that_is_always_asked_about_cannot_be_granted() {
+    use crate::approval::{Decision, Remember};
+    let story = |lived: &mut Lived| {
+        let wants = |place: &str| Perceived::Wanted {
+            turn: "one".to_owned(),
+            place: place.to_owned(),
+            conversation: "talk".to_owned(),
+            skill: "write".to_owned(),
+            input: json!({}),
+            marked: true,
+            by: "ada".to_owned(),
+        };
+        lived.perceive(wants("first"));
+        let approval = lived.life.context().pending()[0].id;
+        let decision = Decision::Approve(Remember::Session);
+        lived.perceive(Perceived::Decided {
+            approval,
+            decision,
+            by: "ada".to_owned(),
+        });
+        lived.perceive(wants("second"));
+        lived.life.context().pending().len()
+    };
+    let always = |law: &mut Law| law.frozen.always_ask = vec!["write".to_owned()];
+    assert_eq!(compare(always, story), (0, 1));
+    let never = |law: &mut Law| law.frozen.never = vec!["look".to_owned()];
+    compare(never, |lived| {
+        calls(&thought(lived, "look", &[("look", json!({}))]))
+    });
+}
+
+#[test]
+fn the_default_file_says_what_the_default_is() {
+    let file = Law::parse(Law::default_file()).expect("it is a law");
+    assert_eq!(Law::default().diff(&file), Vec::<String>::new());
+    assert_eq!(file.hash(), Law::default().hash());
+}
+
+#[test]
+fn the_forms_of_the_source_document_are_accepted() {
+    let law = Law::parse(
+        r#"{
+            "update_rules": [{ "on": "tool", "then": "consider", "confidence": 0.7 }],
+            "memory": { "memory_rules": [{
+                "condition": { "minConfidence": 0.7, "minRelevance": 0.2, "sourcesAllowed": ["user", "tool"] },
+                "action": "PROMOTE_TO_LONG_TERM"
+            }] },
+            "tool_selection_rules": [{ "skill": "terminal", "then": "ask" }]
+        }"#,
+    );
+    let law = law.expect("it is a law");
+    assert_eq!(law.memory.rules[0].action, MemoryAction::PromoteToLongTerm);
+    let unknown = Law::parse("[memroy]\n");
+    assert!(unknown.is_err_and(|refused| refused.to_string().contains("memroy")));
+}
+
+#[test]
+fn a_law_can_be_read_and_compared() {
+    let mut law = Law::default();
+    law.frozen.axioms = vec!["Never claim to be a person.".to_owned()];
+    law.skill_selection = vec![SkillRule {
+        skill: "terminal".to_owned(),
+        words: Vec::new(),
+        then: Selection::Ask,
+    }];
+    let page = law.show();
+    assert!(
+        page.contains("Never claim to be a person.") && page.contains("asks before terminal*"),
+        "{page}"
+    );
+    law.attention.turns = 2;
+    let diff = Law::default().diff(&law);
+    assert!(
+        diff.contains(&"attention.turns: 4 -> 2".to_owned()),
+        "{diff:?}"
+    );
+    assert_ne!(law.hash(), Law::default().hash());
+}

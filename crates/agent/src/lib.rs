@@ -1,0 +1,81 @@
+//! The sovereign agent: a private state, its own law, a pure heart.
+//!
+//! An agent is what its journal adds up to. Whatever reaches it is an [`Event`]; [`step`], a pure function of its
+//! [`Context`], its [`Law`] and the event, says what changes and what is to be done about it. What is done comes back as
+//! events. Nothing outside writes the state: one task owns it while the agent is awake, and while it sleeps it is in the
+//! store alone. A change of its law is an event with a reason, too.
+//!
+//! ```
+//! use agent::{Household, Parts, Profile, TABLES};
+//! use skill::Registry;
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), agent::Error> {
+//! let household = Household::new(Parts::new(store::Store::memory(TABLES)));
+//! let mut profile = Profile::new("scout", "Scout");
+//! profile.objectives = vec!["find things".to_owned()];
+//! let scout = household.admit(profile.clone(), &Registry::new()).await?;
+//! assert_eq!(scout.status().await?.state, agent::State::Idle);
+//!
+//! // Another name makes no other agent.
+//! profile.id = "ranger".to_owned();
+//! assert!(matches!(household.admit(profile, &Registry::new()).await, Err(agent::Error::Twin { .. })));
+//! # household.close().await;
+//! # Ok(()) }
+//! ```
+//!
+//! It answers behind a [`skill::Agent`]: [`Resident::mind`] and [`Resident::gate`] go into its options.
+//!
+//! # Layout
+//!
+//! What you use:
+//! - `household`, `resident`: many agents, and a handle on one
+//! - `law`: the rules, their kinds, how they are shown and changed
+//! - `message`: what agents write to each other, and boards
+//! - `skills`: what every agent can do
+//! - `why`: answers that cite events
+//!
+//! The heart, which is pure:
+//! - `event`: what is perceived, and what is wanted
+//! - `step`: what follows from an event; `context`: what the changes add up to; `approval`: what a person agrees to
+//! - `prompt`: everything that a model sees
+//!
+//! Around it:
+//! - `monad`: the one task that owns a state; `journal`: how it is kept
+//! - `turn`: what is done in the world for a request; `gate`: where calls wait for a person
+//! - `limits`: what is bounded, and by how much
+
+pub mod approval;
+mod context;
+mod error;
+mod event;
+mod gate;
+mod household;
+mod journal;
+pub mod law;
+pub mod limits;
+pub mod message;
+mod monad;
+mod prompt;
+mod resident;
+mod skills;
+mod step;
+mod text;
+mod turn;
+mod why;
+
+pub use approval::{Approval, Decision, Grant, Remember, Standing};
+pub use context::{Ability, Change, Context, Goal, Identity, State};
+pub use error::Error;
+pub use event::{
+    Answer, Call, Candidate, Effect, EffectId, End, Event, Found, Heard, Kept, Out, Perceived,
+    TurnId, Verdict, Wish,
+};
+pub use household::{Errand, Household, Parts, Profile};
+pub use journal::{Checked, Record, TABLES};
+pub use law::{Edit, Law, Origin, Refused};
+pub use message::{Board, Letter};
+pub use resident::{Resident, Status, Version};
+pub use skills::{Others, ask_agent};
+pub use step::{Life, Step, step};
+pub use turn::{OWN, PRIORITY, principal};
+pub use why::{Because, Explanation};

@@ -1,0 +1,34 @@
+//! What is bounded, and by how much.
+
+/// The most decisions that count for later calls; the oldest are given up first.
+pub const GRANTS: usize = 64;
+
+/// How many ended requests are known by how they ended.
+pub const ENDED: usize = 64;
+
+/// How many conversations are kept in mind.
+pub const CONVERSATIONS: usize = 32;
+
+/// How many lines of each are kept, whatever the law wants to see.
+pub const LINES: usize = 100;
+
+/// The longest line that is kept, in bytes.
+pub const LINE: usize = 2_000;
+
+/// The most approvals that are kept; those that wait are never given up.
+pub const APPROVALS: usize = 128;
+
+/// The most approvals that may wait at a time.
+pub const WAITING: usize = 64;
+
+/// The longest text of a request, in bytes.
+pub const REQUEST: usize = 64 * 1024;
+
+/// What of a skill's output is kept in mind, in bytes.
+pub const OUTPUT: usize = 16 * 1024;
+
+/// How many letters may wait for an agent that is awake.
+pub const MAILBOX: usize = 256;
+
+/// After how many events the state is written down as a whole.
+pub const SNAPSHOT: u64 = 256;

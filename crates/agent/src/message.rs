@@ -1,0 +1,193 @@
+//! What agents write to each other: typed, with where it comes from, in data parts of A2A messages; and boards that
+//! can only be added to.
+
+use a2a::types::{Content, Message, Part, Struct};
+use memory::Millis;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the metadata of a part that holds a letter has in it.
+pub const LETTER: &str = "urn:monas:a2a:ext:letter:1";
+
+/// Something that one agent writes to another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Letter {
+    /// What it is.
+    #[serde(flatten)]
+    pub body: Body,
+    /// Where it comes from.
+    pub provenance: Provenance,
+}
+
+/// What a letter is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Body {
+    /// Something is so.
+    Claim {
+        /// What.
+        text: String,
+        /// How sure that is, from 0 to 1.
+        confidence: f64,
+    },
+    /// Something should be done or be otherwise.
+    Proposal {
+        /// What.
+        text: String,
+        /// Why.
+        justification: String,
+    },
+    /// Something is wanted.
+    Request {
+        /// What.
+        text: String,
+    },
+    /// What came of a letter before.
+    Answer {
+        /// Which: its id.
+        to: String,
+        /// Whether it was taken up.
+        accepted: bool,
+        /// In words.
+        text: String,
+    },
+}
+
+/// Where a letter comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    /// What it is known by, for an answer to refer to.
+    pub id: String,
+    /// The agent that wrote it.
+    pub agent: String,
+    /// The events of its journal that it follows from.
+    #[serde(default)]
+    pub events: Vec<u64>,
+    /// When it was written, in milliseconds since 1970.
+    pub at: i64,
+}
+
+impl Letter {
+    /// The letter as a part of a message.
+    pub fn part(&self) -> Part {
+        let data = serde_json::to_value(self).unwrap_or_default();
+        let mut part = Part::data(data);
+        let metadata = part.metadata.get_or_insert_with(Struct::default);
+        metadata.insert(LETTER.to_owned(), true.into());
+        part
+    }
+
+    /// The first letter in a message. A part that says it is one and is not is an error.
+    pub fn of(message: &Message) -> Option<Result<Self, String>> {
+        let mut parts = message.parts.iter();
+        let part = parts.find(|part| {
+            part.metadata
+                .as_ref()
+                .is_some_and(|it| it.contains_key(LETTER))
+        })?;
+        Some(match &part.content {
+            Content::Data(data) => {
+                let letter = serde_json::from_value::<Self>(data.0.clone());
+                letter
+                    .map_err(|error| error.to_string())
+                    .and_then(Self::checked)
+            }
+            _ => Err("a letter is a part that holds data".to_owned()),
+        })
+    }
+
+    fn checked(self) -> Result<Self, String> {
+        match &self.body {
+            Body::Claim { confidence, .. } if !(0.0..=1.0).contains(confidence) => {
+                Err("the confidence of a claim is from 0 to 1".to_owned())
+            }
+            _ if self.provenance.agent.trim().is_empty() => {
+                Err("a letter says which agent wrote it".to_owned())
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// What a letter looks like, for programs.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Self).into()
+    }
+
+    /// What it says, in words.
+    pub fn text(&self) -> &str {
+        match &self.body {
+            Body::Claim { text, .. }
+            | Body::Proposal { text, .. }
+            | Body::Request { text }
+            | Body::Answer { text, .. } => text,
+        }
+    }
+}
+
+/// A board that agents share: letters on it stay as they are, in the order in which they came.
+///
+/// There is no way to take one back or to change one; whoever disagrees writes another.
+#[derive(Clone, Debug)]
+pub struct Board {
+    store: store::Store,
+    stream: store::StreamId,
+}
+
+impl Board {
+    /// The board of this name.
+    pub fn open(store: store::Store, name: &str) -> Self {
+        Self {
+            store,
+            stream: store::StreamId::new(format!("board/{name}")),
+        }
+    }
+
+    /// Puts a letter at its end; says at which place.
+    pub async fn post(&self, letter: &Letter) -> Result<u64, store::Error> {
+        let bytes = serde_json::to_vec(letter).unwrap_or_default();
+        loop {
+            let stream = self.stream.clone();
+            let state = self.store.read(move |view| view.stream(&stream)).await?;
+            let last = state.map_or(0, |state| state.last);
+            let event = store::NewEvent::new(bytes.clone());
+            let batch = store::Batch::new().append(&self.stream, last, vec![event]);
+            match self.store.commit(batch).await {
+                Ok(()) => return Ok(last + 1),
+                // Somebody else was quicker.
+                Err(store::Error::Conflict { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The letters after a place, at most so many.
+    pub async fn read(&self, after: u64, limit: usize) -> Result<Vec<(u64, Letter)>, store::Error> {
+        let stream = self.stream.clone();
+        let entries = self
+            .store
+            .read(move |view| view.events(&stream, after, limit))
+            .await?;
+        let letters = entries.iter().filter_map(|entry| {
+            let letter = serde_json::from_slice(entry.payload()).ok()?;
+            Some((entry.sequence(), letter))
+        });
+        Ok(letters.collect())
+    }
+}
+
+/// A claim of this agent's.
+pub fn claim(agent: &str, id: &str, text: &str, confidence: f64, at: Millis) -> Letter {
+    Letter {
+        body: Body::Claim {
+            text: text.to_owned(),
+            confidence,
+        },
+        provenance: Provenance {
+            id: id.to_owned(),
+            agent: agent.to_owned(),
+            events: Vec::new(),
+            at,
+        },
+    }
+}

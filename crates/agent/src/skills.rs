@@ -1,0 +1,270 @@
+//! The skills that an agent has of itself: to remember, to recall, and to ask other agents.
+
+use std::sync::Arc;
+
+use futures_core::future::BoxFuture;
+use memory::{Content, Handle, Keep, Layer, Noted, Outcome, Reason, Recall};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skill::{Context, Id, OneOrMore, Registry, Reply, Skill, SkillError, SkillInput, Spec, Traits};
+
+use crate::resident::Resident;
+use crate::text;
+
+/// The skills of this agent.
+pub(crate) fn of(agent: &Resident) -> Registry {
+    let memory = agent.household.0.parts.memory.as_ref();
+    let space = memory.and_then(|memory| memory.space(&agent.id).ok());
+    let Some(space) = space else {
+        return Registry::new();
+    };
+    let skills = Registry::new().with(Remember {
+        space: space.clone(),
+    });
+    skills
+        .and_then(|skills| skills.with(Recalls { space }))
+        .expect("their ids are two")
+}
+
+/// With the skill `ask-agent`, for an agent that may ask others.
+pub fn ask_agent(agent: &Resident, others: Arc<dyn Others>) -> Registry {
+    let asking = AskAgent {
+        agent: agent.clone(),
+        others,
+    };
+    Registry::new().with(asking).expect("it is one")
+}
+
+/// Other agents that can be asked, over whatever protocol.
+pub trait Others: Send + Sync + 'static {
+    /// Their names, as they are asked by.
+    fn names(&self) -> Vec<String>;
+
+    /// Asks one of them, and waits for what it says.
+    fn ask(&self, agent: &str, request: String) -> BoxFuture<'static, Result<String, String>>;
+}
+
+#[derive(Deserialize, JsonSchema, SkillInput)]
+struct RememberInput {
+    /// What to remember, as a sentence that can be understood by itself.
+    text: String,
+    /// How sure it is, from 0 to 1.
+    #[serde(default = "sure")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    confidence: f64,
+    /// The question that it answers.
+    #[serde(default)]
+    context: Option<String>,
+    /// Why it is worth remembering.
+    #[serde(default)]
+    why: Option<String>,
+}
+
+fn sure() -> f64 {
+    0.9
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Remembered {
+    /// In a sentence.
+    says: String,
+    /// What became of it: kept, doubted, corroborated, known or echo.
+    outcome: String,
+    /// The record that holds it.
+    record: String,
+    /// What contradicts it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<String>,
+}
+
+struct Remember {
+    space: Handle,
+}
+
+impl Skill for Remember {
+    const SPEC: Spec = {
+        let mut traits = Traits::new();
+        traits.idempotent = true;
+        traits.replayable = true;
+        Spec::new(
+            Id::new("remember"),
+            "Remember",
+            "Keeps something in the long term, with who said it and why. What is known already is confirmed.",
+            OneOrMore::new(&["memory"]),
+            OneOrMore::new(&["remember that {text}", "remember {text}"]),
+        )
+        .with(traits)
+    };
+    type Input = RememberInput;
+    type Output = Remembered;
+
+    async fn run(
+        &self,
+        input: RememberInput,
+        ctx: Context,
+    ) -> Result<Reply<Remembered>, SkillError> {
+        let source = format!("user:{}", ctx.caller());
+        let context = input
+            .context
+            .unwrap_or_else(|| "what was asked to be remembered".to_owned());
+        let why = input.why.unwrap_or_else(|| "it was asked for".to_owned());
+        let reason = Reason::new(source.clone(), input.confidence, context, why);
+        let reason = reason.map_err(|lacking| SkillError::coded("reason", lacking.to_string()))?;
+        let text = input.text.trim();
+        let text = text.strip_prefix("that ").unwrap_or(text).to_owned();
+        let mut content = Content::text(text.clone());
+        content.task = Some(ctx.task_id());
+        content.source = Some(source);
+        let keep = Keep {
+            content,
+            ..Keep::belief("", reason)
+        };
+        let outcome = self
+            .space
+            .keep(keep)
+            .await
+            .map_err(|error| failed(&error))?;
+        let against = match &outcome {
+            Outcome::Doubted(id) => crate::turn::against(&self.space, id).await,
+            _ => None,
+        };
+        let says = match (&outcome, &against) {
+            (Outcome::Kept(_), _) => format!("I will remember: {text}"),
+            (Outcome::Doubted(_), Some(against)) => {
+                format!("I note it, in doubt, because I hold: {against}")
+            }
+            (Outcome::Doubted(_), None) => "I note it, in doubt.".to_owned(),
+            (Outcome::Corroborated(_), _) => "I knew that, and am surer now.".to_owned(),
+            _ => "I knew that already.".to_owned(),
+        };
+        Ok(Reply::Done(Remembered {
+            says,
+            outcome: outcome.name().to_owned(),
+            record: outcome.id().to_string(),
+            against,
+        }))
+    }
+}
+
+#[derive(Deserialize, JsonSchema, SkillInput)]
+struct RecallInput {
+    /// What to look for, in any words.
+    question: String,
+    /// At most so many.
+    #[serde(default = "few")]
+    #[schemars(range(min = 1, max = 50))]
+    limit: usize,
+}
+
+fn few() -> usize {
+    5
+}
+
+struct Recalls {
+    space: Handle,
+}
+
+impl Skill for Recalls {
+    const SPEC: Spec = {
+        let mut traits = Traits::new();
+        traits.read_only = true;
+        traits.idempotent = true;
+        traits.replayable = true;
+        Spec::new(
+            Id::new("recall"),
+            "Recall",
+            "Looks for what is remembered, and says who it is from and how sure it is.",
+            OneOrMore::new(&["memory"]),
+            OneOrMore::new(&["recall {question}", "what do you know about {question}"]),
+        )
+        .with(traits)
+    };
+    type Input = RecallInput;
+    type Output = String;
+
+    async fn run(&self, input: RecallInput, _ctx: Context) -> Result<Reply<String>, SkillError> {
+        let mut recall = Recall::new(input.question);
+        recall.limit = input.limit;
+        recall.noted = Noted::Use;
+        // What it holds comes first. What was only seen counts where it holds nothing.
+        recall.layers = vec![Layer::Axiom, Layer::Belief, Layer::Procedure];
+        let held = self.space.recall(recall.clone()).await;
+        let mut answer = held.map_err(|error| failed(&error))?;
+        if answer.hits.is_empty() {
+            recall.layers.clear();
+            let seen = self.space.recall(recall).await;
+            answer = seen.map_err(|error| failed(&error))?;
+        }
+        if answer.hits.is_empty() {
+            return Ok(Reply::Done("I remember nothing about that.".to_owned()));
+        }
+        let lines = answer.hits.iter().map(|hit| {
+            let found = crate::turn::found(hit);
+            let sure = found
+                .confidence
+                .map_or_else(String::new, |it| format!(", {it:.2} sure"));
+            let doubt = if found.doubted { ", in doubt" } else { "" };
+            format!(
+                "{} ({} from {}{sure}{doubt})",
+                text::bounded(&found.text, 500),
+                found.layer,
+                found.source
+            )
+        });
+        Ok(Reply::Done(lines.collect::<Vec<_>>().join("\n")))
+    }
+}
+
+fn failed(error: &memory::Error) -> SkillError {
+    SkillError::coded("memory", error.to_string())
+}
+
+#[derive(Deserialize, JsonSchema, SkillInput)]
+struct AskAgentInput {
+    /// What the other agent is asked.
+    request: String,
+    /// Which agent; left out, the law of this agent chooses.
+    #[serde(default)]
+    agent: Option<String>,
+}
+
+struct AskAgent {
+    agent: Resident,
+    others: Arc<dyn Others>,
+}
+
+impl Skill for AskAgent {
+    const SPEC: Spec = {
+        let mut traits = Traits::new();
+        traits.open_world = true;
+        Spec::new(
+            Id::new("ask-agent"),
+            "Ask an agent",
+            "Asks another agent, and gives what it says.",
+            OneOrMore::new(&["agents"]),
+            OneOrMore::new(&["ask {agent} to {request}"]),
+        )
+        .with(traits)
+    };
+    type Input = AskAgentInput;
+    type Output = String;
+
+    async fn run(&self, input: AskAgentInput, ctx: Context) -> Result<Reply<String>, SkillError> {
+        let law = self.agent.law().await?;
+        let named = input.agent.filter(|name| !name.trim().is_empty());
+        let agent = named
+            .or_else(|| crate::law::choose(&law, &input.request))
+            .ok_or_else(|| {
+                let names = self.others.names().join(", ");
+                SkillError::coded("which-agent", format!("say which agent to ask: {names}"))
+            })?;
+        let (others, request) = (self.others.clone(), input.request);
+        let asked = ctx.once("asked", async move {
+            others
+                .ask(&agent, request)
+                .await
+                .map_err(|why| SkillError::coded("agent", why))
+        });
+        Ok(Reply::Done(asked.await?))
+    }
+}

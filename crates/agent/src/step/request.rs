@@ -1,0 +1,401 @@
+//! The way of a request: heard, in the queue, called to mind, thought about, answered.
+
+use std::sync::Arc;
+
+use super::Work;
+use crate::approval::Standing;
+use crate::context::{Change, Line, Outcome, Round, Stage, Turn};
+use crate::event::{Answer, Call, Effect, EffectId, End, Found, Heard, Kept, Out};
+use crate::law::{OnConflict, Origin};
+use crate::message::Body;
+use crate::text;
+
+impl Work<'_> {
+    /// Somebody wants something. To say it twice is to say it once.
+    pub(super) fn heard(&mut self, heard: &Heard) {
+        let id = heard.turn.as_str();
+        if let Some(answer) = self.now.answered(id) {
+            let (turn, answer) = (heard.turn.clone(), Answer::clone(answer));
+            self.done.out.push(Out::Say { turn, answer });
+            return;
+        }
+        if self.now.turns.contains_key(id) {
+            return;
+        }
+        if heard.origin != Origin::Own {
+            let at = self.at;
+            self.change(Change::Attended { at });
+        }
+        let turn = Turn {
+            priority: heard
+                .priority
+                .unwrap_or_else(|| self.priority(heard))
+                .min(100),
+            order: self.now.next,
+            stage: Stage::Queued,
+            found: Arc::default(),
+            rounds: Vec::new(),
+            tokens: 0,
+            procedure: None,
+            answer: None,
+            asides: Vec::new(),
+            heard: heard.clone(),
+        };
+        let waiting = self.now.queue().len();
+        self.change(Change::Opened {
+            turn: Arc::new(turn),
+        });
+        if waiting > self.law.attention.queue as usize {
+            let text = format!("{waiting} requests are waiting already; ask again later.");
+            return self.conclude(id, text, End::Refused);
+        }
+        if let Some(letter) = &heard.letter
+            && !matches!(letter.body, Body::Request { .. })
+        {
+            return self.letter(heard, &letter.body);
+        }
+        if let Some((goal, then)) = self.conflict(&heard.text) {
+            match then {
+                OnConflict::Allow => {}
+                OnConflict::Refuse => {
+                    let text = format!("That goes against what I am for: {goal}");
+                    self.conclude(id, text, End::Refused);
+                }
+                OnConflict::Ask => {
+                    let stage = Stage::Asking;
+                    self.change(Change::Stage {
+                        turn: heard.turn.clone(),
+                        stage,
+                    });
+                    let question =
+                        format!("That goes against what I am for: {goal} Do you mean it?");
+                    self.wish(Some(id), Effect::Clarify { question });
+                }
+            }
+        }
+    }
+
+    fn priority(&self, heard: &Heard) -> u8 {
+        let mut rules = self.law.goal_priority.iter();
+        let rule = rules.find(|rule| {
+            (rule.from.is_empty() || rule.from.contains(&heard.origin))
+                && text::has_any(&heard.text, &rule.words)
+        });
+        rule.map_or(50, |rule| rule.priority)
+    }
+
+    /// The goal that a request goes against, and what the law says to that.
+    fn conflict(&self, request: &str) -> Option<(String, OnConflict)> {
+        self.law.goal_conflict.iter().find_map(|rule| {
+            let mut goals = self.now.goals.iter();
+            let goal = goals.find(|goal| text::has_any(&goal.text, &rule.goal))?;
+            text::has_any(request, &rule.request).then(|| (goal.text.clone(), rule.then))
+        })
+    }
+
+    /// What another agent says without wanting anything.
+    fn letter(&mut self, heard: &Heard, body: &Body) {
+        let trust = self.trust(&heard.from);
+        let text = match body {
+            Body::Claim { confidence, .. } => {
+                let sure = confidence * trust;
+                let least = self.law.clarification.min_claim;
+                if sure < least {
+                    let text = format!(
+                        "I take that to be {sure:.2} sure, and do not take it over: what is it based on?"
+                    );
+                    return self.conclude(&heard.turn, text, End::Refused);
+                }
+                format!("Noted, as {sure:.2} sure.")
+            }
+            Body::Proposal { .. } => "Noted. I decide myself what becomes of it.".to_owned(),
+            _ => "Noted.".to_owned(),
+        };
+        self.conclude(&heard.turn, text, End::Answered);
+    }
+
+    /// How far another agent is believed.
+    pub(super) fn trust(&self, agent: &str) -> f64 {
+        let mut rules = self.law.agent_choice.iter();
+        rules
+            .find(|rule| rule.agent == agent)
+            .map_or(0.5, |rule| rule.trust)
+    }
+
+    /// Begins what can be begun, the most important first.
+    pub(super) fn admit(&mut self) {
+        while !self.now.paused && self.now.busy() < self.law.attention.turns as usize {
+            let Some(next) = self.now.queue().first().map(|(id, _)| (*id).to_owned()) else {
+                return;
+            };
+            self.begin(&next);
+        }
+    }
+
+    fn begin(&mut self, id: &str) {
+        let Some(turn) = self.turn(id) else {
+            return;
+        };
+        let limit = self.law.attention.recall;
+        if limit == 0 {
+            return self.decide(id);
+        }
+        self.change(Change::Stage {
+            turn: id.to_owned(),
+            stage: Stage::Recalling,
+        });
+        let question = text::bounded(&turn.heard.text, crate::limits::LINE);
+        self.wish(Some(id), Effect::Recall { question, limit });
+    }
+
+    pub(super) fn recalled(&mut self, effect: EffectId, found: &[Found]) {
+        if let Some((turn, _)) = self.settle_for(effect) {
+            let id = turn.heard.turn.clone();
+            let most = self.law.attention.recall as usize;
+            let found = found.iter().take(most).cloned().collect();
+            self.change(Change::Found {
+                turn: id.clone(),
+                found: Arc::new(found),
+            });
+            self.decide(&id);
+        }
+    }
+
+    /// By a procedure of the law, if one fits; otherwise by thinking.
+    pub(super) fn decide(&mut self, id: &str) {
+        let Some(turn) = self.turn(id) else {
+            return;
+        };
+        let mut procedures = self.law.procedures.iter();
+        let known = procedures.find_map(|it| {
+            let slots = text::slots(&it.when, &turn.heard.text)?;
+            Some((it.name.clone(), slots))
+        });
+        match known {
+            Some((name, slots)) => {
+                self.change(Change::Procedure {
+                    turn: id.to_owned(),
+                    name,
+                    slots,
+                });
+                self.proceed(id);
+            }
+            None => self.think(id),
+        }
+    }
+
+    pub(super) fn think(&mut self, id: &str) {
+        self.change(Change::Stage {
+            turn: id.to_owned(),
+            stage: Stage::Thinking,
+        });
+        self.wish(Some(id), Effect::Think);
+    }
+
+    pub(super) fn thought(
+        &mut self,
+        effect: EffectId,
+        text: &str,
+        calls: &[Call],
+        thoughts: &[String],
+        tokens: u64,
+    ) {
+        let Some((turn, _)) = self.settle_for(effect) else {
+            return;
+        };
+        let id = turn.heard.turn.clone();
+        let round = Round {
+            text: text.to_owned(),
+            thoughts: thoughts.to_vec(),
+            calls: calls.iter().map(super::act::planned).collect(),
+        };
+        let acts = !round.calls.is_empty();
+        self.change(Change::Round {
+            turn: id.clone(),
+            round: Arc::new(round),
+            tokens,
+        });
+        let budget = self.law.attention.tokens;
+        if acts && turn.tokens + tokens > budget && budget > 0 {
+            let text =
+                format!("I stopped: this has cost more than the {budget} tokens I may spend.");
+            return self.conclude(&id, text, End::Failed);
+        }
+        match acts {
+            true => {
+                self.change(Change::Stage {
+                    turn: id.clone(),
+                    stage: Stage::Acting,
+                });
+                self.advance(&id);
+            }
+            false => {
+                let text = self.spoken(&turn, text);
+                self.conclude(&id, text, End::Answered);
+            }
+        }
+    }
+
+    /// What a person said to a question about the request itself, or about a call.
+    pub(super) fn clarified(&mut self, effect: EffectId, said: Option<&str>) {
+        let Some((turn, wish)) = self.settle_for(effect) else {
+            return;
+        };
+        let id = turn.heard.turn.clone();
+        if let Effect::Clarify { question } = wish.effect {
+            let line = |by: Option<&str>, text: &str| Line {
+                by: by.map(str::to_owned),
+                text: text::bounded(text, crate::limits::LINE),
+            };
+            let asked = line(None, &question);
+            self.change(Change::Aside {
+                turn: id.clone(),
+                line: asked,
+            });
+            if let Some(said) = said {
+                let line = line(Some(&turn.heard.from), said);
+                self.change(Change::Aside {
+                    turn: id.clone(),
+                    line,
+                });
+            }
+        }
+        let agreed = said.is_some_and(agrees);
+        match (turn.stage, agreed) {
+            (Stage::Asking, true) => {
+                self.change(Change::Stage {
+                    turn: id,
+                    stage: Stage::Queued,
+                });
+                // Its turn comes with those of the others; it is not asked about again.
+            }
+            (Stage::Asking, false) => {
+                self.conclude(&id, "Then I leave it.".to_owned(), End::Refused);
+            }
+            (_, agreed) => self.confirmed(&id, effect, agreed, said),
+        }
+    }
+
+    /// What is to be said. Where that is what a skill gave, word for word, it is what the skill says of it for people.
+    fn spoken(&self, turn: &Turn, text: &str) -> String {
+        let calls = turn.rounds.iter().flat_map(|it| &it.calls);
+        let gave = calls.filter_map(|call| match &call.outcome {
+            Some(Outcome::Gave(output)) => Some(output),
+            _ => None,
+        });
+        let mut repeated = gave.filter(|output| text::in_words(output) == text);
+        let said = repeated.next().and_then(|output| text::said_of(output));
+        said.unwrap_or(text).to_owned()
+    }
+
+    /// A request is decided; what is worth it is remembered first.
+    pub(super) fn conclude(&mut self, id: &str, text: String, end: End) {
+        let answer = Answer { text, end };
+        self.change(Change::Concluded {
+            turn: id.to_owned(),
+            answer,
+        });
+        let candidates = match end {
+            End::Answered => self.candidates(id),
+            _ => Vec::new(),
+        };
+        if candidates.is_empty() {
+            return self.finish(id, &[]);
+        }
+        self.change(Change::Stage {
+            turn: id.to_owned(),
+            stage: Stage::Remembering,
+        });
+        self.wish(Some(id), Effect::Remember { candidates });
+    }
+
+    pub(super) fn remembered(&mut self, effect: EffectId, outcomes: &[Kept]) {
+        if let Some((turn, _)) = self.settle_for(effect) {
+            self.finish(&turn.heard.turn, outcomes);
+        }
+    }
+
+    fn finish(&mut self, id: &str, outcomes: &[Kept]) {
+        let Some(mut answer) = self.turn(id).and_then(|turn| turn.answer.clone()) else {
+            return;
+        };
+        let against = outcomes.iter().filter_map(|it| it.against.as_deref());
+        for against in against.filter(|_| self.law.belief_conflict.tell) {
+            answer.text.push_str("\nThis contradicts what I hold: ");
+            answer.text.push_str(against);
+        }
+        let turn = id.to_owned();
+        self.change(Change::Ended {
+            turn: turn.clone(),
+            answer: Arc::new(answer.clone()),
+        });
+        self.done.out.push(Out::Say { turn, answer });
+    }
+
+    /// Nobody wants it any more: neither what was wanted for it nor what was asked about it.
+    pub(super) fn cancelled(&mut self, id: &str) {
+        let wanted = self.now.wishes.values();
+        let wanted = wanted.filter(|it| it.wish.turn.as_deref() == Some(id));
+        let wanted: Vec<EffectId> = wanted.map(|it| it.wish.id).collect();
+        for effect in wanted {
+            self.change(Change::Settled { effect });
+        }
+        let waiting = self.now.approvals.values();
+        let waiting = waiting.filter(|it| it.turn == id && it.standing == Standing::Pending);
+        let waiting: Vec<EffectId> = waiting.map(|it| it.id).collect();
+        for approval in waiting {
+            let standing = Standing::Rejected("the request was cancelled".to_owned());
+            self.change(Change::Decided {
+                approval,
+                standing,
+                by: "cancelled".to_owned(),
+            });
+        }
+        if self.now.turns.contains_key(id) {
+            let answer = Answer {
+                text: String::new(),
+                end: End::Cancelled,
+            };
+            self.change(Change::Ended {
+                turn: id.to_owned(),
+                answer: Arc::new(answer),
+            });
+        }
+    }
+
+    pub(super) fn failed(&mut self, effect: EffectId, code: &str, message: &str) {
+        let Some(pending) = self.now.wishes.get(&effect) else {
+            return;
+        };
+        match &pending.wish.effect {
+            Effect::Recall { .. } => self.recalled(effect, &[]),
+            Effect::Remember { .. } => self.remembered(effect, &[]),
+            Effect::Clarify { .. } => self.clarified(effect, None),
+            Effect::Begin { .. } => drop(self.settle(effect)),
+            Effect::Call { .. } => self.refused(effect, code, message),
+            Effect::Think => {
+                if let Some((turn, _)) = self.settle_for(effect) {
+                    let text = format!("I could not think about it: {message}");
+                    self.conclude(&turn.heard.turn, text, End::Failed);
+                }
+            }
+        }
+    }
+}
+
+/// Whether an answer in words is a yes.
+fn agrees(said: &str) -> bool {
+    let said = said.trim().trim_end_matches(['.', '!']).to_lowercase();
+    matches!(
+        said.as_str(),
+        "yes" | "y" | "ok" | "okay" | "true" | "sure" | "do it" | "go ahead" | "approve"
+    )
+}
+
+/// What memory calls a source of this origin.
+pub(super) fn source(origin: Origin, from: &str) -> String {
+    match origin {
+        Origin::Own => "own".to_owned(),
+        origin => format!("{}:{from}", origin.name()),
+    }
+}

@@ -1,0 +1,370 @@
+//! Whatever happens in whatever order: steps are determined, folding is replaying, and nothing is done that was not
+//! allowed.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::approval::{Decision, Remember, Standing};
+use crate::context::{Ability, Goal, Identity, State};
+use crate::event::{Call, Effect, Event, Heard, Out, Perceived, Verdict};
+use crate::law::{Law, Origin};
+use crate::step::{Life, Step};
+
+/// A life that is made step by step, with everything that was recorded.
+pub(crate) struct Lived {
+    pub(crate) life: Life,
+    pub(crate) recorded: Vec<(Event, Step)>,
+    at: i64,
+}
+
+impl Lived {
+    pub(crate) fn under(law: Law) -> Self {
+        let mut lived = Self {
+            life: Life::default(),
+            recorded: Vec::new(),
+            at: 1_000,
+        };
+        lived.perceive(Perceived::Born {
+            identity: Identity {
+                id: "scout".to_owned(),
+                name: "Scout".to_owned(),
+                description: "It looks around.".to_owned(),
+            },
+            goals: vec![Goal {
+                text: "keep the notes of the team".to_owned(),
+            }],
+            law: Box::new(law),
+        });
+        let ability = |id: &str, read_only, approval| Ability {
+            id: id.to_owned(),
+            read_only,
+            replayable: read_only,
+            approval,
+        };
+        lived.perceive(Perceived::Enabled {
+            abilities: vec![
+                ability("look", true, false),
+                ability("move", false, false),
+                ability("write", false, true),
+            ],
+        });
+        lived
+    }
+
+    pub(crate) fn perceive(&mut self, what: Perceived) -> Vec<Out> {
+        self.after(1, what)
+    }
+
+    pub(crate) fn after(&mut self, millis: i64, what: Perceived) -> Vec<Out> {
+        self.at += millis;
+        let event = Event { at: self.at, what };
+        let step = self.life.step(&event);
+        for change in &step.changes {
+            self.life.apply(change);
+        }
+        self.recorded.push((event, step.clone()));
+        step.out
+    }
+
+    pub(crate) fn hear(&mut self, turn: &str, text: &str) -> Vec<Out> {
+        self.perceive(heard(turn, Origin::User, text))
+    }
+
+    /// What a request is answered with, if it is thought about only once.
+    pub(crate) fn think(&mut self, out: &[Out], text: &str, calls: &[(&str, Value)]) -> Vec<Out> {
+        let thinks = wanted(out, |effect| matches!(effect, Effect::Think));
+        let calls = calls.iter().enumerate().map(|(at, (skill, input))| Call {
+            id: format!("call-{at}"),
+            skill: (*skill).to_owned(),
+            input: input.clone(),
+        });
+        self.perceive(Perceived::Thought {
+            effect: thinks[0],
+            text: text.to_owned(),
+            calls: calls.collect(),
+            thoughts: Vec::new(),
+            tokens: 10,
+        })
+    }
+
+    /// Recalls nothing.
+    pub(crate) fn recall(&mut self, out: &[Out]) -> Vec<Out> {
+        let recalls = wanted(out, |effect| matches!(effect, Effect::Recall { .. }));
+        self.perceive(Perceived::Recalled {
+            effect: recalls[0],
+            found: Vec::new(),
+        })
+    }
+}
+
+pub(crate) fn heard(turn: &str, origin: Origin, text: &str) -> Perceived {
+    Perceived::Heard(Heard {
+        turn: turn.to_owned(),
+        conversation: "talk".to_owned(),
+        origin,
+        from: "ada".to_owned(),
+        text: text.to_owned(),
+        letter: None,
+        priority: None,
+    })
+}
+
+/// The numbers of the effects that are wanted now.
+pub(crate) fn wanted(out: &[Out], which: impl Fn(&Effect) -> bool) -> Vec<u64> {
+    let wishes = out.iter().filter_map(|out| match out {
+        Out::Do(wish) if which(&wish.effect) => Some(wish.id),
+        _ => None,
+    });
+    wishes.collect()
+}
+
+/// The skills that are to be called now.
+pub(crate) fn calls(out: &[Out]) -> Vec<String> {
+    let calls = out.iter().filter_map(|out| match out {
+        Out::Do(wish) => match &wish.effect {
+            Effect::Call { skill, .. } => Some(skill.clone()),
+            _ => None,
+        },
+        _ => None,
+    });
+    calls.collect()
+}
+
+/// What requests are answered with now.
+pub(crate) fn answers(out: &[Out]) -> Vec<String> {
+    let answers = out.iter().filter_map(|out| match out {
+        Out::Say { answer, .. } => Some(answer.text.clone()),
+        _ => None,
+    });
+    answers.collect()
+}
+
+#[test]
+fn a_request_goes_its_way() {
+    let mut lived = Lived::under(Law::default());
+    let out = lived.hear("one", "look around");
+    assert_eq!(lived.life.context().state(), State::Thinking);
+    let out = lived.recall(&out);
+    let out = lived.think(&out, "", &[("look", json!({}))]);
+    assert_eq!(calls(&out), ["look"]);
+    assert_eq!(lived.life.context().state(), State::Executing);
+    let effect = wanted(&out, |_| true)[0];
+    let out = lived.perceive(Perceived::Done {
+        effect,
+        output: json!("a lake"),
+    });
+    let out = lived.think(&out, "There is a lake.", &[]);
+    let effect = wanted(&out, |it| matches!(it, Effect::Remember { .. }))[0];
+    let outcomes = Vec::new();
+    let out = lived.perceive(Perceived::Remembered { effect, outcomes });
+    assert_eq!(answers(&out), ["There is a lake."]);
+    assert_eq!(lived.life.context().state(), State::Idle);
+    let again = lived.hear("one", "look around");
+    assert_eq!(
+        answers(&again),
+        ["There is a lake."],
+        "who asks again is told again"
+    );
+}
+
+#[test]
+fn calls_that_change_something_are_made_one_at_a_time_and_in_their_order() {
+    let mut lived = Lived::under(Law::default());
+    let out = lived.hear("one", "go");
+    let out = lived.recall(&out);
+    let none = json!({});
+    let planned = [
+        ("look", none.clone()),
+        ("look", none.clone()),
+        ("move", none.clone()),
+        ("look", none),
+    ];
+    let out = lived.think(&out, "", &planned);
+    assert_eq!(calls(&out), ["look", "look"]);
+    let both = wanted(&out, |_| true);
+    let done = |effect| Perceived::Done {
+        effect,
+        output: json!("seen"),
+    };
+    assert!(calls(&lived.perceive(done(both[0]))).is_empty());
+    let out = lived.perceive(done(both[1]));
+    assert_eq!(calls(&out), ["move"]);
+    let out = lived.perceive(done(wanted(&out, |_| true)[0]));
+    assert_eq!(calls(&out), ["look"]);
+}
+
+#[test]
+fn what_came_twice_counts_once() {
+    let mut lived = Lived::under(Law::default());
+    let out = lived.hear("one", "go");
+    let effect = wanted(&out, |_| true)[0];
+    lived.recall(&out);
+    let before = lived.life.clone();
+    lived.perceive(Perceived::Recalled {
+        effect,
+        found: Vec::new(),
+    });
+    assert_eq!(lived.life, before);
+}
+
+/// Something that may happen, with choices that are made sense of when it does.
+#[derive(Clone, Debug)]
+enum Happens {
+    Hear(u8),
+    /// The wish at this place comes true, fails, or is thought about with such calls.
+    Settle(usize, u8),
+    Want(u8, u8),
+    Decide(usize, u8),
+    Cancel(u8),
+    Pause,
+    Resume,
+    Tick(u32),
+}
+
+fn happens() -> impl Strategy<Value = Happens> {
+    prop_oneof![
+        3 => (0..4_u8).prop_map(Happens::Hear),
+        8 => (any::<usize>(), any::<u8>()).prop_map(|(place, how)| Happens::Settle(place, how)),
+        3 => (0..4_u8, 0..3_u8).prop_map(|(turn, skill)| Happens::Want(turn, skill)),
+        3 => (any::<usize>(), any::<u8>()).prop_map(|(place, how)| Happens::Decide(place, how)),
+        1 => (0..4_u8).prop_map(Happens::Cancel),
+        1 => Just(Happens::Pause),
+        1 => Just(Happens::Resume),
+        1 => (0..2_000_000_000_u32).prop_map(Happens::Tick),
+    ]
+}
+
+const SKILLS: [&str; 3] = ["look", "move", "write"];
+
+fn event(lived: &Lived, happens: &Happens) -> Option<Perceived> {
+    let context = lived.life.context();
+    Some(match happens {
+        Happens::Hear(turn) => heard(&format!("turn-{turn}"), Origin::User, "please look"),
+        Happens::Settle(place, how) => {
+            let wishes: Vec<_> = context.wishes.values().filter(|it| it.given).collect();
+            let wish = &wishes.get(place.checked_rem(wishes.len())?)?.wish;
+            let effect = wish.id;
+            if how % 5 == 0 {
+                let (code, message) = ("no".to_owned(), "no".to_owned());
+                return Some(Perceived::Failed {
+                    effect,
+                    code,
+                    message,
+                });
+            }
+            match &wish.effect {
+                Effect::Recall { .. } => Perceived::Recalled {
+                    effect,
+                    found: Vec::new(),
+                },
+                Effect::Think => Perceived::Thought {
+                    effect,
+                    text: "said".to_owned(),
+                    calls: (0..how % 4)
+                        .map(|at| Call {
+                            id: format!("call-{at}"),
+                            skill: SKILLS[usize::from(how + at) % 3].to_owned(),
+                            input: json!({ "what": "please look" }),
+                        })
+                        .collect(),
+                    thoughts: Vec::new(),
+                    tokens: u64::from(*how),
+                },
+                Effect::Call { .. } => Perceived::Done {
+                    effect,
+                    output: json!("done"),
+                },
+                Effect::Clarify { .. } => Perceived::Clarified {
+                    effect,
+                    text: Some("yes".to_owned()),
+                },
+                Effect::Remember { .. } => Perceived::Remembered {
+                    effect,
+                    outcomes: Vec::new(),
+                },
+                Effect::Begin { .. } => Perceived::Begun { effect },
+            }
+        }
+        Happens::Want(turn, skill) => Perceived::Wanted {
+            turn: format!("turn-{turn}"),
+            place: format!("place-{turn}"),
+            conversation: "talk".to_owned(),
+            skill: SKILLS[usize::from(*skill)].to_owned(),
+            input: json!({ "turn": turn }),
+            marked: SKILLS[usize::from(*skill)] == "write",
+            by: "ada".to_owned(),
+        },
+        Happens::Decide(place, how) => {
+            let ids: Vec<u64> = context.approvals.keys().copied().collect();
+            let approval = *ids.get(place.checked_rem(ids.len())?)?;
+            let decision = match how % 4 {
+                0 => Decision::Approve(Remember::Once),
+                1 => Decision::Approve(Remember::Session),
+                2 => Decision::Reject("no".to_owned()),
+                _ => Decision::Modify(json!({ "other": true })),
+            };
+            Perceived::Decided {
+                approval,
+                decision,
+                by: "ada".to_owned(),
+            }
+        }
+        Happens::Cancel(turn) => Perceived::Cancelled {
+            turn: format!("turn-{turn}"),
+        },
+        Happens::Pause => Perceived::Paused,
+        Happens::Resume => Perceived::Resumed,
+        Happens::Tick(_) => Perceived::Ticked,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn whatever_happens_the_laws_of_life_hold(story in prop::collection::vec(happens(), 1..60)) {
+        let mut law = Law::default();
+        law.attention.turns = 2;
+        law.attention.queue = 2;
+        let mut lived = Lived::under(law);
+        for happens in &story {
+            let Some(what) = event(&lived, happens) else { continue };
+            let millis = if let Happens::Tick(millis) = happens { i64::from(*millis) } else { 1 };
+            let paused = lived.life.context().is_paused() && what != Perceived::Resumed;
+            let out = lived.after(millis, what.clone());
+            let context = lived.life.context();
+
+            // Nothing new is begun during a pause.
+            prop_assert!(!paused || wanted(&out, |_| true).is_empty());
+            // No more is worked on at a time than the law says, but for what waited for a person and goes on.
+            let waited = usize::from(!context.approvals.is_empty()) * 4;
+            prop_assert!(context.busy() <= 2 + waited);
+            // A call that needs a person is allowed only when one has agreed to it, or to others like it.
+            if let Perceived::Wanted { skill, .. } = &what
+                && skill == "write"
+                && out.iter().any(|out| matches!(out, Out::Gate { verdict: Verdict::Go(_), .. }))
+            {
+                let approved = context.approvals.values().any(|it| matches!(it.standing, Standing::Approved(_)));
+                prop_assert!(approved || !context.grants().is_empty());
+            }
+            // Every request that is open has something under way, is asked about, waits, or the agent is paused.
+            for (id, turn) in &context.turns {
+                let wants = context.wishes.values().any(|it| it.wish.turn.as_ref() == Some(id));
+                let queued = context.queue().iter().any(|(it, _)| it == id);
+                prop_assert!(wants || queued, "{id} is forgotten: {turn:?}");
+            }
+        }
+        // To fold is to live again, bit for bit; and every step made again is the same.
+        let mut folded = Life::default();
+        let mut replayed = Life::default();
+        for (event, step) in &lived.recorded {
+            prop_assert_eq!(&replayed.step(event), step);
+            step.changes.iter().for_each(|change| folded.apply(change));
+            step.changes.iter().for_each(|change| replayed.apply(change));
+        }
+        let bytes = |life: &Life| serde_json::to_vec(life).expect("a life can be written");
+        prop_assert_eq!(bytes(&folded), bytes(&lived.life));
+        let again: Life = serde_json::from_slice(&bytes(&folded)).expect("and read");
+        prop_assert_eq!(bytes(&again), bytes(&folded));
+    }
+}

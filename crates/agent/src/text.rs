@@ -1,0 +1,137 @@
+//! Small questions about texts that rules ask: pure, and the same everywhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+/// The words of a text, in lower case.
+fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    let words = text.split(|it: char| !it.is_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+/// Whether one of these words is in a text; none is in every text.
+pub(crate) fn has_any(text: &str, wanted: &[String]) -> bool {
+    wanted.is_empty() || words(text).any(|word| wanted.iter().any(|it| it.to_lowercase() == word))
+}
+
+/// How much of a text has to do with others, from 0 to 1: the part of its longer words that are in them, too.
+pub(crate) fn relevance<'a>(text: &str, others: impl IntoIterator<Item = &'a str>) -> f64 {
+    let known: BTreeSet<String> = others.into_iter().flat_map(words).collect();
+    let longer = |least: usize| words(text).filter(move |word| word.len() > least);
+    let mut long: Vec<String> = longer(3).collect();
+    if long.is_empty() {
+        // A name may be short.
+        long = longer(1).collect();
+    }
+    if long.is_empty() {
+        return 0.0;
+    }
+    let shared = long.iter().filter(|word| known.contains(*word)).count();
+    shared as f64 / long.len() as f64
+}
+
+/// Which part of the texts in a value was said before, from 0 to 1. What has no texts in it is said.
+pub(crate) fn grounded(value: &Value, said: &str) -> f64 {
+    let (mut all, mut known) = (0_usize, 0_usize);
+    let said = said.to_lowercase();
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        match value {
+            Value::String(text) => {
+                all += 1;
+                known += usize::from(said.contains(&text.trim().to_lowercase()));
+            }
+            Value::Array(items) => left.extend(items),
+            Value::Object(members) => left.extend(members.values()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    if all == 0 {
+        1.0
+    } else {
+        known as f64 / all as f64
+    }
+}
+
+/// What the slots of a pattern stand for in a text, if it fits: `note {text} in {path}`. Words between slots are found
+/// at their last place, whatever their case.
+pub(crate) fn slots(pattern: &str, text: &str) -> Option<BTreeMap<String, String>> {
+    let mut found = BTreeMap::new();
+    let mut pattern = pattern.trim();
+    let mut text = text.trim().trim_end_matches(['.', '!', '?']);
+    loop {
+        let (before, slot) = match pattern.split_once('{') {
+            Some((before, rest)) => (before, Some(rest.split_once('}')?)),
+            None => (pattern, None),
+        };
+        let head = text.get(..before.len())?;
+        if head.to_lowercase() != before.to_lowercase() {
+            return None;
+        }
+        text = &text[before.len()..];
+        let Some((name, after)) = slot else {
+            return text.is_empty().then_some(found);
+        };
+        let next = after.split('{').next().unwrap_or_default();
+        let end = match next {
+            "" => text.len(),
+            next => text.to_lowercase().rfind(&next.to_lowercase())?,
+        };
+        let value = text.get(..end)?.trim();
+        if value.is_empty() {
+            return None;
+        }
+        found.insert(name.to_owned(), value.to_owned());
+        text = text.get(end..)?;
+        pattern = after;
+    }
+}
+
+/// A value with the slots in its texts filled.
+pub(crate) fn fill(value: &Value, slots: &BTreeMap<String, String>) -> Value {
+    match value {
+        Value::String(text) => {
+            let mut text = text.clone();
+            for (name, value) in slots {
+                text = text.replace(&format!("{{{name}}}"), value);
+            }
+            Value::String(text)
+        }
+        Value::Array(items) => items.iter().map(|it| fill(it, slots)).collect(),
+        Value::Object(members) => {
+            let members = members.iter();
+            Value::Object(
+                members
+                    .map(|(name, it)| (name.clone(), fill(it, slots)))
+                    .collect(),
+            )
+        }
+        other => other.clone(),
+    }
+}
+
+/// At most so many bytes of a text, cut between letters, with a mark where it was cut.
+pub(crate) fn bounded(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let mut end = most.saturating_sub(3);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}…", &text[..end])
+}
+
+/// A value in words: texts as they are, everything else as JSON.
+pub(crate) fn in_words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// What an output says of itself for people: its field `says`.
+pub(crate) fn said_of(output: &Value) -> Option<&str> {
+    output.get("says").and_then(Value::as_str)
+}

@@ -1,0 +1,117 @@
+//! A turn: what is done in the world for one request, in the order in which the agent wants it.
+//!
+//! The agent decides by its steps; here its wishes are carried out with what the request brings along, and what comes
+//! of them is told to the agent. perceive -> recall -> decide -> act -> remember, a file for each.
+
+use std::collections::BTreeSet;
+
+use a2a::types::Message;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use serde_json::Value;
+use skill::{Context, Outcome, Reply, SkillError, reply};
+use tokio::sync::mpsc;
+
+use crate::event::{Answer, Effect, End, Perceived, Wish};
+use crate::monad::{Job, Post};
+use crate::prompt::Brief;
+use crate::resident::Resident;
+
+mod act;
+mod decide;
+mod perceive;
+mod recall;
+mod remember;
+
+pub use perceive::{OWN, PRIORITY, principal};
+pub(crate) use recall::found;
+pub(crate) use remember::against;
+
+/// How often in a row an agent is attached to that has nothing to say.
+const PATIENCE: u8 = 3;
+
+/// Answers a message. To begin again after a restart goes on where it was.
+pub(crate) async fn run(agent: &Resident, message: &Message, ctx: &Context) -> Outcome {
+    let heard = perceive::heard(agent.id(), message, ctx)?;
+    let abilities = perceive::abilities(ctx.skills());
+    let cancelled = ctx.cancelled();
+    let mut doing = FuturesUnordered::new();
+    // What is being done: an agent that slept meanwhile wants it once more.
+    let mut begun = BTreeSet::new();
+    let mut silent = 0;
+    while silent < PATIENCE {
+        silent += 1;
+        let (to, mut jobs) = mpsc::unbounded_channel();
+        let (heard, abilities) = (heard.clone(), abilities.clone());
+        let turn = heard.turn.clone();
+        let attach = Post::Attach {
+            heard,
+            abilities,
+            to,
+        };
+        agent.household.0.send(&agent.id, attach).await?;
+        loop {
+            tokio::select! {
+                biased;
+                () = cancelled.cancelled() => {
+                    agent.perceive(Perceived::Cancelled { turn }).await?;
+                    return Err(SkillError::Cancelled);
+                }
+                job = jobs.recv() => match job {
+                    Some(Job::Do { wish, again, brief }) => {
+                        silent = 0;
+                        if begun.insert(wish.id) {
+                            doing.push(perform(agent, ctx, wish, again, brief));
+                        }
+                    }
+                    Some(Job::Say(answer)) => return said(answer),
+                    // It fell asleep, or stumbled over something.
+                    None => break,
+                },
+                Some(what) = doing.next(), if !doing.is_empty() => {
+                    agent.perceive(what).await?;
+                }
+            }
+        }
+    }
+    Err(SkillError::Interrupted("the agent has stopped".to_owned()))
+}
+
+/// Does one thing, and says what came of it.
+async fn perform(
+    agent: &Resident,
+    ctx: &Context,
+    wish: Wish,
+    again: bool,
+    brief: Option<Box<Brief>>,
+) -> Perceived {
+    let parts = &agent.household.0.parts;
+    let space = parts
+        .memory
+        .as_ref()
+        .and_then(|memory| memory.space(&agent.id).ok());
+    let effect = wish.id;
+    match wish.effect {
+        Effect::Recall { question, limit } => recall::recall(space, effect, question, limit).await,
+        Effect::Think => {
+            let model = agent.household.0.model(&agent.id);
+            decide::think(&model, ctx, effect, brief).await
+        }
+        Effect::Call { skill, input } => act::call(ctx, effect, &skill, input, again).await,
+        Effect::Clarify { question } => act::clarify(ctx, effect, question).await,
+        Effect::Remember { candidates } => {
+            remember::remember(space, effect, candidates, &ctx.task_id(), again).await
+        }
+        Effect::Begin { .. } => Perceived::Begun { effect },
+    }
+}
+
+/// What a task comes to.
+fn said(answer: Answer) -> Outcome {
+    match answer.end {
+        End::Answered => Ok(Reply::Done(Value::String(answer.text))),
+        End::Refused => Err(SkillError::Refused(answer.text)),
+        End::Failed => Ok(reply::failure(answer.text).into()),
+        End::Cancelled => Err(SkillError::Cancelled),
+    }
+}

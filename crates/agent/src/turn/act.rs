@@ -1,0 +1,78 @@
+//! Skills are called and questions asked, within the task of the request.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use skill::{Context, Reply, SkillError, SkillInput};
+
+use crate::event::{EffectId, Perceived};
+
+/// Calls a skill. What it asks and keeps is known by the number of the call, so that a restart finds it again.
+pub(super) async fn call(
+    ctx: &Context,
+    effect: EffectId,
+    skill: &str,
+    input: Value,
+    again: bool,
+) -> Perceived {
+    let failed = |code: &str, message: String| Perceived::Failed {
+        effect,
+        code: code.to_owned(),
+        message,
+    };
+    let safe = ctx
+        .skills()
+        .get(skill)
+        .is_some_and(|it| it.traits.read_only || it.traits.replayable || it.traits.idempotent);
+    if again && !safe {
+        let why = format!(
+            "the server was restarted while {skill} was at work: it may or may not be done"
+        );
+        return failed("interrupted", why);
+    }
+    let called = ctx
+        .scoped(&format!("call-{effect}"))
+        .call(skill, input)
+        .await;
+    match called.map(words) {
+        Ok(output) => Perceived::Done { effect, output },
+        Err(error) => failed(error.code(), error.to_string()),
+    }
+}
+
+/// What a skill gave, as a value.
+fn words(reply: Reply<Value>) -> Value {
+    match reply {
+        Reply::Done(output) => output,
+        Reply::Message(message) => {
+            let texts = message.parts.iter().filter_map(a2a::types::Part::as_text);
+            Value::String(texts.collect::<Vec<_>>().join("\n"))
+        }
+        Reply::Task(ending) => Value::String(ending.text()),
+    }
+}
+
+#[derive(Deserialize, JsonSchema, SkillInput)]
+struct Said {
+    /// Yes, no, or what is meant instead.
+    answer: String,
+}
+
+pub(super) async fn clarify(ctx: &Context, effect: EffectId, question: String) -> Perceived {
+    let asked = ctx
+        .scoped(&format!("question-{effect}"))
+        .ask::<Said>(question)
+        .await;
+    match asked {
+        Ok(said) => Perceived::Clarified {
+            effect,
+            text: Some(said.answer),
+        },
+        Err(SkillError::Declined) => Perceived::Clarified { effect, text: None },
+        Err(error) => Perceived::Failed {
+            effect,
+            code: error.code().to_owned(),
+            message: error.to_string(),
+        },
+    }
+}

@@ -1,0 +1,66 @@
+//! What reaches an agent, as it perceives it.
+
+use a2a::types::{Message, Part};
+use skill::{Context, Fault, Registry, SkillError};
+
+use crate::context::Ability;
+use crate::event::Heard;
+use crate::law::Origin;
+use crate::limits::REQUEST;
+use crate::message::Letter;
+
+/// Where a message says how much it matters, from 0 to 100.
+pub const PRIORITY: &str = "urn:monas:a2a:ext:agent:1/priority";
+
+/// Where an agent that runs its own errand says so. It counts for the caller that [`principal`] names alone.
+pub const OWN: &str = "urn:monas:a2a:ext:agent:1/own";
+
+/// The name in which an agent calls its own server.
+pub fn principal(agent: &str) -> String {
+    format!("agent:{agent}")
+}
+
+/// A message as a request.
+pub(super) fn heard(agent: &str, message: &Message, ctx: &Context) -> Result<Heard, SkillError> {
+    let refuse = |problem: String| SkillError::InvalidInput(vec![Fault::new("", problem)]);
+    let letter = Letter::of(message).transpose().map_err(refuse)?;
+    let texts = message.parts.iter().filter_map(Part::as_text);
+    let mut text = texts.collect::<Vec<_>>().join("\n");
+    if let Some(letter) = &letter
+        && text.trim().is_empty()
+    {
+        text = letter.text().to_owned();
+    }
+    if text.len() > REQUEST {
+        return Err(refuse(format!("a request has at most {REQUEST} bytes")));
+    }
+    let about = |key: &str| message.metadata.as_ref().and_then(|it| it.get(key));
+    let caller = ctx.caller().to_string();
+    let own = about(OWN).and_then(|it| it.as_bool()) == Some(true) && caller == principal(agent);
+    let (origin, from) = match &letter {
+        Some(letter) => (Origin::Agent, letter.provenance.agent.clone()),
+        None if own => (Origin::Own, caller),
+        None => (Origin::User, caller),
+    };
+    let priority = about(PRIORITY).and_then(|it| it.as_u64());
+    Ok(Heard {
+        turn: ctx.task_id(),
+        conversation: ctx.context_id(),
+        origin,
+        from,
+        text,
+        letter,
+        priority: priority.map(|it| u8::try_from(it.min(100)).unwrap_or(100)),
+    })
+}
+
+/// What skills there are, as far as the agent's steps have to know.
+pub(crate) fn abilities(skills: &Registry) -> Vec<Ability> {
+    let abilities = skills.iter().map(|it| Ability {
+        id: it.id.clone(),
+        read_only: it.traits.read_only,
+        replayable: it.traits.replayable || it.traits.idempotent,
+        approval: it.traits.approval,
+    });
+    abilities.collect()
+}

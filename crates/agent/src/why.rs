@@ -1,0 +1,230 @@
+//! Why an agent did something: answered from its journal and its law, never made up. Every sentence cites events.
+
+use serde::Serialize;
+use std::sync::Arc;
+
+use crate::approval::Standing;
+use crate::context::{Change, Outcome};
+use crate::event::{Effect, End, Perceived};
+use crate::journal::Record;
+use crate::resident::Version;
+use crate::text;
+
+/// An answer to why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Explanation {
+    /// Whether anything is known about it.
+    pub known: bool,
+    /// What is known, in the order in which it happened.
+    pub because: Vec<Because>,
+}
+
+/// A sentence, and the event that it rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Because {
+    /// What is said.
+    pub says: String,
+    /// The number of the event in the journal.
+    pub event: u64,
+}
+
+impl Explanation {
+    /// In words, with the numbers of events in brackets.
+    pub fn text(&self) -> String {
+        if !self.known {
+            return "I do not know: nothing in my journal is about that.".to_owned();
+        }
+        let lines = self
+            .because
+            .iter()
+            .map(|it| format!("{} [{}]", it.says, it.event));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+type History<'a> = &'a [(u64, Record)];
+
+/// Every law that a history knows.
+pub(crate) fn laws(history: History<'_>) -> Vec<Version> {
+    let mut laws = Vec::new();
+    for (event, record) in history {
+        for change in &record.changes {
+            if let Change::Law { law, hash, why, by } = change {
+                laws.push(Version {
+                    event: *event,
+                    hash: hash.clone(),
+                    why: why.clone(),
+                    by: by.clone(),
+                    law: Arc::clone(law),
+                });
+            }
+        }
+    }
+    laws
+}
+
+/// What a history has to say to a question: about a request, a skill, a belief, or the law.
+pub(crate) fn explain(history: History<'_>, question: &str) -> Explanation {
+    let lower = question.to_lowercase();
+    let because = if mentions(&lower, &["law", "rule", "rules", "policy"]) {
+        about_law(history)
+    } else {
+        match request_of(history, question) {
+            Some(turn) => about_request(history, &turn),
+            None => Vec::new(),
+        }
+    };
+    Explanation {
+        known: !because.is_empty(),
+        because,
+    }
+}
+
+fn mentions(text: &str, words: &[&str]) -> bool {
+    let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+    text::has_any(text, &words)
+}
+
+/// The request that a question is about: named by its task, by a skill it led to, or by its words. The last counts.
+fn request_of(history: History<'_>, question: &str) -> Option<String> {
+    let lower = question.to_lowercase();
+    let mut best: Option<(f64, String)> = None;
+    for (_, record) in history {
+        let (score, turn) = match &record.event.what {
+            Perceived::Heard(heard) if question.contains(&heard.turn) => {
+                return Some(heard.turn.clone());
+            }
+            Perceived::Heard(heard) => (
+                text::relevance(question, [heard.text.as_str()]),
+                &heard.turn,
+            ),
+            Perceived::Wanted { turn, skill, .. } if lower.contains(skill.as_str()) => (0.9, turn),
+            _ => continue,
+        };
+        // A word in common by chance is no reason.
+        if score >= 0.3 && best.as_ref().is_none_or(|(before, _)| score >= *before) {
+            best = Some((score, turn.clone()));
+        }
+    }
+    best.map(|(_, turn)| turn)
+}
+
+fn about_law(history: History<'_>) -> Vec<Because> {
+    let mut because = Vec::new();
+    for (event, record) in history {
+        for change in &record.changes {
+            let says = match change {
+                Change::Law { hash, why, by, .. } => {
+                    format!(
+                        "My law became {} because {why} (proposed by {by}).",
+                        &hash[..12.min(hash.len())]
+                    )
+                }
+                Change::LawKept { why, by } => {
+                    format!("I kept my law against a proposal of {by}: {why}.")
+                }
+                _ => continue,
+            };
+            because.push(Because {
+                says,
+                event: *event,
+            });
+        }
+    }
+    because
+}
+
+/// What happened with a request, in order.
+fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
+    let mut because = Vec::new();
+    for (event, record) in history {
+        let mut say = |says: String| {
+            because.push(Because {
+                says,
+                event: *event,
+            })
+        };
+        match &record.event.what {
+            Perceived::Heard(heard) if heard.turn == turn => {
+                say(format!(
+                    "{} asked: {}",
+                    heard.from,
+                    text::bounded(&heard.text, 300)
+                ));
+            }
+            Perceived::Wanted {
+                turn: it, skill, ..
+            } if it == turn => {
+                let asked = record
+                    .changes
+                    .iter()
+                    .any(|it| matches!(it, Change::Asked { .. }));
+                if asked {
+                    say(format!("A person had to agree to {skill}, so I asked."));
+                }
+            }
+            _ => {}
+        }
+        for change in &record.changes {
+            match change {
+                Change::Found { turn: it, found } if it == turn && !found.is_empty() => {
+                    let best = &found[0];
+                    let count = found.len();
+                    say(format!(
+                        "I remembered {count} things, above all \u{201c}{}\u{201d} from {} (record {}).",
+                        text::bounded(&best.text, 200),
+                        best.source,
+                        best.record,
+                    ));
+                }
+                Change::Procedure { turn: it, name, .. } if it == turn => {
+                    say(format!("My law has the procedure {name} for that."));
+                }
+                Change::Wished { pending } if pending.wish.turn.as_deref() == Some(turn) => {
+                    if let Effect::Call { skill, input } = &pending.wish.effect {
+                        say(format!(
+                            "I decided to call {skill} with {}.",
+                            text::bounded(&input.to_string(), 200)
+                        ));
+                    }
+                }
+                Change::Decided {
+                    approval,
+                    standing,
+                    by,
+                } if belongs(history, *approval, turn) => {
+                    say(match standing {
+                        Standing::Approved(_) => format!("{by} approved it."),
+                        Standing::Rejected(why) => format!("{by} rejected it: {why}."),
+                        Standing::Expired => "Nobody decided in time.".to_owned(),
+                        Standing::Pending => continue,
+                    });
+                }
+                Change::Outcome {
+                    turn: it, outcome, ..
+                } if it == turn => say(match outcome {
+                    Outcome::Gave(output) => {
+                        format!("It gave: {}", text::bounded(&text::in_words(output), 200))
+                    }
+                    Outcome::Failed(_, why) => format!("Nothing came of it: {why}."),
+                }),
+                Change::Ended { turn: it, answer } if it == turn => say(match answer.end {
+                    End::Answered => format!("So I said: {}", text::bounded(&answer.text, 300)),
+                    End::Refused => format!("So I refused: {}", text::bounded(&answer.text, 300)),
+                    End::Failed => format!("So I gave up: {}", text::bounded(&answer.text, 300)),
+                    End::Cancelled => "It was cancelled.".to_owned(),
+                }),
+                _ => {}
+            }
+        }
+    }
+    because
+}
+
+/// Whether an approval was asked for a request.
+fn belongs(history: History<'_>, approval: u64, turn: &str) -> bool {
+    let mut changes = history.iter().flat_map(|(_, record)| &record.changes);
+    changes.any(|change| {
+        matches!(change, Change::Asked { approval: it } if it.id == approval && it.turn == turn)
+    })
+}

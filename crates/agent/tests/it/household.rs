@@ -1,0 +1,175 @@
+//! Many agents: asleep and awake, and no two the same.
+
+use std::time::Duration;
+
+use agent::{Error, Household, Law, Parts, Profile, State, TABLES};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use skill::{Registry, SkillError, SkillInput, skill};
+use store::Store;
+
+use crate::support::{World, output};
+
+#[derive(Deserialize, JsonSchema, SkillInput)]
+struct Look {
+    /// Where to.
+    at: String,
+}
+
+/// Looks at something.
+#[skill(tags = ["test"], examples = ["look at {at}"], read_only)]
+async fn look(input: Look) -> Result<String, SkillError> {
+    Ok(input.at)
+}
+
+fn profile(id: &str, objective: &str) -> Profile {
+    let mut profile = Profile::new(id, id.to_uppercase());
+    profile.objectives = vec![objective.to_owned()];
+    profile
+}
+
+fn household() -> Household {
+    Household::new(Parts::new(Store::memory(TABLES)))
+}
+
+#[tokio::test]
+async fn an_agent_that_is_another_again_is_refused() {
+    let household = household();
+    let none = Registry::new();
+    household
+        .admit(profile("scout", "find things"), &none)
+        .await
+        .unwrap();
+    let mut twin = profile("ranger", " Find  THINGS ");
+    twin.description = "Quite another one, in other words.".to_owned();
+    let refused = household.admit(twin.clone(), &none).await.unwrap_err();
+    let Error::Twin {
+        twin: named, mode, ..
+    } = &refused
+    else {
+        unreachable!("it is a twin: {refused}");
+    };
+    assert_eq!((named.as_str(), mode.as_str()), ("scout", "ranger"));
+    let said = refused.to_string();
+    assert!(
+        said.contains("another objective, law or set of skills"),
+        "{said}"
+    );
+
+    household
+        .admit(profile("ranger", "guard things"), &none)
+        .await
+        .unwrap();
+    let mut lawful = twin.clone();
+    lawful.id = "judge".to_owned();
+    lawful.law.attention.turns = 2;
+    household.admit(lawful, &none).await.unwrap();
+    let mut able = twin.clone();
+    able.id = "able".to_owned();
+    household
+        .admit(able, &Registry::new().with(look).unwrap())
+        .await
+        .unwrap();
+    let mut seeing = twin;
+    seeing.id = "seeing".to_owned();
+    seeing.views = vec!["library".to_owned()];
+    household.admit(seeing, &none).await.unwrap();
+    assert_eq!(
+        household.ids(),
+        ["able", "judge", "ranger", "scout", "seeing"]
+    );
+}
+
+#[tokio::test]
+async fn one_that_sleeps_counts_and_one_that_comes_again_is_itself() {
+    let store = Store::memory(TABLES);
+    let household = Household::new(Parts::new(store.clone()));
+    let none = Registry::new();
+    let scout = household
+        .admit(profile("scout", "find things"), &none)
+        .await
+        .unwrap();
+    assert_eq!(household.awake(), 0, "nobody has asked it anything");
+    assert!(
+        household
+            .admit(profile("ranger", "find things"), &none)
+            .await
+            .is_err()
+    );
+    assert_eq!(scout.status().await.unwrap().state, State::Idle);
+    assert_eq!(household.awake(), 1);
+    household.close().await;
+    assert_eq!(household.awake(), 0);
+
+    let again = Household::new(Parts::new(store));
+    let mut other_law = profile("scout", "find things");
+    other_law.law.attention.turns = 1;
+    let scout = again.admit(other_law, &none).await.unwrap();
+    assert_eq!(
+        *scout.law().await.unwrap(),
+        Law::default(),
+        "it goes by its own law, not by a file"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_nothing_to_do_goes_to_sleep_and_wakes_on_a_message() {
+    let mut parts = Parts::new(Store::memory(TABLES));
+    parts.sleep_after = Duration::from_secs(5);
+    let household = Household::new(parts);
+    let scout = household
+        .admit(profile("scout", "find things"), &Registry::new())
+        .await
+        .unwrap();
+    scout.pause().await.unwrap();
+    assert_eq!(household.awake(), 1);
+    while household.awake() > 0 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    let status = scout.status().await.unwrap();
+    assert!(status.paused, "it wakes as it fell asleep");
+    assert_eq!(household.awake(), 1);
+}
+
+#[tokio::test]
+async fn ten_thousand_that_sleep_are_no_task() {
+    let household = household();
+    let none = Registry::new();
+    let tasks = || {
+        tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks()
+    };
+    let before = tasks();
+    for number in 0..10_000 {
+        let profile = profile(&format!("agent-{number}"), &format!("count to {number}"));
+        household.admit(profile, &none).await.unwrap();
+    }
+    assert_eq!((household.awake(), tasks()), (0, before));
+    let one = household.agent("agent-7000").unwrap();
+    assert_eq!(one.status().await.unwrap().state, State::Idle);
+    assert_eq!(household.awake(), 1);
+    let twin = household
+        .admit(profile("late", "count to 9999"), &none)
+        .await
+        .unwrap_err();
+    assert!(twin.to_string().contains("agent-9999"), "{twin}");
+}
+
+#[tokio::test]
+async fn who_wakes_goes_on_where_it_was() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let task = bench.say("note buy milk in todo.md").await;
+    bench.resident.sleep().await.unwrap();
+    let (life, event) = bench.resident.life().await.unwrap();
+    let (replayed, last) = bench.resident.replay().await.unwrap();
+    let bytes = |life: &agent::Life| serde_json::to_vec(life).unwrap();
+    assert_eq!(
+        (bytes(&life), event),
+        (bytes(&replayed), last),
+        "bit for bit"
+    );
+    let task = bench.answer(&task, crate::support::approve()).await;
+    assert_eq!(output(&task), "wrote todo.md");
+}

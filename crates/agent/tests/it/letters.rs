@@ -1,0 +1,133 @@
+//! What agents write to each other.
+
+use a2a::types::{Message, TaskState};
+use agent::message::{Body, Provenance, claim};
+use agent::{Board, Law, Letter, TABLES};
+use serde_json::json;
+
+use crate::support::{World, output, said, state, status};
+
+fn letter(message: &Letter) -> Message {
+    let mut sent = said("peers", "");
+    sent.parts = vec![message.part()];
+    sent
+}
+
+#[tokio::test]
+async fn a_claim_is_believed_as_far_as_its_agent_is_trusted() {
+    let trusted = json!([{ "agent": "ranger", "trust": 0.9 }]);
+    let law = Law {
+        agent_choice: serde_json::from_value(trusted).unwrap(),
+        ..Law::default()
+    };
+    let world = World::new();
+    let bench = world.begin_with(law, None).await;
+    let sure = claim("ranger", "1", "The bridge is closed.", 0.9, 0);
+    let task = bench.send(letter(&sure)).await;
+    assert_eq!(output(&task), "Noted, as 0.81 sure.");
+    let task = bench.say("recall the bridge").await;
+    assert!(
+        output(&task).contains("belief from agent:ranger, 0.81 sure"),
+        "{}",
+        output(&task)
+    );
+
+    let unsure = claim("stranger", "2", "The bridge is open.", 0.5, 0);
+    let task = bench.send(letter(&unsure)).await;
+    assert_eq!(state(&task), TaskState::Rejected);
+    assert!(
+        status(&task).contains("what is it based on?"),
+        "{}",
+        status(&task)
+    );
+}
+
+#[tokio::test]
+async fn contradictory_claims_of_two_agents_are_not_both_held() {
+    let mut law = Law::default();
+    let trusted =
+        json!([{ "agent": "ranger", "trust": 1.0 }, { "agent": "scribe", "trust": 0.75 }]);
+    law.agent_choice = serde_json::from_value(trusted).unwrap();
+    let world = World::new();
+    let bench = world.begin_with(law, None).await;
+    bench
+        .send(letter(&claim(
+            "ranger",
+            "1",
+            "The bridge is closed.",
+            1.0,
+            0,
+        )))
+        .await;
+    let other = bench
+        .send(letter(&claim(
+            "scribe",
+            "2",
+            "The bridge is not closed.",
+            1.0,
+            0,
+        )))
+        .await;
+    assert!(
+        output(&other).contains("contradicts what I hold: The bridge is closed."),
+        "{}",
+        output(&other)
+    );
+}
+
+#[tokio::test]
+async fn a_request_of_an_agent_is_a_request() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let request = Letter {
+        body: Body::Request {
+            text: "greet Ada".to_owned(),
+        },
+        provenance: Provenance {
+            id: "1".to_owned(),
+            agent: "ranger".to_owned(),
+            events: vec![7],
+            at: 0,
+        },
+    };
+    let task = bench.send(letter(&request)).await;
+    assert_eq!(output(&task), "Hello, Ada!");
+}
+
+#[tokio::test]
+async fn a_letter_that_is_none_is_refused() {
+    let broken = json!({ "kind": "claim", "text": "x", "confidence": 7,
+        "provenance": { "id": "1", "agent": "ranger", "at": 0 } });
+    let mut message = said("peers", "");
+    let letter: Letter = serde_json::from_value(broken).unwrap();
+    message.parts = vec![letter.part()];
+    assert!(
+        Letter::of(&message)
+            .unwrap()
+            .unwrap_err()
+            .contains("from 0 to 1")
+    );
+    let schema = jsonschema_of(&Letter::schema());
+    assert!(
+        !schema.is_valid(&json!({ "kind": "claim", "text": "x" })),
+        "a claim says how sure it is and whose it is"
+    );
+}
+
+fn jsonschema_of(schema: &serde_json::Value) -> jsonschema::Validator {
+    jsonschema::validator_for(schema).unwrap()
+}
+
+#[tokio::test]
+async fn a_board_is_added_to_and_never_changed() {
+    let board = Board::open(store::Store::memory(TABLES), "harbour");
+    let (first, second) = (
+        claim("a", "1", "one", 1.0, 0),
+        claim("b", "2", "two", 0.5, 0),
+    );
+    let (one, two) = tokio::join!(board.post(&first), board.post(&second));
+    assert_eq!(one.unwrap() + two.unwrap(), 3);
+    let all = board.read(0, 10).await.unwrap();
+    assert_eq!(all.len(), 2);
+    assert_eq!(board.read(1, 10).await.unwrap(), all[1..]);
+}

@@ -1,0 +1,12 @@
+//! Agents behind a real task server: what one can ask of them, and what they do not do before a person agrees.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod approving;
+mod delegating;
+mod household;
+mod letters;
+mod lives;
+mod support;
+mod talking;
+mod thinking;
+mod why;

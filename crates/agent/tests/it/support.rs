@@ -1,0 +1,282 @@
+//! An agent behind a task server, on a store that outlives both.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use a2a::server::{Config, Server};
+use a2a::service::{Call, Service as _};
+use a2a::types::{
+    Answer, CancelTaskRequest, GetTaskRequest, Message, Part, Role, SendMessageRequest, Task,
+    TaskState,
+};
+use access::Principal;
+use agent::{Household, Law, Parts, Profile, Resident};
+use memory::Memory;
+use model::Model;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use skill::{
+    Agent, Context, Manifest, Options, Registry, Reply, Skill, SkillError, SkillInput, extension,
+    skill,
+};
+use store::Store;
+
+#[derive(Deserialize, JsonSchema, SkillInput)]
+pub(crate) struct Greet {
+    /// Who is greeted.
+    who: String,
+}
+
+/// Greets somebody.
+#[skill(tags = ["demo"], examples = ["greet {who}"], read_only)]
+async fn greet(input: Greet) -> Result<String, SkillError> {
+    Ok(format!("Hello, {}!", input.who))
+}
+
+#[derive(Deserialize, JsonSchema, SkillInput)]
+pub(crate) struct Note {
+    /// Where.
+    path: String,
+    /// What.
+    content: String,
+}
+
+/// Writes notes, each once a person has agreed. What it wrote is there for the test to see.
+#[derive(Clone, Default)]
+pub(crate) struct Notes {
+    pub(crate) written: Arc<Mutex<Vec<(String, String)>>>,
+}
+
+impl Skill for Notes {
+    const SPEC: skill::Spec = {
+        let mut traits = skill::Traits::new();
+        traits.approval = true;
+        traits.replayable = true;
+        skill::Spec::new(
+            skill::Id::new("write-note"),
+            "Write note",
+            "Writes a note.",
+            skill::OneOrMore::new(&["notes"]),
+            skill::OneOrMore::new(&["note {content} in {path}"]),
+        )
+        .with(traits)
+    };
+    type Input = Note;
+    type Output = String;
+
+    async fn run(&self, input: Note, _ctx: Context) -> Result<Reply<String>, SkillError> {
+        let text = format!("wrote {}", input.path);
+        self.written
+            .lock()
+            .unwrap()
+            .push((input.path, input.content));
+        Ok(Reply::Done(text))
+    }
+
+    async fn preview(&self, input: Note) -> Result<Option<String>, SkillError> {
+        Ok(Some(format!("+ {} in {}", input.content, input.path)))
+    }
+}
+
+/// What outlives a process: the files, what was written, the time.
+#[derive(Clone)]
+pub(crate) struct World {
+    folder: Arc<tempfile::TempDir>,
+    pub(crate) notes: Notes,
+    pub(crate) clock: Arc<AtomicI64>,
+}
+
+fn tables() -> Vec<&'static store::Table> {
+    let tables = a2a::server::TABLES
+        .iter()
+        .chain(memory::TABLES)
+        .chain(agent::TABLES);
+    tables.copied().collect()
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self {
+            folder: Arc::new(tempfile::tempdir().unwrap()),
+            notes: Notes::default(),
+            clock: Arc::new(AtomicI64::new(1_000_000)),
+        }
+    }
+
+    /// The store, for one process at a time.
+    pub(crate) fn store(&self) -> Store {
+        let options = store::Options::new(self.folder.path()).tables(&tables());
+        Store::open(&options.durability(store::Durability::Normal)).unwrap()
+    }
+
+    pub(crate) fn pass(&self, seconds: i64) {
+        self.clock.fetch_add(seconds * 1000, Ordering::Relaxed);
+    }
+
+    pub(crate) fn parts(&self, store: Store) -> Parts {
+        let mut parts = Parts::new(store);
+        let clock = self.clock.clone();
+        parts.clock = Arc::new(move || clock.load(Ordering::Relaxed));
+        parts
+    }
+
+    /// A process with one agent under the default law, which thinks by rules.
+    pub(crate) async fn begin(&self) -> Bench {
+        self.begin_with(Law::default(), None).await
+    }
+
+    pub(crate) async fn begin_with(&self, law: Law, model: Option<Arc<dyn Model>>) -> Bench {
+        self.begin_all(law, model, |_| Registry::new()).await
+    }
+
+    /// The same, with more skills.
+    pub(crate) async fn begin_all(
+        &self,
+        law: Law,
+        model: Option<Arc<dyn Model>>,
+        more: impl FnOnce(&Resident) -> Registry,
+    ) -> Bench {
+        let store = self.store();
+        let memory = Memory::open(store.clone(), memory::Options::default());
+        let mut parts = self.parts(store.clone()).memory(memory.clone());
+        if let Some(model) = model {
+            parts = parts.model(model);
+        }
+        let household = Household::new(parts);
+        let mut profile = Profile::new("scout", "Scout");
+        profile.law = law;
+        profile.objectives = vec!["keep the notes of the team".to_owned()];
+        let skills = Registry::new()
+            .with(greet)
+            .unwrap()
+            .with(self.notes.clone())
+            .unwrap();
+        let resident = household.admit(profile, &skills).await.unwrap();
+        let skills = skills.merge(&resident.skills()).unwrap();
+        let skills = skills.merge(&more(&resident)).unwrap();
+        let mut options = Options::default();
+        options.skills = skills;
+        options.mind = Some(resident.mind());
+        options.hooks = vec![resident.gate()];
+        let agent = Agent::create(Manifest::new("Scout"), options).unwrap();
+        let config = Config::new(agent.card());
+        let server = Server::start(config, Arc::new(agent), store).await.unwrap();
+        Bench {
+            server,
+            household,
+            resident,
+            memory,
+        }
+    }
+}
+
+/// A process.
+pub(crate) struct Bench {
+    pub(crate) server: Server,
+    pub(crate) household: Household,
+    pub(crate) resident: Resident,
+    pub(crate) memory: Memory,
+}
+
+impl Bench {
+    /// Ends as a process ends that nobody asked: nothing is finished. The store keeps what was committed.
+    pub(crate) async fn killed(self) {
+        self.server.stop().await;
+        self.household.close().await;
+        self.memory.close().await;
+    }
+
+    pub(crate) async fn send(&self, message: Message) -> Task {
+        let request: SendMessageRequest = message.into();
+        match self
+            .server
+            .send_message(call(), request)
+            .await
+            .unwrap()
+            .payload
+        {
+            Answer::Task(task) => task,
+            other => unreachable!("an agent answers with a task, not {other:?}"),
+        }
+    }
+
+    /// Says something in the one conversation of the test.
+    pub(crate) async fn say(&self, text: &str) -> Task {
+        self.send(said("talk", text)).await
+    }
+
+    pub(crate) async fn call(&self, skill: &str, input: Value) -> Task {
+        self.send(extension::call(fresh(), skill, input)).await
+    }
+
+    pub(crate) async fn answer(&self, task: &Task, answer: Value) -> Task {
+        self.send(extension::answer(fresh(), task, Some(answer)))
+            .await
+    }
+
+    pub(crate) async fn task(&self, id: &str) -> Task {
+        let request = GetTaskRequest {
+            id: id.to_owned(),
+            ..GetTaskRequest::default()
+        };
+        self.server.get_task(call(), request).await.unwrap()
+    }
+
+    pub(crate) async fn cancel(&self, task: &Task) -> Task {
+        let request = CancelTaskRequest {
+            id: task.id.clone(),
+            ..CancelTaskRequest::default()
+        };
+        self.server.cancel_task(call(), request).await.unwrap()
+    }
+}
+
+pub(crate) fn call() -> Call {
+    Call::by(Principal::named("ada"))
+}
+
+pub(crate) fn fresh() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+pub(crate) fn said(context: &str, text: &str) -> Message {
+    Message {
+        message_id: fresh(),
+        context_id: context.to_owned(),
+        role: Role::User,
+        parts: vec![Part::text(text)],
+        ..Message::default()
+    }
+}
+
+pub(crate) fn state(task: &Task) -> TaskState {
+    task.status.as_ref().unwrap().state
+}
+
+/// What a task gave, or else what it says.
+pub(crate) fn output(task: &Task) -> String {
+    match extension::output(task) {
+        Some(Value::String(text)) => text,
+        Some(other) => other.to_string(),
+        None => status(task),
+    }
+}
+
+/// What a task says about itself.
+pub(crate) fn status(task: &Task) -> String {
+    let message = task
+        .status
+        .as_ref()
+        .and_then(|status| status.message.as_ref());
+    let parts = message.map_or(&[][..], |message| &message.parts[..]);
+    parts
+        .iter()
+        .filter_map(Part::as_text)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+pub(crate) fn approve() -> Value {
+    json!({ "decision": "approve" })
+}

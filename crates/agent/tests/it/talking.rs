@@ -1,0 +1,89 @@
+//! Talking to an agent that thinks by rules.
+
+use a2a::types::TaskState;
+use agent::State;
+
+use crate::support::{World, output, state};
+
+#[tokio::test]
+async fn a_request_is_done_by_a_skill() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let task = bench.say("greet Ada").await;
+    assert_eq!(
+        (state(&task), output(&task).as_str()),
+        (TaskState::Completed, "Hello, Ada!")
+    );
+    let status = bench.resident.status().await.unwrap();
+    assert_eq!((status.state, status.working), (State::Idle, 0));
+}
+
+#[tokio::test]
+async fn what_is_not_understood_is_answered_as_such() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let task = bench.say("flibber the gibbet").await;
+    assert_eq!(state(&task), TaskState::Completed);
+    assert!(output(&task).contains("flibber"), "{}", output(&task));
+}
+
+#[tokio::test]
+async fn it_remembers_what_it_is_told_with_who_said_so() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let task = bench.say("remember that Ada likes coffee").await;
+    assert_eq!(output(&task), "I will remember: Ada likes coffee");
+    bench.killed().await;
+
+    let bench = world.begin().await;
+    let task = bench.say("recall what Ada likes").await;
+    assert!(
+        output(&task).contains("Ada likes coffee"),
+        "{}",
+        output(&task)
+    );
+    assert!(output(&task).contains("user:ada"), "{}", output(&task));
+}
+
+#[tokio::test]
+async fn what_contradicts_a_belief_is_said_to() {
+    let world = World::new();
+    let bench = world.begin().await;
+    bench.say("remember that the office is in Riga").await;
+    let input = serde_json::json!({ "text": "The office is not in Riga.", "confidence": 0.3 });
+    let task = bench.call("remember", input).await;
+    assert!(output(&task).contains("doubted"), "{}", output(&task));
+    assert!(
+        output(&task).contains("office is in Riga"),
+        "{}",
+        output(&task)
+    );
+}
+
+#[tokio::test]
+async fn a_pause_stops_it_where_it_is_and_loses_nothing() {
+    let world = World::new();
+    let bench = world.begin().await;
+    bench.resident.pause().await.unwrap();
+    let asked = bench.say("greet Ada");
+    let watched = async {
+        loop {
+            let status = bench.resident.status().await.unwrap();
+            if let Some((task, _)) = status.queue.first() {
+                assert_eq!((status.state, status.working), (State::Idle, 0));
+                break task.clone();
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let resumed = async {
+        let waiting = watched.await;
+        bench.resident.resume().await.unwrap();
+        waiting
+    };
+    let (task, waiting) = tokio::join!(asked, resumed);
+    assert_eq!(
+        (task.id.as_str(), output(&task).as_str()),
+        (waiting.as_str(), "Hello, Ada!")
+    );
+}

@@ -1,0 +1,185 @@
+//! An agent that thinks with a language model, played by a script.
+
+use std::sync::Arc;
+
+use a2a::types::TaskState;
+use agent::Law;
+use model::Message;
+use model::scripted::{Failure, Scripted, Turn};
+use serde_json::json;
+
+use crate::support::{World, approve, output, state, status};
+
+#[tokio::test]
+async fn it_calls_skills_and_says_what_came_of_them() {
+    let model = Scripted::new([
+        Turn::new()
+            .reason("Two people.")
+            .call("greet", json!({ "who": "Ada" }))
+            .call("greet", json!({ "who": "Bob" })),
+        Turn::text("I greeted both."),
+    ]);
+    let world = World::new();
+    let bench = world
+        .begin_with(Law::default(), Some(Arc::new(model.clone())))
+        .await;
+    let task = bench.say("greet Ada and Bob").await;
+    assert_eq!(
+        (state(&task), output(&task).as_str()),
+        (TaskState::Completed, "I greeted both.")
+    );
+    let requests = model.requests();
+    assert_eq!(requests.len(), 2);
+    let results = requests[1]
+        .messages
+        .iter()
+        .filter_map(|message| match message {
+            Message::Result(result) => Some(result.content.as_str()),
+            _ => None,
+        });
+    assert_eq!(results.collect::<Vec<_>>(), ["Hello, Ada!", "Hello, Bob!"]);
+    let system = requests[0].system.as_deref().unwrap();
+    assert!(
+        system.contains("You are Scout.") && system.contains("keep the notes of the team"),
+        "{system}"
+    );
+}
+
+#[tokio::test]
+async fn it_knows_the_conversation_so_far() {
+    let model = Scripted::new([Turn::text("Hello."), Turn::text("Again?")]);
+    let world = World::new();
+    let bench = world
+        .begin_with(Law::default(), Some(Arc::new(model.clone())))
+        .await;
+    bench.say("hello").await;
+    bench.say("hello again").await;
+    let said: Vec<String> = model.requests()[1]
+        .messages
+        .iter()
+        .map(|it| format!("{it:?}"))
+        .collect();
+    assert_eq!(said.len(), 3);
+    assert!(
+        said[0].contains("hello") && said[1].contains("Hello.") && said[2].contains("hello again")
+    );
+}
+
+#[tokio::test]
+async fn what_a_model_wants_waits_for_a_person_and_goes_on_after_a_kill() {
+    let world = World::new();
+    let model = Scripted::new([Turn::calls(
+        "write-note",
+        json!({ "path": "a.md", "content": "milk" }),
+    )]);
+    let bench = world
+        .begin_with(Law::default(), Some(Arc::new(model)))
+        .await;
+    let task = bench.say("put milk into a.md").await;
+    assert_eq!(state(&task), TaskState::InputRequired, "{}", status(&task));
+    bench.killed().await;
+
+    let model = Scripted::new([Turn::text("It is written.")]);
+    let bench = world
+        .begin_with(Law::default(), Some(Arc::new(model.clone())))
+        .await;
+    let task = bench.answer(&task, approve()).await;
+    assert_eq!(
+        (state(&task), output(&task).as_str()),
+        (TaskState::Completed, "It is written.")
+    );
+    assert_eq!(world.notes.written.lock().unwrap().len(), 1);
+    assert_eq!(
+        model.requests().len(),
+        1,
+        "what it had thought is not thought again"
+    );
+}
+
+#[tokio::test]
+async fn one_that_loops_is_stopped_by_its_limits() {
+    let greet = || Turn::calls("greet", json!({ "who": "Ada" }));
+    let model = Scripted::new(std::iter::repeat_with(greet).take(50));
+    let mut law = Law::default();
+    law.decomposition.max_rounds = 3;
+    let world = World::new();
+    let bench = world.begin_with(law, Some(Arc::new(model.clone()))).await;
+    let task = bench.say("greet Ada forever").await;
+    assert_eq!(state(&task), TaskState::Failed);
+    assert!(status(&task).contains("3 rounds"), "{}", status(&task));
+    assert_eq!(model.left(), 47);
+}
+
+#[tokio::test]
+async fn a_model_that_fails_is_said_to() {
+    let model = Scripted::new([Turn::fails(Failure::Auth)]);
+    let world = World::new();
+    let bench = world
+        .begin_with(Law::default(), Some(Arc::new(model)))
+        .await;
+    let task = bench.say("hello").await;
+    assert_eq!(state(&task), TaskState::Failed);
+    assert!(
+        status(&task).contains("could not think"),
+        "{}",
+        status(&task)
+    );
+}
+
+#[tokio::test]
+async fn what_a_model_makes_up_is_asked_about() {
+    let world = World::new();
+    let model = Scripted::new([
+        Turn::calls(
+            "remember",
+            json!({ "text": "Bob likes tea", "why": "a hunch" }),
+        ),
+        Turn::text("Then not."),
+    ]);
+    let bench = world
+        .begin_with(Law::default(), Some(Arc::new(model)))
+        .await;
+    let task = bench.say("hello").await;
+    assert_eq!(state(&task), TaskState::InputRequired);
+    assert!(
+        status(&task).contains("Do you mean that?"),
+        "{}",
+        status(&task)
+    );
+    let task = bench.answer(&task, json!({ "answer": "no" })).await;
+    assert_eq!(output(&task), "Then not.");
+}
+
+#[tokio::test]
+async fn a_task_that_is_cancelled_is_not_thought_about_any_more() {
+    let model = Scripted::new([Turn::fails(Failure::Silence)]);
+    let world = World::new();
+    let bench = world
+        .begin_with(Law::default(), Some(Arc::new(model)))
+        .await;
+    let asked = bench.say("hello");
+    let cancelled = async {
+        let id = loop {
+            let (life, _) = bench.resident.life().await.unwrap();
+            let life = serde_json::to_value(life).unwrap();
+            let turns = life["context"]["turns"].as_object().unwrap();
+            if let Some(id) = turns.keys().next() {
+                break id.clone();
+            }
+            tokio::task::yield_now().await;
+        };
+        let task = a2a::types::Task {
+            id,
+            ..Default::default()
+        };
+        bench.cancel(&task).await
+    };
+    let (_, task) = tokio::join!(asked, cancelled);
+    assert_eq!(state(&task), TaskState::Canceled);
+    loop {
+        if bench.resident.status().await.unwrap().working == 0 {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+}

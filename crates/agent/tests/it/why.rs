@@ -1,0 +1,120 @@
+//! Asked why, an agent answers from its journal, and each answer can be followed.
+
+use agent::{Change, Perceived, Record};
+
+use crate::support::{World, approve};
+
+/// What a cited event says, to compare a sentence with.
+fn evidence(record: &Record) -> String {
+    serde_json::to_string(record).unwrap()
+}
+
+#[tokio::test]
+async fn every_sentence_cites_an_event_that_says_so() {
+    let world = World::new();
+    let bench = world.begin().await;
+    bench.say("remember that milk is sold at the corner").await;
+    let task = bench.say("note buy milk in todo.md").await;
+    bench.answer(&task, approve()).await;
+    let why = bench.resident.why("why did you write-note?").await.unwrap();
+    assert!(why.known);
+    let history = bench.resident.history().await.unwrap();
+    let cited = |at: usize| {
+        let because = &why.because[at];
+        let record = history.iter().find(|(event, _)| *event == because.event);
+        (because.says.as_str(), &record.unwrap().1)
+    };
+    let last = why.because.len() - 1;
+    let (says, record) = cited(0);
+    assert_eq!(says, "ada asked: note buy milk in todo.md");
+    assert!(
+        matches!(&record.event.what, Perceived::Heard(heard) if heard.text == "note buy milk in todo.md")
+    );
+    for at in 0..=last {
+        let (says, record) = cited(at);
+        let evidence = evidence(record);
+        let claims: &[&str] = match says {
+            says if says.starts_with("I remembered") => &["milk is sold at the corner"],
+            says if says.starts_with("I decided to call write-note") => {
+                &["\"effect\":\"call\"", "write-note", "buy milk"]
+            }
+            says if says.starts_with("A person had to agree") => {
+                &["\"change\":\"asked\"", "write-note"]
+            }
+            says if says.starts_with("ada approved") => {
+                &["\"change\":\"decided\"", "\"by\":\"ada\""]
+            }
+            says if says.starts_with("It gave: wrote todo.md") => {
+                &["\"change\":\"outcome\"", "wrote todo.md"]
+            }
+            says if says.starts_with("So I said: wrote todo.md") => {
+                &["\"change\":\"ended\"", "wrote todo.md"]
+            }
+            says if says.starts_with("ada asked") => &["\"event\":\"heard\""],
+            other => unreachable!("nobody expected {other}"),
+        };
+        for claim in claims {
+            assert!(evidence.contains(claim), "{says}: {evidence}");
+        }
+    }
+    let kinds = [
+        "A person had to agree",
+        "ada approved",
+        "It gave",
+        "So I said",
+    ];
+    for kind in kinds {
+        assert!(
+            why.because.iter().any(|it| it.says.starts_with(kind)),
+            "{}",
+            why.text()
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_it_cannot_know_is_answered_as_such() {
+    let world = World::new();
+    let bench = world.begin().await;
+    bench.say("greet Ada").await;
+    let why = bench
+        .resident
+        .why("why is the moon made of cheese?")
+        .await
+        .unwrap();
+    assert!(!why.known && why.because.is_empty());
+    assert_eq!(
+        why.text(),
+        "I do not know: nothing in my journal is about that."
+    );
+}
+
+#[tokio::test]
+async fn it_knows_why_its_law_is_what_it_is() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let edit = agent::Edit {
+        target: "attention".to_owned(),
+        change: serde_json::json!("turns = 1"),
+        justification: "one thing at a time".to_owned(),
+    };
+    bench.resident.propose(edit, "ada").await.unwrap();
+    let why = bench
+        .resident
+        .why("why is your law as it is?")
+        .await
+        .unwrap();
+    let said = &why.because.last().unwrap();
+    assert!(said.says.contains("one thing at a time"), "{}", said.says);
+    let history = bench.resident.history().await.unwrap();
+    let (_, record) = history
+        .iter()
+        .find(|(event, _)| *event == said.event)
+        .unwrap();
+    assert!(
+        record
+            .changes
+            .iter()
+            .any(|it| matches!(it, Change::Law { why, .. } if why == "one thing at a time"))
+    );
+}
