@@ -276,6 +276,13 @@ pub fn below(agent: &str) -> String {
     format!("/agents/{agent}")
 }
 
+/// The part of a path that comes after those of one agent of several begin; all of it elsewhere.
+pub fn path_below(path: &str) -> &str {
+    let agent = path.strip_prefix("/agents/");
+    let after = agent.and_then(|rest| rest.find('/').map(|at| &rest[at..]));
+    after.unwrap_or(path)
+}
+
 /// Writes into a card what is offered, and where: all of 1.0, then the same for who speaks 0.3.
 pub fn declare(card: &mut AgentCard, offers: &Offers, address: &Address) {
     let interface = |binding: &Binding, version: &str, name: &str| AgentInterface {

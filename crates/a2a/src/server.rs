@@ -180,14 +180,19 @@ impl Server {
         self.inner.stopping.cancel();
     }
 
-    /// Ends everything: no task is alive when this returns. What was being worked on is found by the
-    /// next start.
-    pub async fn stop(&self) {
+    /// Ends all work: no task is alive when this returns. What was being worked on is found by the next start. Agents
+    /// may still write.
+    pub async fn halt(&self) {
         self.drain();
         self.inner.halted.cancel();
         self.inner.push.stop().await;
         self.inner.runs.close();
         self.inner.runs.wait().await;
+    }
+
+    /// The same, and closes the store.
+    pub async fn stop(&self) {
+        self.halt().await;
         self.inner.store.close().await;
     }
 }
