@@ -17,20 +17,25 @@ use crate::error::Error;
 #[path = "agents_tests.rs"]
 mod tests;
 
-/// What addresses of the protocol begin with, so that no agent can be called that.
-const RESERVED: [&str; 4] = ["v1", "tasks", "extendedAgentCard", "agents"];
+/// What addresses of the protocol begin with, and the agent at the root: no other agent can be called that.
+const RESERVED: [&str; 5] = ["v1", "tasks", "extendedAgentCard", "agents", "default"];
 
 /// The agents of a server. Clones are the same agents.
 #[derive(Clone, Debug)]
 pub struct Agents {
     first: Agent,
     others: BTreeMap<String, Agent>,
+    /// The first one answers under every tenant that nobody else is.
+    any_tenant: bool,
 }
 
 impl From<Agent> for Agents {
     fn from(first: Agent) -> Self {
-        let others = BTreeMap::new();
-        Self { first, others }
+        Self {
+            first,
+            others: BTreeMap::new(),
+            any_tenant: false,
+        }
     }
 }
 
@@ -48,6 +53,12 @@ impl Agents {
             None => Ok(self),
             Some(_) => Err(unusable("there is another agent of that id")),
         }
+    }
+
+    /// The first one answers under every tenant that nobody else is: a tenant is then a shelf for tasks.
+    pub fn with_any_tenant(mut self) -> Self {
+        self.any_tenant = true;
+        self
     }
 
     /// The one at the root.
@@ -83,7 +94,9 @@ fn unfit(id: &str) -> Option<&'static str> {
     };
     match id {
         "" => Some("it is empty"),
-        id if RESERVED.contains(&id) => Some("addresses of the protocol have that name"),
+        id if RESERVED.contains(&id) => {
+            Some("addresses of the protocol or the agent at the root have that name")
+        }
         id if id.len() > 63 || !label(id) => {
             Some("it is not made of at most 63 small letters, digits and inner hyphens")
         }
@@ -91,7 +104,7 @@ fn unfit(id: &str) -> Option<&'static str> {
     }
 }
 
-/// The manifests of a folder, by the names of their files.
+/// The manifests of a folder, by the names of their files. Laws (`NAME.law.toml`) may lie beside them.
 pub(crate) fn read(folder: &Path) -> Result<Vec<(String, PathBuf, Manifest)>, Error> {
     let failed = |source| Error::System {
         what: "read the folder of agents",
@@ -100,7 +113,8 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<(String, PathBuf, Manifest)>, Er
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        if path.extension().is_some_and(|it| it == "toml") {
+        let name = path.to_string_lossy();
+        if name.ends_with(".toml") && !name.ends_with(".law.toml") {
             paths.push(path);
         }
     }
@@ -129,13 +143,11 @@ impl a2a::server::Agent for Agents {
     }
 
     fn tenant(&self, name: &str) -> Option<Arc<dyn a2a::server::Agent>> {
-        if name.is_empty() {
-            return None;
+        match self.others.get(name) {
+            Some(agent) => Some(Arc::new(Admitting(agent.clone()))),
+            None if name.is_empty() || self.any_tenant => None,
+            None => Some(Arc::new(Nobody(name.to_owned()))),
         }
-        Some(match self.others.get(name) {
-            Some(agent) => Arc::new(Admitting(agent.clone())),
-            None => Arc::new(Nobody(name.to_owned())),
-        })
     }
 
     fn after_restart(&self, task: &Task) -> AfterRestart {

@@ -33,6 +33,7 @@ fn a_folder_is_read_in_order_and_what_cannot_be_read_is_named() {
         ("b.toml", "name = 'B'"),
         ("a.toml", "name = 'A'"),
         ("notes.md", "nothing"),
+        ("a.law.toml", "[frozen]"),
     ] {
         std::fs::write(folder.path().join(file), text).unwrap();
     }

@@ -1,6 +1,6 @@
 //! A program of one's own: an agent made of skills, with everything around it that `monas` has.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use model::Model;
 use skill::{Agent, DefinitionError, Hook, Manifest, Options, Registry, Skill};
 
 use crate::agents::{self, Agents};
+use crate::compose::Server;
 use crate::config::Config;
 use crate::error::Error;
 use crate::testkit::Kit;
@@ -39,9 +40,16 @@ pub fn app() -> App {
         manifest: None,
         options: Options::default(),
         answerer: None,
+        lives: false,
         faulty: None,
     }
 }
+
+/// What an agent is for of which nothing else is said.
+const OBJECTIVE: &str = "be of help to whoever asks, and remember what matters to them";
+
+/// Makes what answers in words for an agent of this manifest.
+type Answering = fn(&Manifest) -> Arc<dyn a2a::server::Agent>;
 
 /// An agent to be, and the program around it.
 #[derive(Debug)]
@@ -49,7 +57,8 @@ pub struct App {
     manifest: Option<Manifest>,
     options: Options,
     /// Who answers what names no skill, made for the manifest.
-    answerer: Option<fn(&Manifest) -> Arc<dyn a2a::server::Agent>>,
+    answerer: Option<Answering>,
+    lives: bool,
     /// What is wrong with its skills; said when it is started.
     faulty: Option<DefinitionError>,
 }
@@ -95,6 +104,13 @@ impl App {
         self
     }
 
+    /// With a life of its own: it remembers, plans with a model or by rules, has a law, asks before it acts, and can
+    /// say why it did something. Its skills are joined by those of files, memory and other agents.
+    pub fn alive(mut self) -> Self {
+        self.lives = true;
+        self
+    }
+
     /// Does what the command line asks for, as `monas` does; without a command it serves the agent.
     pub fn run(self) -> ExitCode {
         program::main(self)
@@ -103,61 +119,83 @@ impl App {
     /// Serves it from this process, on a free port and with nothing kept on disk, until it is told to stop: for
     /// tests, and for programs that call what they serve.
     pub async fn start(self) -> Result<Kit, Error> {
-        let config = Kit::config();
-        Kit::with(&config, self.agent(&config).await?).await
+        self.start_with(&Kit::config()).await
+    }
+
+    /// The same with a configuration of one's own.
+    pub async fn start_with(self, config: &Config) -> Result<Kit, Error> {
+        Ok(Kit::of(Server::start_app(config, self).await?))
     }
 
     /// The agent, as the configuration wants it, with the tools of the servers it uses.
     pub async fn agent(self, config: &Config) -> Result<Agent, Error> {
-        let manifest = match (&config.manifest, &self.manifest) {
-            (Some(path), _) => agents::manifest(path)?,
-            (None, Some(manifest)) => manifest.clone(),
-            (None, None) => {
-                let mut manifest = Manifest::new(config.agent.name.clone());
-                manifest.description.clone_from(&config.agent.description);
-                env!("CARGO_PKG_VERSION").clone_into(&mut manifest.version);
-                manifest
-            }
-        };
-        let mut options = self.usable(config)?;
-        if let Some(make) = self.answerer {
-            options.answerer = Some(make(&manifest));
-        }
-        let place = config.manifest.as_deref();
-        let place = place.unwrap_or_else(|| Path::new("the manifest"));
-        make(place, manifest, config.mcp_config.as_deref(), options).await
+        let first = self.plans(config)?.swap_remove(0);
+        first.with_tools().await?.make()
     }
 
     /// The agents: that one, and those of the configuration's folder, which have the same skills to choose from.
     pub async fn agents(self, config: &Config) -> Result<Agents, Error> {
-        let (options, answerer) = (self.usable(config)?, self.answerer);
-        let shared = Self {
-            options: options.clone(),
-            ..self
-        };
-        let mut agents = Agents::from(shared.agent(config).await?);
-        let folder = config.agents.as_deref().map(agents::read).transpose()?;
-        for (id, path, manifest) in folder.into_iter().flatten() {
-            let mut options = options.clone();
-            if let Some(make) = answerer {
-                options.answerer = Some(make(&manifest));
-            }
-            let agent = make(&path, manifest, None, options).await?;
-            agents = agents.with(&id, agent)?;
+        let mut plans = self.plans(config)?.into_iter();
+        let first = plans.next().expect("there is always one at the root");
+        let mut agents = Agents::from(first.with_tools().await?.make()?);
+        for plan in plans {
+            let id = plan.id.clone().unwrap_or_default();
+            agents = agents.with(&id, plan.with_tools().await?.make()?)?;
         }
         Ok(agents)
     }
 
-    /// What agents are made with, and the language model of the configuration if there is no other.
-    fn usable(&self, config: &Config) -> Result<Options, Error> {
-        if let Some(fault) = &self.faulty {
-            return Err(skill::CreateError::from(fault.clone()).into());
+    /// What agents there are to be, the one at the root first.
+    pub(crate) fn plans(self, config: &Config) -> Result<Vec<Plan>, Error> {
+        if let Some(fault) = self.faulty {
+            return Err(skill::CreateError::from(fault).into());
         }
-        let mut options = self.options.clone();
+        let mut options = self.options;
         if options.model.is_none() {
             options.model = models::model(&config.models)?;
         }
-        Ok(options)
+        let manifest = match (&config.manifest, self.manifest) {
+            (Some(path), _) => agents::manifest(path)?,
+            (None, Some(manifest)) => manifest,
+            (None, None) => {
+                let mut manifest = Manifest::new(config.agent.name.clone());
+                manifest.description.clone_from(&config.agent.description);
+                env!("CARGO_PKG_VERSION").clone_into(&mut manifest.version);
+                manifest.objectives = vec![OBJECTIVE.to_owned()];
+                manifest
+            }
+        };
+        let answering = |manifest: &Manifest| {
+            let mut options = options.clone();
+            if let Some(make) = self.answerer {
+                options.answerer = Some(make(manifest));
+            }
+            options
+        };
+        let place = config.manifest.clone();
+        let mut plans = vec![Plan {
+            id: None,
+            place: place.unwrap_or_else(|| "the manifest".into()),
+            options: answering(&manifest),
+            manifest,
+            more: config.mcp_config.clone(),
+        }];
+        let folder = config.agents.as_deref().map(agents::read).transpose()?;
+        for (id, place, manifest) in folder.into_iter().flatten() {
+            plans.push(Plan {
+                id: Some(id),
+                place,
+                options: answering(&manifest),
+                manifest,
+                more: None,
+            });
+        }
+        Ok(plans)
+    }
+
+    /// Whether its agents live: they remember, have a law and ask before they act.
+    pub(crate) fn lives(&self) -> bool {
+        self.lives
     }
 
     fn change(
@@ -173,14 +211,36 @@ impl App {
     }
 }
 
-/// An agent with the tools of the servers that its manifest names.
-async fn make(
-    place: &Path,
-    manifest: Manifest,
-    more: Option<&Path>,
-    mut options: Options,
-) -> Result<Agent, Error> {
-    let variable = |name: &str| std::env::var(name).ok();
-    tools::add(place, &manifest, more, &mut options, &variable).await?;
-    Ok(Agent::create(manifest, options)?)
+/// An agent to be.
+pub(crate) struct Plan {
+    /// What it is known by; none is the one at the root.
+    pub(crate) id: Option<String>,
+    /// Where its manifest is.
+    pub(crate) place: PathBuf,
+    pub(crate) manifest: Manifest,
+    /// A file of another host with more servers of tools.
+    more: Option<PathBuf>,
+    pub(crate) options: Options,
+}
+
+impl Plan {
+    /// The same, with the tools of the servers that its manifest names.
+    pub(crate) async fn with_tools(mut self) -> Result<Self, Error> {
+        let variable = |name: &str| std::env::var(name).ok();
+        let more = self.more.as_deref();
+        tools::add(
+            &self.place,
+            &self.manifest,
+            more,
+            &mut self.options,
+            &variable,
+        )
+        .await?;
+        Ok(self)
+    }
+
+    /// The agent.
+    pub(crate) fn make(self) -> Result<Agent, Error> {
+        Ok(Agent::create(self.manifest, self.options)?)
+    }
 }

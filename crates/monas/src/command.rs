@@ -16,7 +16,7 @@ use crate::config::{CONFIG_VARIABLE, Config, Data, Error, Sources, TlsFiles};
 use crate::log::Filter;
 use crate::sut::{Sut, client};
 use crate::tap::{self, Upstream};
-use crate::{memory, models, operator, signing};
+use crate::{life, memory, models, operator, signing};
 
 /// By this variable a conformance suite says how long it waits for a stream, in seconds.
 const TIMEOUT_VARIABLE: &str = "TCK_STREAMING_TIMEOUT";
@@ -44,6 +44,8 @@ pub enum Command {
     Models(Box<models::Asked>),
     /// Look after what an agent remembers.
     Memory(Box<memory::Asked>),
+    /// What an agent goes by, or why it did something.
+    Life(Box<life::Asked>),
     /// Make or show a key that signs the card.
     Key(signing::Asked),
     /// Ask something of an agent.
@@ -82,6 +84,17 @@ impl Command {
                 let config = serve(matches, &environment)?;
                 let asked = memory::read(name, matches, config, &environment);
                 Ok(Self::Memory(Box::new(asked)))
+            }
+            Some(("law", matches)) => {
+                let (name, matches) = matches.subcommand().ok_or_else(missing)?;
+                let config = serve(matches, &environment)?;
+                let asked = life::Asked::read(name, matches, config, &environment);
+                Ok(Self::Life(Box::new(asked)))
+            }
+            Some((name @ "why", matches)) => {
+                let config = serve(matches, &environment)?;
+                let asked = life::Asked::read(name, matches, config, &environment);
+                Ok(Self::Life(Box::new(asked)))
             }
             Some(("completion", matches)) => {
                 let shell = matches.get_one("shell").copied();
@@ -202,6 +215,7 @@ fn definition() -> clap::Command {
         .subcommand(models::definition(serve))
         .subcommand(operator::definition())
         .subcommand(memory::definition(&settings))
+        .subcommands(life::definitions(&settings))
 }
 
 /// A subcommand that needs another one behind it stands alone.

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use ::memory::Memory;
+use ::tools::Workspace;
 use a2a::binding::{self, Address, BINDINGS, Offer, Offers, Wire};
 use a2a::server::{TABLES, Targets};
 use a2a::service::Tenant;
@@ -16,15 +17,17 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use capnweb::Tasks;
 use model::Model;
-use skill::{Agent, Manifest};
+use skill::{Agent, Manifest, Registry};
 use store::{Store, Table};
 use tokio_util::sync::CancellationToken;
 
 use crate::agents::Agents;
+use crate::app::App;
 use crate::config::{Access, Bindings, Config, Data};
 use crate::demo;
 use crate::error::Error;
 use crate::listen::{self, Beyond, Guard, Listener, Tls};
+use crate::lives::Lives;
 use crate::mcp::{self, Site};
 use crate::memory::DEFAULT_AGENT;
 use crate::page::{self, Page};
@@ -48,24 +51,44 @@ pub struct Server {
     sessions: Vec<::mcp::Http>,
     /// What agents remember.
     memory: Memory,
+    /// Those that live.
+    lives: Option<Lives>,
     url: String,
 }
 
 impl Server {
-    /// The agents that `monas serve` serves.
+    /// The small agent to try the protocol with.
     pub async fn start(config: &Config) -> Result<Self, Error> {
-        Self::start_agents(config, demo::app().agents(config).await?).await
+        Self::start_app(config, demo::app()).await
+    }
+
+    /// The agents of an app, as the configuration wants them.
+    pub async fn start_app(config: &Config, app: App) -> Result<Self, Error> {
+        if !app.lives() {
+            return Self::start_agents(config, app.agents(config).await?).await;
+        }
+        let base = Base::lay(config).await?;
+        let (agents, memory, lives) = raise(config, &base.store, &base.url, app).await?;
+        let mut card = agents.first().card();
+        base.declare(&mut card, None);
+        let around = Around {
+            memory,
+            lives: Some(lives),
+            more: Router::new(),
+            serve_mcp: mcp::as_it_is,
+        };
+        base.build(config, a2a::server::Config::new(card), agents, around)
+            .await
     }
 
     /// Takes the address and the data. From here on clients can connect; they are served once it runs.
     pub async fn start_agents(config: &Config, agents: impl Into<Agents>) -> Result<Self, Error> {
         let agents = agents.into();
-        agents.claim()?;
         let base = Base::lay(config).await?;
         let mut card = agents.first().card();
         base.declare(&mut card, None);
-        let served = a2a::server::Config::new(card);
-        base.build(config, served, agents, Router::new(), mcp::as_it_is)
+        let around = base.around(config, &agents)?;
+        base.build(config, a2a::server::Config::new(card), agents, around)
             .await
     }
 
@@ -79,8 +102,13 @@ impl Server {
         served.label = "sut".to_owned();
         served.extended_card = Some(sut::extended(&served.card));
         let routes = sut::routes(base.store.clone());
-        base.build(config, served, agent.into(), routes, sut::serve_mcp)
-            .await
+        let agents = Agents::from(agent).with_any_tenant();
+        let around = Around {
+            more: routes,
+            serve_mcp: sut::serve_mcp,
+            ..base.around(config, &agents)?
+        };
+        base.build(config, served, agents, around).await
     }
 
     /// The same with something that answers and has no skills. Where it is reached is written into its cards.
@@ -97,8 +125,9 @@ impl Server {
         if let Some(card) = &mut served.extended_card {
             base.declare(card, None);
         }
-        base.build(config, served, agent.into(), Router::new(), mcp::as_it_is)
-            .await
+        let agents = Agents::from(agent).with_any_tenant();
+        let around = base.around(config, &agents)?;
+        base.build(config, served, agents, around).await
     }
 
     /// Where it listens.
@@ -131,25 +160,40 @@ impl Server {
         };
         let serving = self.listener.serve(self.router, stop.cancelled());
         tokio::join!(serving, stopping);
+        self.tasks.halt().await;
+        if let Some(lives) = &self.lives {
+            lives.close().await;
+        }
         self.memory.close().await;
         self.tasks.stop().await;
         self.agents.close().await;
     }
 }
 
-/// Serves an agent's skills over MCP on standard input and output, until that ends or `shutdown` does.
+/// Serves the skills of an app's agent over MCP on standard input and output, until that ends or `shutdown` does.
 pub async fn serve_stdio(
     config: &Config,
-    agent: Agent,
+    app: App,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
-    agent.claim()?;
     let store = open(config, "the server on standard input").await?;
+    let (agents, life) = if app.lives() {
+        // Nobody can be reached here, so agents of this process cannot ask each other.
+        let (agents, memory, lives) = raise(config, &store, "", app).await?;
+        (agents, Some((memory, lives)))
+    } else {
+        (app.agent(config).await?.into(), None)
+    };
+    agents.claim()?;
+    let agent = agents.first();
     let mut served = a2a::server::Config::new(agent.card());
     limit(config, &mut served);
     let tasks = a2a::Server::start(served, Arc::new(agent.clone()), store).await?;
+    if let Some((_, lives)) = &life {
+        lives.serve(&tasks);
+    }
     let stopping = CancellationToken::new();
-    let handler = mcp::handler(config, &agent, Arc::new(tasks.clone()), &stopping)?;
+    let handler = mcp::handler(config, agent, Arc::new(tasks.clone()), &stopping)?;
     let session = ::mcp::stdio(handler, config.limits.max_body, stopping.clone());
     tokio::pin!(session);
     let ended = tokio::select! {
@@ -159,9 +203,31 @@ pub async fn serve_stdio(
             session.await
         }
     };
+    tasks.halt().await;
+    if let Some((memory, lives)) = life {
+        lives.close().await;
+        memory.close().await;
+    }
     tasks.stop().await;
-    agent.close().await;
+    agents.close().await;
     Ok(ended?)
+}
+
+/// Gives life to the agents of an app, which are reached below `url`.
+async fn raise(
+    config: &Config,
+    store: &Store,
+    url: &str,
+    app: App,
+) -> Result<(Agents, Memory, Lives), Error> {
+    let plans = app.plans(config)?;
+    let model = plans.iter().find_map(|plan| plan.options.model.clone());
+    let reader = model.clone().filter(|_| config.models.reads_memory);
+    let memory = memory(config, store.clone(), reader)?;
+    let files = files(config)?;
+    let lives = Lives::begin(store.clone(), memory.clone(), model, files, url);
+    let agents = lives.raise(plans).await?;
+    Ok((agents, memory, lives))
 }
 
 /// What every server stands on.
@@ -221,14 +287,32 @@ impl Base {
         }
     }
 
+    /// What is around agents that have no life of their own.
+    fn around(&self, config: &Config, agents: &Agents) -> Result<Around, Error> {
+        let model = agents.first().model();
+        let reader = model.filter(|_| config.models.reads_memory);
+        Ok(Around {
+            memory: memory(config, self.store.clone(), reader.cloned())?,
+            lives: None,
+            more: Router::new(),
+            serve_mcp: mcp::as_it_is,
+        })
+    }
+
     async fn build(
         self,
         config: &Config,
         mut served: a2a::server::Config,
         agents: Agents,
-        more: Router,
-        serve_mcp: mcp::Serve,
+        around: Around,
     ) -> Result<Server, Error> {
+        agents.claim()?;
+        let Around {
+            memory,
+            lives,
+            more,
+            serve_mcp,
+        } = around;
         limit(config, &mut served);
         let cards = [Some(&mut served.card), served.extended_card.as_mut()];
         for card in cards.into_iter().flatten() {
@@ -244,10 +328,11 @@ impl Base {
         }
         let card = served.card.clone();
         let limits = served.limits.clone();
-        let reader = agent.model().filter(|_| config.models.reads_memory);
-        let memory = memory(config, self.store.clone(), reader.cloned())?;
         let tasks =
             a2a::Server::start(served, Arc::new(agents.clone()), self.store.clone()).await?;
+        if let Some(lives) = &lives {
+            lives.serve(&tasks);
+        }
         let site = Site {
             config,
             url: &self.url,
@@ -291,13 +376,17 @@ impl Base {
         let page = Page::of(&card, self.address.encrypted, &deprecated).beside(&self.url);
         // The page, the sign of life and the card are for everybody. Bindings ask in their own words who calls.
         let operator = operator::routes(tasks.clone());
-        let remembering = workspace::api::memory::routes(memory.clone(), DEFAULT_AGENT);
+        let mut people = workspace::api::memory::routes(memory.clone(), DEFAULT_AGENT);
+        if let Some(lives) = &lives {
+            let living = workspace::api::agent::routes(lives.household().clone(), DEFAULT_AGENT);
+            people = people.merge(living);
+        }
         let router = page::routes(&page)
             .merge(router)
             .merge(door::behind(
                 &self.door,
                 None,
-                metrics.merge(more).merge(remembering),
+                metrics.merge(more).merge(people),
             ))
             .merge(door::behind(&self.door, Some(door::OPERATOR), operator));
 
@@ -321,9 +410,34 @@ impl Base {
             sockets,
             sessions,
             memory,
+            lives,
             url: self.url,
         })
     }
+}
+
+/// What is around the agents of a server.
+struct Around {
+    memory: Memory,
+    lives: Option<Lives>,
+    /// Routes besides those that every server has.
+    more: Router,
+    serve_mcp: mcp::Serve,
+}
+
+/// What agents can do with the files of the workspace.
+fn files(config: &Config) -> Result<Registry, Error> {
+    let folder = match (&config.workspace, &config.data) {
+        (Some(folder), _) => folder.clone(),
+        (None, Data::Folder(data)) => data.join("workspace"),
+        // Nothing is kept, and so there is no place for files.
+        (None, Data::Memory) => return Ok(Registry::new()),
+    };
+    let workspace = Workspace::open(&folder)?;
+    if config.workspace.is_none() {
+        workspace.welcome()?;
+    }
+    Ok(::tools::skills(&workspace)?)
 }
 
 /// An agent, and where its paths begin.
@@ -406,7 +520,7 @@ fn beyond(config: &Config) -> Beyond {
 
 /// Says no in the words of the protocol that is at a path.
 fn words(path: &str, status: StatusCode, why: &'static str) -> Response {
-    match path {
+    match binding::path_below(path) {
         ::mcp::PATH => ::mcp::refusal(status, why),
         path if acp::is_ours(path) => acp::refusal(status, why),
         path => listen::plainly(path, status, why),
@@ -415,7 +529,7 @@ fn words(path: &str, status: StatusCode, why: &'static str) -> Response {
 
 /// The data of a server, or of a command that does something to it.
 pub(crate) async fn open(config: &Config, holder: &str) -> Result<Store, Error> {
-    let tables: Vec<&'static Table> = [TABLES, ::memory::TABLES].concat();
+    let tables: Vec<&'static Table> = [TABLES, ::memory::TABLES, ::agent::TABLES].concat();
     let Data::Folder(folder) = &config.data else {
         return Ok(Store::memory(&tables));
     };

@@ -70,6 +70,10 @@ pub struct Config {
     pub agent: Agent,
     /// The file that says what the agent is, instead.
     pub manifest: Option<PathBuf>,
+    /// Where agents read and write files.
+    pub workspace: Option<PathBuf>,
+    /// The small agent is served.
+    pub demo: bool,
     /// Where further agents are described.
     pub agents: Option<PathBuf>,
     /// The file that names servers of tools, as other hosts write it.
@@ -211,10 +215,14 @@ impl Config {
             },
             agent: Agent {
                 name: "Monas".to_owned(),
-                description: "A small agent to try the protocol with.".to_owned(),
+                description:
+                    "An agent that remembers, uses skills, asks before it acts and says why."
+                        .to_owned(),
             },
             manifest: None,
             agents: None,
+            workspace: None,
+            demo: false,
             mcp_config: None,
             signing_key: None,
             models: Models::default(),
@@ -316,6 +324,8 @@ impl Config {
             },
             manifest: settings.agent_manifest,
             agents: settings.agents_folder,
+            workspace: settings.workspace,
+            demo: settings.demo.unwrap_or_default(),
             mcp_config: settings.mcp_config,
             signing_key: settings.signing_key,
             models,

@@ -119,7 +119,10 @@ fn every_setting_has_a_variable() {
             "agent.name",
             "agent.description",
             "agent.manifest",
+            "model.key_file",
+            "embedder.key_file",
             "agents",
+            "workspace",
             "agent.mcp_config",
             "agent.signing_key",
         ];
@@ -251,7 +254,7 @@ fn a_model_is_its_provider_and_its_name_and_a_key_is_found_where_everybody_looks
 #[test]
 fn a_key_can_be_in_a_file_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("key"), "  from file\n").unwrap();
+    std::fs::write(folder.path().join("key"), "  from-file\n").unwrap();
     let file = folder.path().join("monas.toml");
     std::fs::write(
         &file,
@@ -263,12 +266,14 @@ fn a_key_can_be_in_a_file_of_its_own() {
         ..Given::default()
     };
     let model = Config::read(&given).unwrap().models.model.unwrap();
-    assert_eq!(model.key, Some(Key::new("from file")));
+    assert_eq!(model.key, Some(Key::new("from-file")));
     let missing = variables(&[
         ("MONAS_MODEL_NAME", "ollama:gemma3"),
         ("MONAS_MODEL_KEY_FILE", "/there/is/none"),
     ]);
     assert!(complaint(&missing).starts_with("read /there/is/none: "));
+    std::fs::write(folder.path().join("key"), "two words\n").unwrap();
+    assert!(complaint(&given).ends_with("there is no key in it"));
 }
 
 #[test]

@@ -48,9 +48,21 @@ pub enum Error {
         /// Why not.
         why: String,
     },
+    /// The agent cannot live.
+    #[error("give life to the agent: {0}")]
+    Life(#[from] agent::Error),
+    /// What it remembers cannot be had.
+    #[error(transparent)]
+    Memory(#[from] memory::Error),
+    /// The folder of files cannot be used.
+    #[error("use the workspace: {0}")]
+    Workspace(#[from] tools::Error),
     /// The agent cannot be made.
     #[error("make the agent: {0}")]
     Agent(#[from] skill::CreateError),
+    /// Its skills cannot be.
+    #[error("make the agent: {0}")]
+    Skills(#[from] skill::DefinitionError),
     /// The agent is served already.
     #[error("start the agent: {0}")]
     Started(#[from] skill::AlreadyStarted),
@@ -77,7 +89,9 @@ impl Error {
         match self {
             Self::Config(_) | Self::Listen(listen::Error::NotLoopback(..)) | Self::Tls(_) => 2,
             Self::Signing(_) | Self::Door(_) | Self::Manifest { .. } => 2,
-            Self::AgentId { .. } => 2,
+            Self::AgentId { .. } | Self::Life(agent::Error::Twin { .. } | agent::Error::Law(_)) => {
+                2
+            }
             Self::Models(models::Failure::Unknown { .. } | models::Failure::Nowhere) => 2,
             Self::Operator(operator::Failure::Unreachable { .. }) => 3,
             _ => 1,

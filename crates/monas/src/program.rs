@@ -10,7 +10,8 @@ use crate::app::App;
 use crate::cli;
 use crate::command::{Command, Refused, completion};
 use crate::compose::{Server, serve_stdio};
-use crate::config;
+use crate::config::{self, Config};
+use crate::demo;
 use crate::error::Error;
 use crate::log;
 use crate::signals::Signals;
@@ -60,6 +61,14 @@ pub fn main(app: App) -> ExitCode {
     ended.unwrap_or_else(|error| complain(&error))
 }
 
+/// The app, unless the small one is wanted.
+fn chosen(config: &Config, app: App) -> App {
+    match config.demo {
+        true => demo::app(),
+        false => app,
+    }
+}
+
 /// Serves until a signal, then stops in good order; at a second signal in no order at all.
 async fn run(command: &Command, app: App) -> Result<ExitCode, Error> {
     let mut signals = Signals::catch().map_err(|source| Error::System {
@@ -67,14 +76,13 @@ async fn run(command: &Command, app: App) -> Result<ExitCode, Error> {
         source,
     })?;
     let server = match command {
-        Command::Serve(config) => Server::start_agents(config, app.agents(config).await?).await?,
+        Command::Serve(config) => Server::start_app(config, chosen(config, app)).await?,
         Command::Sut(config, agent) => Server::start_sut(config, *agent).await?,
         Command::Mcp(config) => {
-            let agent = app.agent(config).await?;
             let stopped = async {
                 let _ = signals.next().await;
             };
-            serve_stdio(config, agent, stopped).await?;
+            serve_stdio(config, chosen(config, app), stopped).await?;
             return Ok(ExitCode::SUCCESS);
         }
         Command::SutClient(asked) => {
@@ -95,6 +103,10 @@ async fn run(command: &Command, app: App) -> Result<ExitCode, Error> {
             return Ok(ExitCode::SUCCESS);
         }
         Command::Memory(asked) => {
+            asked.perform(say).await?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Command::Life(asked) => {
             asked.perform(say).await?;
             return Ok(ExitCode::SUCCESS);
         }

@@ -54,17 +54,21 @@ impl Kit {
 
     /// The same with a configuration of one's own.
     pub async fn with(config: &Config, agents: impl Into<Agents>) -> Result<Self, Error> {
-        let server = Server::start_agents(config, agents).await?;
+        Ok(Self::of(Server::start_agents(config, agents).await?))
+    }
+
+    /// Runs a server that was started.
+    pub(crate) fn of(server: Server) -> Self {
         let url = server.url().to_owned();
         let tasks = server.tasks().clone();
         let (stop, stopped) = oneshot::channel();
         let ended = tokio::spawn(server.run(async { drop(stopped.await) }));
-        Ok(Self {
+        Self {
             url,
             tasks,
             stop,
             ended,
-        })
+        }
     }
 
     /// Where it is reached.

@@ -10,6 +10,7 @@ use axum::http::{HeaderValue, Response, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+pub mod agent;
 pub mod memory;
 
 /// A request that is not fulfilled.
@@ -50,6 +51,29 @@ pub(crate) fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, Failure> {
         };
         Failure::new(status, code, &problem).with("field", path.into())
     })
+}
+
+/// The fields of an address.
+#[derive(Debug, Default)]
+pub(crate) struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    pub(crate) fn of(raw: Option<String>) -> Self {
+        let raw = raw.unwrap_or_default();
+        Self(
+            form_urlencoded::parse(raw.as_bytes())
+                .into_owned()
+                .collect(),
+        )
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        let found = self
+            .0
+            .iter()
+            .find(|(field, value)| field == name && !value.is_empty());
+        found.map(|(_, value)| &**value)
+    }
 }
 
 /// An answer on its way out.

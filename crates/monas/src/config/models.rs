@@ -223,11 +223,13 @@ fn secret(key: &Option<Key>, file: Option<&PathBuf>) -> Result<Option<Key>, Erro
         (Some(key), _) => Ok(Some(key.clone())),
         (None, None) => Ok(None),
         (None, Some(path)) => {
-            let text = std::fs::read_to_string(path).map_err(|source| Error::Read {
+            let unread = |source| Error::Read {
                 path: path.clone(),
                 source,
-            })?;
-            Ok(Key::from_text(&text))
+            };
+            let text = std::fs::read_to_string(path).map_err(unread)?;
+            let none = || unread(std::io::Error::other("there is no key in it"));
+            Key::from_text(&text).ok_or_else(none).map(Some)
         }
     }
 }

@@ -138,12 +138,16 @@ settings! {
     /// The agent's name, as its card has it.
     agent_name: String = "agent.name", -, "Monas";
     /// What the agent is for, as its card has it.
-    agent_description: String = "agent.description", -, "A small agent to try the protocol with.";
+    agent_description: String = "agent.description", -, "An agent that remembers, uses skills, asks before it acts and says why.";
     /// The manifest of the agent: a file that names it and says which skills it has and which tool servers it
     /// uses.
     agent_manifest: PathBuf = "agent.manifest", ("agent" "FILE"), "made of the name and the description";
     /// Further agents: a folder with a manifest for each, `NAME.toml`. They are below `/agents/NAME`.
     agents_folder: PathBuf = "agents", ("agents" "FOLDER"), "none";
+    /// The folder in which agents read and write files.
+    workspace: PathBuf = "workspace", ("workspace" "FOLDER"), "the folder `workspace` of the data";
+    /// The small agent to try the protocol with, in the place of one that lives.
+    demo: bool = "demo", ("demo" ""), "false";
     /// Servers whose tools the agent uses, besides those of the manifest: the `mcp.json` of another host.
     mcp_config: PathBuf = "agent.mcp_config", ("mcp-config" "FILE"), "none";
     /// A private key, a PEM file that not everybody may read, which signs the card. `monas card key` makes

@@ -36,6 +36,7 @@ async fn post(monas: &Monas, path: &str, body: &Value) -> (u16, Value) {
         .header("content-type", "application/json")
         .header("accept", "application/json, text/event-stream")
         .header("a2a-version", "1.0")
+        .header("mcp-method", "tools/list")
         .header("mcp-protocol-version", "2026-07-28");
     let answer = client
         .send(request.body(Body::from(body.to_string())).unwrap())

@@ -13,6 +13,7 @@ mod client;
 mod four;
 mod interop;
 mod listen;
+mod living;
 mod mcp;
 mod memory;
 mod models;

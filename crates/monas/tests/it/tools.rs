@@ -258,7 +258,8 @@ async fn a_program_of_ours_is_used_as_a_program() {
     let data = tempfile::tempdir().unwrap();
     let monas = env!("CARGO_BIN_EXE_monas");
     let data = data.path().join("data");
-    let servers = format!("[mcp.ours]\ncommand = {monas:?}\nargs = ['mcp', '--data', {data:?}]\n");
+    let servers =
+        format!("[mcp.ours]\ncommand = {monas:?}\nargs = ['mcp', '--demo', '--data', {data:?}]\n");
     let agent = Agent::with(&servers).await;
     assert_eq!(
         agent.gives("ours-echo", json!({ "text": "hi" })).await,

@@ -14,7 +14,7 @@ use memory::{Access, Error, Handle, Hit, Layer, Memory, Record, export};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{Answer, Failure, read, respond, response};
+use super::{Answer, Failure, Fields, read, respond, response};
 
 mod shapes;
 
@@ -244,28 +244,6 @@ async fn import(
         Ok(json!({ "success": true, "imported": imported, "known": given - imported }))
     };
     respond(answer.await)
-}
-
-/// The fields of an address.
-struct Fields(Vec<(String, String)>);
-
-impl Fields {
-    fn of(raw: Option<String>) -> Self {
-        let raw = raw.unwrap_or_default();
-        Self(
-            form_urlencoded::parse(raw.as_bytes())
-                .into_owned()
-                .collect(),
-        )
-    }
-
-    fn get(&self, name: &str) -> Option<&str> {
-        let found = self
-            .0
-            .iter()
-            .find(|(field, value)| field == name && !value.is_empty());
-        found.map(|(_, value)| &**value)
-    }
 }
 
 /// What an error of memory is to its caller.

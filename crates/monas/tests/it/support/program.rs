@@ -24,6 +24,13 @@ pub(crate) struct Ended {
 
 /// The binary, with nothing of this process's environment but a home.
 pub(crate) fn command(home: &Path) -> Command {
+    let mut command = living(home);
+    command.env("MONAS_DEMO", "true");
+    command
+}
+
+/// The same with the agent that lives, as users get it.
+pub(crate) fn living(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_monas"));
     command.env_clear().env("HOME", home).kill_on_drop(true);
     command

@@ -1,0 +1,252 @@
+//! Agents with a life of their own: one household for a server, with memory, a workspace and each other.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use a2a::client::{Client, Settings};
+use a2a::service::{Call, Service as _};
+use a2a::types::{Answer, Message, Part, SendMessageConfiguration, SendMessageRequest, Task};
+use access::Principal;
+use agent::{Errand, Household, Law, Others, Parts, Profile};
+use futures_core::future::BoxFuture;
+use memory::{Keep, Lasting, Memory, Reason};
+use model::Model;
+use serde_json::json;
+use skill::{Agent, Registry};
+use store::Store;
+use tokio::task::JoinHandle;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::agents::Agents;
+use crate::app::Plan;
+use crate::error::Error;
+use crate::memory::DEFAULT_AGENT;
+
+/// How often agents learn that time has passed.
+const TICK: Duration = Duration::from_secs(5);
+
+/// The agents of a server that live.
+pub(crate) struct Lives {
+    household: Household,
+    memory: Memory,
+    /// What they can do with files.
+    files: Registry,
+    errands: Arc<Errands>,
+    url: String,
+    ticking: JoinHandle<()>,
+}
+
+impl Lives {
+    /// Nobody lives yet. Agents are reached below `url` once they are served.
+    pub(crate) fn begin(
+        store: Store,
+        memory: Memory,
+        model: Option<Arc<dyn Model>>,
+        files: Registry,
+        url: &str,
+    ) -> Self {
+        let errands = Arc::new(Errands::default());
+        let mut parts = Parts::new(store)
+            .memory(memory.clone())
+            .errand(errands.clone());
+        if let Some(model) = model {
+            parts = parts.model(model);
+        }
+        let household = Household::new(parts);
+        let ticking = tokio::spawn(tick(household.clone()));
+        Self {
+            household,
+            memory,
+            files,
+            errands,
+            url: url.to_owned(),
+            ticking,
+        }
+    }
+
+    /// Gives life to agents, the first one at the root.
+    pub(crate) async fn raise(&self, plans: Vec<Plan>) -> Result<Agents, Error> {
+        let others: Arc<dyn Others> = Arc::new(Neighbours {
+            url: self.url.clone(),
+            ids: plans.iter().filter_map(|plan| plan.id.clone()).collect(),
+        });
+        let mut agents: Option<Agents> = None;
+        for plan in plans {
+            let id = plan.id.clone();
+            let agent = self.give_life(plan, &others).await?;
+            agents = Some(match (agents, id) {
+                (Some(agents), Some(id)) => agents.with(&id, agent)?,
+                _ => agent.into(),
+            });
+        }
+        Ok(agents.expect("there is always one at the root"))
+    }
+
+    async fn give_life(&self, plan: Plan, others: &Arc<dyn Others>) -> Result<Agent, Error> {
+        let id = plan.id.clone().unwrap_or_else(|| DEFAULT_AGENT.to_owned());
+        let mut profile = Profile::new(id.clone(), plan.manifest.name.clone());
+        profile.description.clone_from(&plan.manifest.description);
+        profile.objectives.clone_from(&plan.manifest.objectives);
+        profile.views.clone_from(&plan.manifest.views);
+        profile.law = law(&plan)?;
+        let axioms = plan.manifest.axioms.iter().cloned();
+        profile.law.frozen.axioms.extend(axioms);
+        let axioms = profile.law.frozen.axioms.clone();
+        let mut plan = plan.with_tools().await?;
+        let skills = plan.options.skills.merge(&self.files)?;
+        let capable = match &plan.manifest.skills {
+            Some(ids) => {
+                let known = ids.iter().map(String::as_str);
+                skills.narrow(known.filter(|id| skills.get(id).is_some()))?
+            }
+            None => skills.clone(),
+        };
+        let resident = self.household.admit(profile, &capable).await?;
+        plan.options.skills = skills
+            .merge(&resident.skills())?
+            .merge(&agent::ask_agent(&resident, others.clone()))?;
+        plan.options.mind = Some(resident.mind());
+        plan.options.hooks.push(resident.gate());
+        self.hold(&id, &axioms).await?;
+        plan.make()
+    }
+
+    /// Puts axioms where the agent can read them and cannot write.
+    async fn hold(&self, id: &str, axioms: &[String]) -> Result<(), Error> {
+        let space = self.memory.space(id)?.governed(&self.memory);
+        for axiom in axioms {
+            let why = "its manifest says so";
+            let reason = Reason::new("manifest:axioms", 1.0, "what always holds", why)
+                .expect("all of it is there");
+            let keep = Keep {
+                layer: Lasting::Axiom,
+                ..Keep::belief(axiom, reason)
+            };
+            space.keep(keep).await?;
+        }
+        Ok(())
+    }
+
+    /// The household, for those who look at it.
+    pub(crate) fn household(&self) -> &Household {
+        &self.household
+    }
+
+    /// From now on agents can begin tasks of their own.
+    pub(crate) fn serve(&self, tasks: &a2a::Server) {
+        // It is served once.
+        drop(self.errands.0.set(tasks.clone()));
+    }
+
+    /// Puts everybody to sleep.
+    pub(crate) async fn close(&self) {
+        self.ticking.abort();
+        self.household.close().await;
+    }
+}
+
+impl std::fmt::Debug for Lives {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lives")
+            .field("household", &self.household)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The law that an agent is born with.
+fn law(plan: &Plan) -> Result<Law, Error> {
+    let Some(file) = &plan.manifest.law else {
+        return Ok(Law::default());
+    };
+    let folder = plan.place.parent().unwrap_or_else(|| Path::new(""));
+    let path: PathBuf = folder.join(file);
+    let unread = |problem: String| Error::Manifest {
+        path: path.clone(),
+        problem,
+    };
+    let text = std::fs::read_to_string(&path).map_err(|error| unread(error.to_string()))?;
+    Law::parse(&text).map_err(|error| unread(error.to_string()))
+}
+
+async fn tick(household: Household) {
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        household.tick().await;
+    }
+}
+
+/// What agents do by the clock begins as a task of the server.
+#[derive(Default)]
+struct Errands(OnceLock<a2a::Server>);
+
+impl Errand for Errands {
+    fn begin(&self, agent: &str, request: String) -> BoxFuture<'static, Result<(), String>> {
+        let Some(tasks) = self.0.get().cloned() else {
+            return Box::pin(std::future::ready(Err("it is not served yet".to_owned())));
+        };
+        let tenant = if agent == DEFAULT_AGENT { "" } else { agent };
+        let mut message = Message::user(uuid::Uuid::new_v4().to_string(), request);
+        let own = json!({ agent::OWN: true });
+        message.metadata = own.as_object().cloned().map(Into::into);
+        let request = SendMessageRequest {
+            tenant: tenant.to_owned(),
+            message: Some(message),
+            configuration: Some(SendMessageConfiguration {
+                return_immediately: true,
+                ..SendMessageConfiguration::default()
+            }),
+            ..SendMessageRequest::default()
+        };
+        let call = Call::by(Principal::named(&agent::principal(agent)));
+        Box::pin(async move {
+            let begun = tasks.send_message(call, request).await;
+            begun.map(drop).map_err(|error| error.to_string())
+        })
+    }
+}
+
+/// Agents that can be asked: those of this server, each by its id, over A2A like anybody else.
+struct Neighbours {
+    url: String,
+    ids: Vec<String>,
+}
+
+impl Others for Neighbours {
+    fn names(&self) -> Vec<String> {
+        self.ids.clone()
+    }
+
+    fn ask(&self, agent: &str, request: String) -> BoxFuture<'static, Result<String, String>> {
+        if !self.ids.iter().any(|id| id == agent) {
+            let why = format!("there is no agent {agent:?}");
+            return Box::pin(std::future::ready(Err(why)));
+        }
+        let url = format!("{}{}", self.url, a2a::binding::below(agent));
+        Box::pin(async move {
+            let failed = |error: a2a::client::Error| error.to_string();
+            let found = Client::discover(&url, Settings::default()).await;
+            let message = Message::user(uuid::Uuid::new_v4().to_string(), request);
+            let answer = found.map_err(failed)?.send_message(message.into()).await;
+            Ok(match answer.map_err(failed)?.payload {
+                Answer::Message(message) => words(message.parts.iter()),
+                Answer::Task(task) => said(&task),
+                _ => String::new(),
+            })
+        })
+    }
+}
+
+/// What a task comes to, in words.
+fn said(task: &Task) -> String {
+    let artifacts = task.artifacts.iter().flat_map(|it| &it.parts);
+    let status = task.status.as_ref().and_then(|it| it.message.as_ref());
+    words(artifacts.chain(status.into_iter().flat_map(|it| &it.parts)))
+}
+
+fn words<'a>(parts: impl Iterator<Item = &'a Part>) -> String {
+    let texts: Vec<&str> = parts.filter_map(Part::as_text).collect();
+    texts.join("\n")
+}
