@@ -1,0 +1,69 @@
+//! An agent with a life of its own: it remembers, asks before it acts, and says why it did something.
+//!
+//!     cargo run -p examples --example 06_an_agent
+
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
+use a2a::client::{Client, Version};
+use a2a::types::{Answer, Message, Part, Task, TaskState};
+use monas::testkit::Kit;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // What it may do with files it may do in this folder.
+    let folder = tempfile::tempdir()?;
+    let mut config = Kit::config();
+    config.workspace = Some(folder.path().to_owned());
+    let server = monas::app().alive().start_with(&config).await?;
+    let agent = server.client("capnweb", Version::New).await?;
+
+    say(&agent, "remember that Ada likes coffee", None).await?;
+    say(&agent, "what do you know about Ada?", None).await?;
+
+    // What changes something waits for a person, who sees what would change.
+    let asked = say(&agent, "create notes.md with hello", None).await?;
+    println!(
+        "(there is a file: {})",
+        folder.path().join("notes.md").exists()
+    );
+    say(&agent, "yes", Some(&asked)).await?;
+    println!(
+        "(there is a file: {})",
+        folder.path().join("notes.md").exists()
+    );
+
+    // What it says of itself comes from its journal: the numbers are events that can be looked up.
+    let url = format!("{}/api/agent/why?question=notes.md", server.url());
+    let why: serde_json::Value = reqwest::get(url).await?.json().await?;
+    println!("why?\n{}", why["text"].as_str().unwrap_or_default());
+    server.stop().await;
+    Ok(())
+}
+
+/// Says something, and prints what comes back.
+async fn say(
+    agent: &Client,
+    text: &str,
+    about: Option<&Task>,
+) -> Result<Task, Box<dyn std::error::Error>> {
+    let mut message = Message::user(format!("m-{text}"), text);
+    if let Some(task) = about {
+        message.task_id.clone_from(&task.id);
+        message.context_id.clone_from(&task.context_id);
+    }
+    let Answer::Task(task) = agent.send_message(message.into()).await?.payload else {
+        return Err("it answers with tasks".into());
+    };
+    let status = task.status.as_ref();
+    let asks = status.is_some_and(|it| it.state == TaskState::InputRequired);
+    let said = status.and_then(|it| it.message.as_ref());
+    let parts = task.artifacts.iter().flat_map(|it| &it.parts);
+    let parts = parts.chain(said.into_iter().flat_map(|it| &it.parts));
+    let words: Vec<&str> = parts.filter_map(Part::as_text).collect();
+    println!(
+        "> {text}\n{}{}",
+        if asks { "asks: " } else { "" },
+        words.join("\n")
+    );
+    Ok(task)
+}
