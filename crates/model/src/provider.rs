@@ -1,7 +1,7 @@
 //! Models and embedders of others, over the network: OpenAI and all who are compatible with it, Anthropic, Gemini,
 //! Ollama.
 //!
-//! What a provider wants to be told and says is a [`Dialect`](dialect::Dialect): plain functions from a request to JSON
+//! What a provider wants to be told and says is a `Dialect`: plain functions from a request to JSON
 //! and from frames to deltas, a file for each. Connections are the business of `http` and `frames` alone. Nothing is
 //! read from the environment: keys and addresses are handed in.
 
