@@ -3,24 +3,18 @@
 //! Whatever is asked is a request to `/api/agent`.
 
 use axum::http::Method;
-use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, value_parser};
 use serde_json::Value;
 
-use crate::cli::Secret;
 use crate::config::Config;
 use crate::error::Error;
-use crate::site::Site;
+use crate::site::{Site, Whose};
 
 /// What is asked about an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     what: What,
-    agent: Option<String>,
-    json: bool,
-    bearer: Option<Secret>,
-    /// Where the data is.
-    config: Config,
+    whose: Whose,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -36,29 +30,7 @@ enum What {
 
 /// The command lines; `settings` are the flags of the server that say where the data is.
 pub(crate) fn definitions(settings: &[Arg]) -> [clap::Command; 2] {
-    let common = |command: clap::Command| {
-        let hidden = settings.iter().map(|argument| {
-            let shown = matches!(argument.get_id().as_str(), "data" | "config");
-            argument.clone().hide(!shown)
-        });
-        let text = |name: &'static str, value: &'static str, help: &'static str| {
-            Arg::new(name).long(name).value_name(value).help(help)
-        };
-        command.args(hidden).args([
-            text("for", "AGENT", "Which agent [default: the default agent]"),
-            text(
-                "bearer",
-                "TOKEN",
-                "Who asks a running server [A2ACLI_BEARER]",
-            ),
-            Arg::new("output")
-                .short('o')
-                .long("output")
-                .value_parser(PossibleValuesParser::new(["text", "json"]))
-                .default_value("text")
-                .help("What to print"),
-        ])
-    };
+    let common = |command| Whose::arguments(command, settings);
     let version = |name: &'static str, help: &'static str| {
         Arg::new(name)
             .long(name)
@@ -113,22 +85,17 @@ impl Asked {
         };
         Self {
             what,
-            agent: text("for"),
-            json: text("output").is_some_and(|it| it == "json"),
-            bearer: text("bearer")
-                .or_else(|| environment("A2ACLI_BEARER"))
-                .map(Secret::new),
-            config,
+            whose: Whose::read(matches, config, environment),
         }
     }
 
     /// Asks, and says each line of what there is to print.
     pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Error> {
-        let site = Site::find(&self.config, self.bearer.clone()).await?;
+        let site = Site::find(&self.whose).await?;
         let answer = site.json(Method::GET, &self.path(), String::new()).await;
         site.leave().await;
         let answer = answer?;
-        if self.json {
+        if self.whose.json {
             say(&answer.to_string());
             return Ok(());
         }
@@ -138,7 +105,7 @@ impl Asked {
 
     fn path(&self) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
-        if let Some(agent) = &self.agent {
+        if let Some(agent) = &self.whose.agent {
             query.append_pair("agent", agent);
         }
         let mut number = |name: &str, value: Option<u64>| {

@@ -7,10 +7,8 @@ use std::path::PathBuf;
 use axum::http::Method;
 use serde_json::Value;
 
-use crate::cli::Secret;
-use crate::config::Config;
 use crate::error::Error;
-use crate::site::Site;
+use crate::site::{Site, Whose};
 
 mod arguments;
 #[cfg(test)]
@@ -30,11 +28,7 @@ const LINES: usize = 2000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     what: What,
-    agent: Option<String>,
-    json: bool,
-    bearer: Option<Secret>,
-    /// Where the data is.
-    pub(crate) config: Config,
+    whose: Whose,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +49,7 @@ enum What {
 impl Asked {
     /// Asks, and says each line of what there is to print.
     pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Error> {
-        let site = Site::find(&self.config, self.bearer.clone()).await?;
+        let site = Site::find(&self.whose).await?;
         let done = self.ask(&site, say).await;
         site.leave().await;
         done
@@ -67,7 +61,7 @@ impl Asked {
                 let adds = matches!(self.what, What::Add(_));
                 let path = format!("/api/memory/{}", if adds { "store" } else { "query" });
                 let mut body = body.clone();
-                if let Some(agent) = &self.agent {
+                if let Some(agent) = &self.whose.agent {
                     body["agent"] = agent.as_str().into();
                 }
                 let answer = site.json(Method::POST, &path, body.to_string()).await?;
@@ -109,7 +103,7 @@ impl Asked {
 
     fn path(&self, name: &str, format: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
-        if let Some(agent) = &self.agent {
+        if let Some(agent) = &self.whose.agent {
             query.append_pair("agent", agent);
         }
         if !format.is_empty() {
@@ -119,7 +113,7 @@ impl Asked {
     }
 
     fn say(&self, answer: &Value, show: fn(&Value) -> Vec<String>, say: impl Fn(&str) -> bool) {
-        if self.json {
+        if self.whose.json {
             say(&answer.to_string());
         } else {
             show(answer).iter().all(|line| say(line));

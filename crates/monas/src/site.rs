@@ -4,6 +4,8 @@
 use agent::{Household, Parts};
 use axum::Router;
 use axum::http::{Method, StatusCode, Uri};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgMatches};
 use memory::Memory;
 use serde_json::Value;
 use store::Store;
@@ -14,6 +16,61 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::memory::DEFAULT_AGENT;
 use crate::operator::{Failure, Server, exchange};
+
+/// Whose data a command is about, who asks, and how the answer is printed: what such commands have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Whose {
+    /// The agent; none is the default one.
+    pub(crate) agent: Option<String>,
+    /// The answer is printed as it is.
+    pub(crate) json: bool,
+    bearer: Option<Secret>,
+    /// Where the data is.
+    config: Config,
+}
+
+impl Whose {
+    /// A command with the arguments for it; `settings` are the flags of the server that say where the data is.
+    pub(crate) fn arguments(command: clap::Command, settings: &[Arg]) -> clap::Command {
+        let text = |name: &'static str, value: &'static str, help: &'static str| {
+            Arg::new(name).long(name).value_name(value).help(help)
+        };
+        let settings = settings.iter().map(|argument| {
+            let shown = matches!(argument.get_id().as_str(), "data" | "config");
+            argument.clone().hide(!shown)
+        });
+        command.args(settings).args([
+            text("for", "AGENT", "Which agent [default: the default agent]"),
+            text(
+                "bearer",
+                "TOKEN",
+                "Who asks a running server [A2ACLI_BEARER]",
+            ),
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_parser(PossibleValuesParser::new(["text", "json"]))
+                .default_value("text")
+                .help("What to print"),
+        ])
+    }
+
+    /// What the matches of such a command say.
+    pub(crate) fn read(
+        matches: &ArgMatches,
+        config: Config,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Self {
+        let text = |name: &str| matches.get_one::<String>(name).cloned();
+        let bearer = text("bearer").or_else(|| environment("A2ACLI_BEARER"));
+        Self {
+            agent: text("for"),
+            json: text("output").is_some_and(|it| it == "json"),
+            bearer: bearer.map(Secret::new),
+            config,
+        }
+    }
+}
 
 /// Who answers.
 pub(crate) enum Site {
@@ -29,8 +86,9 @@ pub(crate) enum Site {
 }
 
 impl Site {
-    /// Whoever has the data of a configuration, for a caller with this token.
-    pub(crate) async fn find(config: &Config, bearer: Option<Secret>) -> Result<Self, Error> {
+    /// Whoever has the data.
+    pub(crate) async fn find(whose: &Whose) -> Result<Self, Error> {
+        let Whose { config, bearer, .. } = whose;
         match compose::open(config, "a command").await {
             Ok(store) => {
                 let memory = compose::memory(config, store.clone(), None)?;
@@ -49,7 +107,10 @@ impl Site {
                 let words = by.split_whitespace().filter(|word| word.contains("://"));
                 let address = words.filter_map(|word| word.parse::<Uri>().ok()).next();
                 match address {
-                    Some(address) => Ok(Self::There(Server { address, bearer })),
+                    Some(address) => Ok(Self::There(Server {
+                        address,
+                        bearer: bearer.clone(),
+                    })),
                     None => Err(store::Error::InUse { folder, by }.into()),
                 }
             }

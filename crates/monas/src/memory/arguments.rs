@@ -8,38 +8,15 @@ use clap::{Arg, ArgMatches, value_parser};
 use serde_json::{Value, json};
 
 use super::{Asked, What};
-use crate::cli::Secret;
 use crate::config::Config;
+use crate::site::Whose;
 
 /// The command line of it; `settings` are the flags of the server that say where the data is.
 pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
     let text = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).help(help)
     };
-    let common = |command: clap::Command| {
-        let hidden = settings.iter().map(|argument| {
-            let shown = matches!(argument.get_id().as_str(), "data" | "config");
-            argument.clone().hide(!shown)
-        });
-        command.args(hidden).args([
-            text(
-                "for",
-                "AGENT",
-                "Whose memory [default: the default agent's]",
-            ),
-            text(
-                "bearer",
-                "TOKEN",
-                "Who asks a running server [A2ACLI_BEARER]",
-            ),
-            Arg::new("output")
-                .short('o')
-                .long("output")
-                .value_parser(PossibleValuesParser::new(["text", "json"]))
-                .default_value("text")
-                .help("What to print"),
-        ])
-    };
+    let common = |command| Whose::arguments(command, settings);
     let add = clap::Command::new("add")
         .about("Remember something: as an observation, or with a reason as a belief")
         .arg(
@@ -158,12 +135,7 @@ pub(crate) fn read(
     };
     Asked {
         what,
-        agent: text("for"),
-        json: text("output").is_some_and(|it| it == "json"),
-        bearer: text("bearer")
-            .or_else(|| environment("A2ACLI_BEARER"))
-            .map(Secret::new),
-        config,
+        whose: Whose::read(matches, config, environment),
     }
 }
 
