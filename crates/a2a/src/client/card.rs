@@ -23,6 +23,17 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Whether it is the card of the agent below a path. What was found at the host speaks for whatever it lists, and for
+    /// nobody else there.
+    fn is_at(&self, folder: &str, place: &Uri) -> bool {
+        let lists = |url: &str| {
+            let url = url.parse::<Uri>();
+            url.is_ok_and(|url| url.path().trim_end_matches('/') == folder)
+        };
+        let mut listed = self.card.supported_interfaces.iter();
+        place.path().starts_with(folder) || listed.any(|it| lists(&it.url))
+    }
+
     /// The card as a trusted key signed it; what the signature does not cover is not believed.
     pub(super) fn verified(self, trusted: &TrustedKeys) -> Result<Self, Error> {
         let verified = trusted.verify_value(self.raw);
@@ -38,7 +49,10 @@ impl Found {
 /// Fetches the card: at the address itself, or where cards are kept below it and at its host.
 pub(super) async fn fetch(dialer: &Dialer, url: &str) -> Result<Found, Error> {
     let mut missing = None;
-    for place in places(url)? {
+    let places = places(url)?;
+    let first = places.first().map_or("", |place| place.path());
+    let folder = first.strip_suffix(PATHS[0]).unwrap_or_default().to_owned();
+    for place in places {
         let request = Request::get(place.clone()).header("accept", "application/json");
         let request = request
             .body(Full::new(Bytes::new()))
@@ -50,7 +64,11 @@ pub(super) async fn fetch(dialer: &Dialer, url: &str) -> Result<Found, Error> {
                 let card = serde_json::from_slice(&body).map_err(|error| {
                     Error::Card(format!("what is at {place} is no JSON: {error}"))
                 })?;
-                return read(card, Some(&place));
+                let found = read(card, Some(&place))?;
+                if found.is_at(&folder, &place) {
+                    return Ok(found);
+                }
+                missing.get_or_insert_with(|| format!("the one at {place} is of another agent"));
             }
             status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
                 return Err(Error::Unauthorized {
