@@ -175,6 +175,12 @@ impl Server {
         Ok(())
     }
 
+    /// Has the agent take up a task that waits, though nobody has said anything: what it waits for will not come, or is
+    /// there already. One that is being worked on is taken up once more after that, and one that has ended is left alone.
+    pub async fn resume(&self, task: &str) -> Result<(), Error> {
+        self.inner.resume(task).await
+    }
+
     /// Ends streams and calls that wait, so that connections can close. Tasks go on.
     pub fn drain(&self) {
         self.inner.stopping.cancel();

@@ -167,6 +167,15 @@ pub(crate) fn load(view: &dyn View, scope: &Scope, id: &str) -> Result<Option<Ta
     }
 }
 
+/// The row of a task, whoever it belongs to, and whose it is.
+pub(crate) fn find(view: &dyn View, id: &str) -> Result<Option<(Scope, Row)>, store::Error> {
+    let row = view.row(&TASKS, id)?;
+    Ok(row.and_then(|row| match row.columns.first() {
+        Some(Value::Text(scope)) => Some((Scope::stored(scope), row)),
+        _ => None,
+    }))
+}
+
 /// The task of a row: its snapshot, and the events since.
 pub(crate) fn fold_row(view: &dyn View, row: &Row) -> Result<Task, store::Error> {
     fold_to(view, row, u64::MAX)

@@ -137,6 +137,7 @@ impl Inner {
                 metadata: request.metadata,
                 caller: call.caller,
                 extensions: call.extensions,
+                again: false,
             }),
             ticket: Some(ticket),
             reply: Some(reply),

@@ -37,6 +37,8 @@ pub(super) struct Asked {
     pub(super) metadata: Option<Struct>,
     pub(super) caller: Principal,
     pub(super) extensions: Vec<String>,
+    /// Nobody has said anything: the task is taken up again with what was said last.
+    pub(super) again: bool,
 }
 
 /// No more updates are taken: the task has ended, or the answer was a message.
@@ -48,6 +50,12 @@ impl Turn {
     /// The message to answer.
     pub fn message(&self) -> &Message {
         &self.asked.message
+    }
+
+    /// Whether nobody has said anything: the task is taken up again, after a restart or by
+    /// [`Server::resume`](super::Server::resume), and the message is the last one there was.
+    pub fn is_resumed(&self) -> bool {
+        self.asked.again
     }
 
     /// The text of the message: its text parts, in order.

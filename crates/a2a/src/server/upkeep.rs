@@ -13,6 +13,7 @@ use super::journal::{self, NOTES, RUNNING, SENDS, Scope, TASKS, WEBHOOKS};
 use super::push;
 use super::run::{Command, Incoming, Run, Wants};
 use super::turn::Asked;
+use crate::error::Error;
 use crate::types::wire::WireMessage as _;
 use crate::types::{Role, SendMessageConfiguration, Task};
 
@@ -73,6 +74,22 @@ impl Inner {
             self.push.begin(self, webhook);
         }
         Ok(())
+    }
+
+    /// Takes up a task that waits for somebody.
+    pub(super) async fn resume(self: &Arc<Self>, task: &str) -> Result<(), Error> {
+        let id = task.to_owned();
+        let found = self.store.read(move |view| {
+            let Some((scope, row)) = journal::find(view, &id)? else {
+                return Ok(None);
+            };
+            Ok(Some((scope, journal::fold_row(view, &row)?)))
+        });
+        let (scope, task) = found
+            .await?
+            .ok_or_else(|| Error::TaskNotFound(task.to_owned()))?;
+        let command = Command::Resume(Box::new(last_message(&scope, &task)));
+        self.command(&scope, &task.id, command)
     }
 
     /// Compacts and forgets what is due. Says whether there may be more of it.
@@ -174,6 +191,7 @@ fn last_message(scope: &Scope, task: &Task) -> Incoming {
             metadata: None,
             caller: scope.caller(),
             extensions: Vec::new(),
+            again: true,
         }),
         if_generation: None,
         webhook: None,
