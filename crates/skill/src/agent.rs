@@ -281,6 +281,9 @@ enum Choice<'a> {
     Nobody,
 }
 
+/// How long a mind may take. What it calls has its own limits; it may be told to pause, and others may come first.
+const MIND_TIME: Duration = Duration::from_secs(30 * 24 * 3600);
+
 /// What the answer of a mind is called.
 const MIND: &str = "answer";
 
@@ -344,11 +347,18 @@ impl Inner {
         let message = turn.message().clone();
         if let Some(running) = self.parked.take(&task.id) {
             running.desk.sit(turn.clone());
+            if turn.is_resumed() {
+                running.desk.withdraw();
+                return running.drive(turn, None, &self.parked).await;
+            }
             return running.drive(turn, Some(message), &self.parked).await;
         }
-        // The process that worked on it has ended.
+        // The process that worked on it has ended. What had not begun can be begun.
+        let mut asked = task.history.iter().rev().filter_map(extension::asked_in);
+        let early = asked.next().is_some_and(|it| it.early);
         if let Work::Skill(entry) = &work
             && !entry.checked.definition.traits.replayable
+            && !early
         {
             let error = SkillError::NotReplayable(entry.checked.definition.id.clone());
             return running::fail(&turn, &error).await;
@@ -376,7 +386,7 @@ impl Inner {
                 let id = entry.checked.definition.id.clone();
                 (id, self.fence.limit(entry))
             }
-            Work::Mind(_) => (MIND.to_owned(), self.fence.time),
+            Work::Mind(_) => (MIND.to_owned(), MIND_TIME),
         };
         let skill = match &work {
             Work::Skill(_) => id.as_str().into(),
@@ -392,6 +402,7 @@ impl Inner {
             skill,
             depth: 0,
             scope: "".into(),
+            early: false,
         };
         let work: BoxFuture<'static, Outcome> = match work {
             Work::Skill(entry) => {
@@ -413,6 +424,7 @@ impl Inner {
             desk,
             left: limit,
             limit,
+            parked: None,
         })
     }
 

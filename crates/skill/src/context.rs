@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::{Answered, Desk};
+use crate::desk::{Answered, Desk, within};
 use crate::error::SkillError;
 use crate::extension::{PROGRESS, Progress, put};
 use crate::fence::Fence;
@@ -36,6 +36,8 @@ pub struct Context {
     pub(crate) depth: usize,
     /// What answers and effects are kept under, besides their own keys.
     pub(crate) scope: Arc<str>,
+    /// The skill has not begun: hooks see it pass.
+    pub(crate) early: bool,
 }
 
 impl Context {
@@ -102,10 +104,37 @@ impl Context {
         schema: Value,
         question: impl Into<String>,
     ) -> Result<Value, SkillError> {
-        match self.desk.ask(&self.scope, question.into(), schema).await? {
-            Answered::Given(answer) => Ok(answer),
-            Answered::Declined => Err(SkillError::Declined),
+        let question = question.into();
+        loop {
+            let asked = self.ask_while(schema.clone(), question.clone());
+            if let Some(answer) = asked.await? {
+                return Ok(answer);
+            }
         }
+    }
+
+    /// The same for a question that can lose its point before it is answered. There is no answer when the task is taken
+    /// up again without one (see [`a2a::Server::resume`]): whoever asked looks whether it is still to be asked.
+    pub async fn ask_while(
+        &self,
+        schema: Value,
+        question: impl Into<String>,
+    ) -> Result<Option<Value>, SkillError> {
+        let asked = self
+            .desk
+            .ask(&self.scope, question.into(), schema, self.early);
+        match asked.await? {
+            Some(Answered::Given(answer)) => Ok(Some(answer)),
+            Some(Answered::Declined) => Err(SkillError::Declined),
+            None => Ok(None),
+        }
+    }
+
+    /// Waits for others, for as long as it takes: that is not the skill's own time, which is limited. Questions need no
+    /// such word.
+    pub async fn waiting<T>(&self, others: impl Future<Output = T>) -> T {
+        let _waiting = self.desk.wait();
+        others.await
     }
 
     /// Does something that must not be done twice, however often the skill is begun again: what it gave is kept
@@ -180,11 +209,12 @@ impl Context {
         let ctx = Self {
             skill: skill.into(),
             depth: self.depth + 1,
+            early: false,
             ..self.clone()
         };
         let limit = self.fence.limit(&entry);
         let called = Box::pin(self.fence.clone().call(entry, input, ctx));
-        let called = tokio::time::timeout(limit, called).await;
+        let called = within(limit, &self.desk, called).await;
         match called.unwrap_or(Err(SkillError::TimedOut(limit))) {
             // It is this skill's fault, not that of whoever called it.
             Err(error @ SkillError::InvalidInput(_)) => Err(SkillError::coded(

@@ -5,7 +5,8 @@
 //! twice is read from what was kept with the task.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use a2a::server::Turn;
 use a2a::types::{Message, TaskState};
@@ -13,6 +14,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
+use tokio::time::{Instant, sleep_until};
 
 use crate::error::SkillError;
 use crate::extension::Question;
@@ -37,6 +39,17 @@ struct Sitting {
     counts: BTreeMap<String, usize>,
     /// What is asked and not answered.
     open: Option<Open>,
+    waits: Waits,
+}
+
+/// How long the skill has waited for others: that is not its own time.
+#[derive(Default)]
+struct Waits {
+    /// So many wait now, since then.
+    now: usize,
+    since: Option<Instant>,
+    /// What is over.
+    over: Duration,
 }
 
 struct Open {
@@ -83,6 +96,7 @@ impl Desk {
                 questions: 0,
                 counts: BTreeMap::new(),
                 open: None,
+                waits: Waits::default(),
             }),
             asked: Notify::new(),
             asking: tokio::sync::Mutex::new(()),
@@ -121,14 +135,15 @@ impl Desk {
         Ok(turn.status(TaskState::Working, Some(message)).await?)
     }
 
-    /// Waits for an answer to a question, for as long as it takes. One that was answered before a restart is
-    /// answered again: it is known by its scope, and by its place among the questions of that.
+    /// Waits for an answer to a question, for as long as it takes; nothing, if it is withdrawn. One that was answered
+    /// before a restart is answered again: it is known by its scope, and by its place among the questions of that.
     pub(crate) async fn ask(
         &self,
         scope: &str,
         message: String,
         schema: Value,
-    ) -> Result<Answered, SkillError> {
+        early: bool,
+    ) -> Result<Option<Answered>, SkillError> {
         let _one = self.asking.lock().await;
         let (reply, answered) = oneshot::channel();
         {
@@ -137,12 +152,13 @@ impl Desk {
             sitting.questions += 1;
             let key = answer_key(scope, sitting.count(scope));
             if let Some(kept) = sitting.kept.get(&key) {
-                return read::<Kept>(kept).map(|kept| kept.answer);
+                return read::<Kept>(kept).map(|kept| Some(kept.answer));
             }
             let question = Question {
                 message,
                 schema,
                 number,
+                early,
             };
             let shown = false;
             sitting.open = Some(Open {
@@ -153,8 +169,33 @@ impl Desk {
             });
         }
         self.asked.notify_one();
-        let answered = answered.await;
-        answered.map_err(|_| SkillError::Interrupted("nobody will answer".to_owned()))
+        let answered = answered.await.ok();
+        if answered.is_none()
+            && let Some(count) = self.lock().counts.get_mut(scope)
+        {
+            // Whoever asks again asks the same.
+            *count -= 1;
+        }
+        Ok(answered)
+    }
+
+    /// What is asked is asked no more: it may have lost its point.
+    pub(crate) fn withdraw(&self) {
+        drop(self.lock().open.take());
+    }
+
+    /// From now on somebody waits, until the guard is dropped.
+    pub(crate) fn wait(self: &Arc<Self>) -> Waiting {
+        let waits = &mut self.lock().waits;
+        waits.now += 1;
+        waits.since.get_or_insert_with(Instant::now);
+        Waiting(self.clone())
+    }
+
+    /// How long there was waiting so far.
+    pub(crate) fn waited(&self) -> Duration {
+        let waits = &self.lock().waits;
+        waits.over + waits.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     pub(crate) fn count(&self, name: &str) -> usize {
@@ -223,6 +264,42 @@ impl Desk {
 
     fn lock(&self) -> MutexGuard<'_, Sitting> {
         self.sitting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Somebody waits for as long as this is there.
+pub(crate) struct Waiting(Arc<Desk>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let waits = &mut self.0.lock().waits;
+        waits.now -= 1;
+        if waits.now == 0
+            && let Some(since) = waits.since.take()
+        {
+            waits.over += since.elapsed();
+        }
+    }
+}
+
+/// Ends work that takes longer than this, besides the time in which it waits for others.
+pub(crate) async fn within<T>(
+    limit: Duration,
+    desk: &Desk,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    tokio::pin!(work);
+    let (began, before) = (Instant::now(), desk.waited());
+    loop {
+        let end = || began + limit + desk.waited().saturating_sub(before);
+        tokio::select! {
+            biased;
+            done = &mut work => return Some(done),
+            () = sleep_until(end()) => {}
+        }
+        if Instant::now() >= end() {
+            return None;
+        }
     }
 }
 

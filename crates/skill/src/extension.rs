@@ -42,6 +42,9 @@ pub struct Question {
     pub schema: Value,
     /// Which question of the task it is, from 0 on.
     pub number: usize,
+    /// It is asked before the skill has begun, which can be begun again for that reason, whatever it does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub early: bool,
 }
 
 /// How far a skill is.

@@ -103,9 +103,13 @@ impl Fence {
         let definition = &entry.checked.definition;
         let mut passed = 0;
         let mut outcome = None;
+        let before = Context {
+            early: true,
+            ..ctx.clone()
+        };
         for hook in &self.hooks {
             passed += 1;
-            match hook.before(definition, &mut input, ctx).await {
+            match hook.before(definition, &mut input, &before).await {
                 Ok(None) => {}
                 Ok(Some(reply)) => outcome = Some(Ok(reply)),
                 Err(error) => outcome = Some(Err(error)),

@@ -51,11 +51,35 @@ fn required(schema: &Value) -> Vec<&str> {
     names.filter_map(Value::as_str).collect()
 }
 
+/// The word that is meant, where a field takes some words only: people write `Yes.` for `yes`.
+fn one_of<'a>(field: &'a Value, said: &str) -> Option<&'a str> {
+    let words = field.get("enum")?.as_array()?.iter();
+    let said = said.trim_end_matches(['.', '!']);
+    words
+        .filter_map(Value::as_str)
+        .find(|word| word.eq_ignore_ascii_case(said))
+}
+
+/// An answer as its schema wants it: where a text is wanted and something else is given, that is written as JSON. Forms
+/// have no other way to ask for it, and programs no reason to write it so.
+pub(crate) fn in_writing(schema: &Value, mut answer: Value) -> Value {
+    let fields = schema.get("properties").and_then(Value::as_object);
+    for (name, field) in fields.into_iter().flatten() {
+        let wants_text = field.get("type").and_then(Value::as_str) == Some("string");
+        if let Some(given @ (Value::Object(_) | Value::Array(_))) = answer.get_mut(name)
+            && wants_text
+        {
+            *given = Value::String(given.to_string());
+        }
+    }
+    answer
+}
+
 /// A text as what a field holds.
 fn of_kind(field: &Value, text: &str) -> Option<Value> {
     let said = text.trim();
     match field.get("type")?.as_str()? {
-        "string" => Some(json!(text)),
+        "string" => Some(json!(one_of(field, said).unwrap_or(text))),
         "boolean" => match &*said.to_ascii_lowercase() {
             "yes" | "y" | "true" => Some(json!(true)),
             "no" | "n" | "false" => Some(json!(false)),

@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use tokio::time::Instant;
 
 use crate::definition;
-use crate::desk::{Answered, Desk, keep_answer};
+use crate::desk::{Answered, Desk, Waiting, keep_answer};
 use crate::error::{Fault, SkillError};
 use crate::extension::{self, QUESTION, Question};
 use crate::fence::Outcome;
@@ -27,6 +27,8 @@ pub(crate) struct Running {
     /// How long it may work yet, and how long it may work at all.
     pub(crate) left: Duration,
     pub(crate) limit: Duration,
+    /// It waits to be taken up again.
+    pub(crate) parked: Option<Waiting>,
 }
 
 /// Skills that wait for an answer, by task. When there are too many, who waited longest is given up: it is begun
@@ -71,9 +73,16 @@ impl Running {
         mut answer: Option<Message>,
         parked: &Parked,
     ) -> Result<(), Failure> {
-        let began = Instant::now();
-        let deadline = began + self.left;
-        let desk = self.desk.clone();
+        let (began, desk) = (Instant::now(), self.desk.clone());
+        // While it was parked it waited.
+        drop(self.parked.take());
+        let before = desk.waited();
+        let left = self.left;
+        let worked = || {
+            began
+                .elapsed()
+                .saturating_sub(desk.waited().saturating_sub(before))
+        };
         // What a skill does without waiting needs no word about being worked on.
         if let Poll::Ready(outcome) = poll!(self.work.as_mut()) {
             return self.end(&turn, outcome).await;
@@ -86,7 +95,10 @@ impl Running {
                 biased;
                 outcome = self.work.as_mut() => return self.end(&turn, outcome).await,
                 question = desk.asked() => question,
-                () = tokio::time::sleep_until(deadline) => {
+                () = tokio::time::sleep(left.saturating_sub(worked())) => {
+                    if worked() < left {
+                        continue;
+                    }
                     let late = Err(SkillError::TimedOut(self.limit));
                     return self.end(&turn, late).await;
                 }
@@ -104,7 +116,8 @@ impl Running {
             };
             // The question is open and can be shown again: an answer may come in the very next moment.
             desk.show_again();
-            self.left = self.left.saturating_sub(began.elapsed());
+            self.left = left.saturating_sub(worked());
+            self.parked = Some(desk.wait());
             let task = turn.task_id().to_owned();
             parked.put(&task, self);
             let asked = turn.status(TaskState::InputRequired, Some(shown(&question, &faults)));
@@ -187,6 +200,7 @@ fn read(question: &Question, message: &Message) -> Result<Answered, Vec<Fault>> 
     }
     let answer =
         input::from_parts(&question.schema, &message.parts).map_err(|fault| vec![fault])?;
+    let answer = input::in_writing(&question.schema, answer);
     let schema = jsonschema::validator_for(&question.schema);
     let schema = schema.map_err(|error| vec![Fault::new("", error.to_string())])?;
     let faults = definition::faults(&schema, &answer);
