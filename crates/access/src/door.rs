@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::Error;
+use crate::insider::{self, Insiders};
 use crate::principal::{Known, Principal, is_name};
 use crate::scheme::{Caller, Place, Scheme};
 use crate::shown::{Credentials, Shown};
@@ -36,6 +37,8 @@ pub struct Door {
     strangers: Strangers,
     /// Who alone is let in; none for all who are known.
     only: Option<Arc<[String]>>,
+    /// Callers of this process, who prove it whatever schemes there are.
+    insiders: Option<Insiders>,
 }
 
 impl Door {
@@ -45,6 +48,7 @@ impl Door {
             schemes: Arc::default(),
             strangers: Strangers::Anonymous,
             only: None,
+            insiders: None,
         }
     }
 
@@ -52,7 +56,8 @@ impl Door {
     pub fn new(schemes: Vec<(String, Scheme)>) -> Result<Self, Error> {
         for (index, (name, _)) in schemes.iter().enumerate() {
             let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-            let taken = schemes.iter().take(index).any(|(other, _)| other == name);
+            let taken = schemes.iter().take(index).any(|(other, _)| other == name)
+                || name == insider::SCHEME;
             if name.is_empty() || !name.chars().all(plain) || taken {
                 return Err(Error::SchemeName(name.clone()));
             }
@@ -61,6 +66,7 @@ impl Door {
             schemes: schemes.into(),
             strangers: Strangers::Refused,
             only: None,
+            insiders: None,
         })
     }
 
@@ -68,6 +74,15 @@ impl Door {
     #[must_use]
     pub fn strangers(self, strangers: Strangers) -> Self {
         Self { strangers, ..self }
+    }
+
+    /// The same door, which knows callers of this process as well.
+    #[must_use]
+    pub fn insiders(self, insiders: Insiders) -> Self {
+        Self {
+            insiders: Some(insiders),
+            ..self
+        }
     }
 
     /// A door of the same kind that lets in fewer: these callers alone, by their names.
@@ -140,7 +155,9 @@ impl Door {
                 Ok(())
             }
         };
-        if self.reads_authorization()
+        if let Some(insider) = self.insider(shown) {
+            meet(insider)?;
+        } else if self.reads_authorization()
             && let Some(credentials) = shown.authorization()?
         {
             meet(self.holder(&credentials, now)?)?;
@@ -158,6 +175,19 @@ impl Door {
             return self.certified(name);
         }
         Ok(known)
+    }
+
+    /// Who of this process calls, if one does.
+    fn insider(&self, shown: &Shown<'_>) -> Option<Principal> {
+        let insiders = self.insiders.as_ref()?;
+        match shown.authorization() {
+            Ok(Some(Credentials::Bearer(token))) => Some(Principal::known(Known {
+                name: insiders.holder(&token)?,
+                scheme: insider::SCHEME.to_owned(),
+                ..Known::default()
+            })),
+            _ => None,
+        }
     }
 
     fn reads_authorization(&self) -> bool {

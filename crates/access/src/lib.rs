@@ -29,12 +29,14 @@
 //! - `door`: who is let in, and what those are told who are not
 //! - `shown`: what a request, or a caller in so many words, shows
 //! - `scheme`: the ways to prove who one is; callers known by hashes of their secrets
+//! - `insider`: callers of the same process
 //! - `token`, `key`: signed tokens (JWT) and the keys that verify them
 
 mod door;
 #[cfg(test)]
 #[path = "door_tests.rs"]
 mod door_tests;
+mod insider;
 mod key;
 mod principal;
 mod scheme;
@@ -45,6 +47,7 @@ mod token;
 mod token_tests;
 
 pub use door::{Door, Refusal, Strangers};
+pub use insider::Insiders;
 pub use key::Keys;
 pub use principal::Principal;
 pub use scheme::{Callers, Hash, Place, Scheme};
@@ -71,6 +74,9 @@ pub enum Error {
     /// What should be keys are none.
     #[error("read keys: {0}")]
     Keys(&'static str),
+    /// The system has no random numbers.
+    #[error("make a secret: the system gave no random numbers")]
+    Random,
     /// What callers are to be asked for cannot be a header, a parameter or a cookie.
     #[error("use {0:?}: it cannot be the name of a header, a parameter or a cookie")]
     Place(String),
