@@ -21,8 +21,8 @@ pub(super) fn try_it(
                     "{{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"{method}\", \"params\":\n    {params}}}"
                 )
             };
-            let send = call("SendMessage", "jsonrpc", "echo hello");
-            let stream = call("SendStreamingMessage", "jsonrpc-stream", "burst 20 100ms");
+            let send = call("SendMessage", "jsonrpc", "/help");
+            let stream = call("SendStreamingMessage", "jsonrpc-stream", "/help");
             (
                 "JSON-RPC",
                 vec![
@@ -38,10 +38,7 @@ pub(super) fn try_it(
             )
         }
         "HTTP+JSON" => {
-            let (send, stream) = (
-                message("rest", "task hello"),
-                message("rest-stream", "burst 20 100ms"),
-            );
+            let (send, stream) = (message("rest", "/help"), message("rest-stream", "/help"));
             (
                 "HTTP+JSON (REST)",
                 vec![
@@ -71,10 +68,10 @@ pub(super) fn try_it(
             (
                 "gRPC",
                 vec![
-                    ("Send a message", call("SendMessage", "grpc", "echo hello")),
+                    ("Send a message", call("SendMessage", "grpc", "/help")),
                     (
                         "Watch a task at work",
-                        call("SendStreamingMessage", "grpc-stream", "burst 20 100ms"),
+                        call("SendStreamingMessage", "grpc-stream", "/help"),
                     ),
                 ],
             )
@@ -84,7 +81,7 @@ pub(super) fn try_it(
                 "import {{ newWebSocketRpcSession }} from \"capnweb\"\n\
                  const agent = newWebSocketRpcSession(\"{}\")\n\
                  console.log(await agent.sendMessage({{ messageId: crypto.randomUUID(),\n  \
-                 role: \"ROLE_USER\", parts: [{{ text: \"echo hello\" }}] }}))\n\
+                 role: \"ROLE_USER\", parts: [{{ text: \"/help\" }}] }}))\n\
                  agent[Symbol.dispose]()",
                 socket(url)
             );
@@ -102,7 +99,7 @@ pub(super) fn try_it(
                  socket.onmessage = ({{ data }}) => {{ console.log(data); socket.close() }}\n\
                  socket.onopen = () => socket.send(JSON.stringify({{ jsonrpc: \"2.0\", id: 1,\n  \
                  method: \"SendMessage\", params: {{ message: {{ messageId: crypto.randomUUID(),\n    \
-                 role: \"ROLE_USER\", parts: [{{ text: \"echo hello\" }}] }} }} }}))"
+                 role: \"ROLE_USER\", parts: [{{ text: \"/help\" }}] }} }} }}))"
             );
             (
                 "JSON-RPC over WebSockets",

@@ -11,7 +11,7 @@ use tokio::process::Command;
 
 use crate::support::agent::{Sent, texts};
 use crate::support::http::{Client, Version};
-use crate::support::program::{Ended, Monas, command, run};
+use crate::support::program::{Ended, Monas, command, living, run};
 
 fn home() -> TempDir {
     tempfile::tempdir().unwrap()
@@ -184,7 +184,7 @@ async fn a_second_server_on_the_same_data_is_refused_and_told_who_has_it() {
 #[tokio::test]
 async fn the_commands_on_its_page_work_as_they_are() {
     let home = home();
-    let monas = Monas::start(&mut command(home.path())).await;
+    let monas = Monas::start(&mut living(home.path())).await;
     let page = shell(&format!("curl -sS {}/", monas.url)).await;
     let commands: Vec<String> = page
         .split("<pre>")
@@ -198,19 +198,13 @@ async fn the_commands_on_its_page_work_as_they_are() {
             .unwrap_or_else(|| panic!("no {what} in {commands:#?}"))
     };
     for (what, expected) in [
-        ("\"SendMessage\"", r#""parts":[{"text":"echo hello"}]"#),
-        (
-            "\"SendStreamingMessage\"",
-            r#""state":"TASK_STATE_COMPLETED""#,
-        ),
-        (
-            "/message:send",
-            r#""artifacts":[{"artifactId":"task","parts":[{"text":"task hello"}]}]"#,
-        ),
-        ("/message:stream", r#""text":"c19 "#),
-        ("/a2a/rest/tasks", r#""totalSize":3"#),
-        ("/mcp", r#""name":"echo""#),
-        ("/acp/agents", r#""name":"echo""#),
+        ("\"SendMessage\"", "recall: Looks for"),
+        ("\"SendStreamingMessage\"", "TASK_STATE_COMPLETED"),
+        ("/message:send", "recall: Looks for"),
+        ("/message:stream", "TASK_STATE_COMPLETED"),
+        ("/a2a/rest/tasks", r#""totalSize":4"#),
+        ("/mcp", r#""name":"recall""#),
+        ("/acp/agents", r#""name":"recall""#),
     ] {
         let command = curl(what);
         assert!(command.starts_with("curl "), "{command}");
