@@ -4,7 +4,8 @@ use std::io::{IsTerminal as _, Write as _};
 
 use a2a::client::{Client, Error};
 use a2a::types::{
-    CancelTaskRequest, Event as Payload, Message, SendMessageRequest, StreamResponse, TaskState,
+    AgentCard, CancelTaskRequest, Event as Payload, Message, SendMessageRequest, StreamResponse,
+    TaskState,
 };
 use futures_util::StreamExt as _;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -58,7 +59,7 @@ pub(super) async fn talk(
         match line.trim() {
             "" => {}
             "/exit" | "/quit" => return Ok(()),
-            "/help" => print::note(HELP),
+            "/help" => print::note(&help(client.card())),
             "/new" => place = Place::default(),
             "/task" => print::note(place.waiting.as_deref().unwrap_or("no task waits")),
             text => match say(client, &mut place, text, printer, signals).await {
@@ -68,6 +69,17 @@ pub(super) async fn talk(
             },
         }
     }
+}
+
+/// What can be typed: the commands of the chat, and what the agent says that one can say to it.
+fn help(card: &AgentCard) -> String {
+    let mut help = HELP.to_owned();
+    for skill in &card.skills {
+        if let Some(example) = skill.examples.first() {
+            help = format!("{help}\n{example}: {}", skill.description);
+        }
+    }
+    help
 }
 
 /// Says a line and shows what comes of it.
