@@ -3,6 +3,7 @@
 use memory::Millis;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use skill::Definition;
 
 use crate::event::{EffectId, TurnId};
 
@@ -102,11 +103,11 @@ pub fn form() -> Value {
         "properties": {
             "decision": {
                 "type": "string",
-                "enum": ["approve", "yes", "reject", "no", "modify", "session"],
+                "enum": ["approve", "yes", "ok", "reject", "no", "modify", "session"],
                 "description": "approve, reject, modify (with another input), or session: approve now and for this conversation",
             },
             "input": { "type": "string", "description": "with modify: the input to use instead, as JSON" },
-            "field": { "type": "string", "description": "with approve and prefix: the field of the input that it is about" },
+            "field": { "type": "string", "description": "with prefix: the field of the input that it is about, if that is not clear" },
             "prefix": { "type": "string", "description": "with approve: also whatever begins so from now on" },
             "why": { "type": "string", "description": "with reject: what the agent is told" },
         },
@@ -114,23 +115,20 @@ pub fn form() -> Value {
     })
 }
 
-/// What an answer that fulfils the [`form`] decides; `input` is the schema of what the skill takes.
-pub fn decision(answer: &Value, input: &Value) -> Result<Decision, String> {
+/// What an answer that fulfils the [`form`] decides about calling a skill with this input.
+pub fn decision(answer: &Value, skill: &Definition, input: &Value) -> Result<Decision, String> {
     let text = |name: &str| answer.get(name).and_then(Value::as_str);
     let filled = |name: &str| text(name).filter(|text| !text.trim().is_empty());
     Ok(match text("decision").unwrap_or_default() {
         "session" => Decision::Approve(Remember::Session),
-        "approve" | "yes" => Decision::Approve(match (filled("field"), filled("prefix")) {
-            (Some(field), Some(prefix)) => Remember::Prefix {
-                field: field.to_owned(),
-                prefix: prefix.to_owned(),
-            },
-            _ => Remember::Once,
-        }),
+        "approve" | "yes" | "ok" => {
+            Decision::Approve(remember(filled("field"), filled("prefix"), input)?)
+        }
         "modify" => {
             let edited = filled("input").ok_or("to modify takes the input to use instead")?;
             let edited: Value = serde_json::from_str(edited).map_err(|error| error.to_string())?;
-            let schema = jsonschema::validator_for(input).map_err(|error| error.to_string())?;
+            let schema = jsonschema::validator_for(&skill.input);
+            let schema = schema.map_err(|error| error.to_string())?;
             if let Some(fault) = schema.iter_errors(&edited).next() {
                 return Err(format!("{}: {fault}", fault.instance_path()));
             }
@@ -138,4 +136,30 @@ pub fn decision(answer: &Value, input: &Value) -> Result<Decision, String> {
         }
         _ => Decision::Reject(filled("why").unwrap_or("it was not approved").to_owned()),
     })
+}
+
+/// What else an approval counts for. What is asked about begins with the prefix itself: otherwise it is not meant.
+fn remember(field: Option<&str>, prefix: Option<&str>, input: &Value) -> Result<Remember, String> {
+    let Some(prefix) = prefix else {
+        return match field {
+            Some(_) => Err("a field without a prefix says nothing".to_owned()),
+            None => Ok(Remember::Once),
+        };
+    };
+    let members = input.as_object().into_iter().flatten();
+    let mut fitting = members.filter(|(name, value)| {
+        let begins = value.as_str().is_some_and(|text| text.starts_with(prefix));
+        begins && field.is_none_or(|field| field == *name)
+    });
+    match (fitting.next(), fitting.next()) {
+        (Some((name, _)), None) => Ok(Remember::Prefix {
+            field: name.clone(),
+            prefix: prefix.to_owned(),
+        }),
+        (None, _) => Err(match field {
+            Some(field) => format!("{field:?} does not begin with {prefix:?} here"),
+            None => format!("nothing in the input begins with {prefix:?}"),
+        }),
+        (Some(_), Some(_)) => Err(format!("several fields begin with {prefix:?}: say which")),
+    }
 }

@@ -43,11 +43,11 @@ pub struct Ability {
     pub approval: bool,
 }
 
-/// What an agent knows and does.
+/// What an agent knows and does. A step works on a copy, so that what is long and seldom changes is shared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Context {
-    pub(crate) identity: Identity,
-    pub(crate) goals: Vec<Goal>,
+    pub(crate) identity: Arc<Identity>,
+    pub(crate) goals: Arc<Vec<Goal>>,
     pub(crate) abilities: Arc<BTreeMap<String, Ability>>,
     /// The requests that it has not answered.
     pub(crate) turns: BTreeMap<TurnId, Arc<Turn>>,
@@ -55,12 +55,12 @@ pub struct Context {
     pub(crate) wishes: BTreeMap<EffectId, Arc<Pending>>,
     /// Calls that a person decides about, and the last that were decided.
     pub(crate) approvals: BTreeMap<EffectId, Arc<Approval>>,
-    pub(crate) grants: Vec<Grant>,
+    pub(crate) grants: Arc<Vec<Grant>>,
     /// What was said last, by conversation; and the conversations, the last used last.
-    pub(crate) conversations: BTreeMap<String, Arc<Vec<Line>>>,
-    pub(crate) recent: Vec<String>,
+    pub(crate) conversations: Arc<BTreeMap<String, Arc<Vec<Line>>>>,
+    pub(crate) recent: Arc<Vec<String>>,
     /// How the last requests ended.
-    pub(crate) ended: VecDeque<(TurnId, Arc<Answer>)>,
+    pub(crate) ended: Arc<VecDeque<(TurnId, Arc<Answer>)>>,
     pub(crate) paused: bool,
     pub(crate) fault: Option<String>,
     /// The next number of an effect.
@@ -68,7 +68,7 @@ pub struct Context {
     /// When it last heard something of others.
     pub(crate) heard: Millis,
     /// When each timer went off last; an idle pursuit is one, too.
-    pub(crate) timers: BTreeMap<String, Millis>,
+    pub(crate) timers: Arc<BTreeMap<String, Millis>>,
     /// The version of its law, from 1.
     pub(crate) law_version: u64,
 }
@@ -264,8 +264,8 @@ impl Context {
     pub(crate) fn apply(&mut self, change: &Change) {
         match change {
             Change::Born { identity, goals } => {
-                self.identity = identity.clone();
-                self.goals.clone_from(goals);
+                self.identity = Arc::new(identity.clone());
+                self.goals = Arc::new(goals.clone());
             }
             Change::Law { .. } => self.law_version += 1,
             Change::LawKept { .. } => {}
@@ -330,15 +330,18 @@ impl Context {
                 }
             }
             Change::Granted { grant } => {
-                if self.grants.len() >= limits::GRANTS {
-                    self.grants.remove(0);
+                let grants = Arc::make_mut(&mut self.grants);
+                if grants.len() >= limits::GRANTS {
+                    grants.remove(0);
                 }
-                self.grants.push(grant.clone());
+                grants.push(grant.clone());
             }
             Change::Paused { paused } => self.paused = *paused,
             Change::Fault { problem } => self.fault.clone_from(problem),
             Change::Attended { at } => self.heard = *at,
-            Change::Timed { name, at } => drop(self.timers.insert(name.clone(), *at)),
+            Change::Timed { name, at } => {
+                Arc::make_mut(&mut self.timers).insert(name.clone(), *at);
+            }
         }
     }
 
@@ -363,18 +366,21 @@ impl Context {
         let Some(over) = self.turns.remove(turn) else {
             return;
         };
-        self.ended.push_back((turn.to_owned(), answer.clone()));
-        if self.ended.len() > limits::ENDED {
-            self.ended.pop_front();
+        let ended = Arc::make_mut(&mut self.ended);
+        ended.push_back((turn.to_owned(), answer.clone()));
+        if ended.len() > limits::ENDED {
+            ended.pop_front();
         }
         let heard = &over.heard;
-        self.recent.retain(|it| it != &heard.conversation);
-        self.recent.push(heard.conversation.clone());
-        if self.recent.len() > limits::CONVERSATIONS {
-            let oldest = self.recent.remove(0);
-            self.conversations.remove(&oldest);
+        let recent = Arc::make_mut(&mut self.recent);
+        let conversations = Arc::make_mut(&mut self.conversations);
+        recent.retain(|it| it != &heard.conversation);
+        recent.push(heard.conversation.clone());
+        if recent.len() > limits::CONVERSATIONS {
+            let oldest = recent.remove(0);
+            conversations.remove(&oldest);
         }
-        let lines = self.conversations.entry(heard.conversation.clone());
+        let lines = conversations.entry(heard.conversation.clone());
         let lines = Arc::make_mut(lines.or_default());
         let line = |by: Option<&str>, text: &str| Line {
             by: by.map(str::to_owned),

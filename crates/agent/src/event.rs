@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::approval::Decision;
-use crate::context::{Ability, Goal, Identity};
+use crate::context::{Ability, Goal, Identity, Outcome};
 use crate::law::{Edit, Law, Origin};
 use crate::message::Letter;
 
@@ -101,6 +101,15 @@ pub enum Perceived {
         /// Whom it is for: what they agreed to before counts for them alone.
         #[serde(default)]
         by: String,
+    },
+    /// A skill has been called by somebody else than the agent itself, and this came of it.
+    Did {
+        /// The task that the call was part of.
+        turn: TurnId,
+        /// The skill.
+        skill: String,
+        /// What came of it.
+        outcome: Outcome,
     },
     /// A person decided about a call.
     Decided {
@@ -305,6 +314,11 @@ pub enum Out {
         approval: Option<EffectId>,
         /// What is to be done.
         verdict: Verdict,
+    },
+    /// A task that waits for a person is to go on: nobody decided in time.
+    Resume {
+        /// Which.
+        turn: TurnId,
     },
 }
 

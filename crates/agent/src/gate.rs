@@ -6,10 +6,11 @@ use serde_json::Value;
 use skill::{Context, Definition, Hook, Reply, SkillError};
 
 use crate::approval::{self, Decision};
+use crate::context::Outcome as Came;
 use crate::event::{EffectId, Perceived, Verdict};
 use crate::monad::Outcome;
 use crate::resident::Resident;
-use crate::text;
+use crate::{limits, text, turn};
 
 /// The gate of one agent.
 #[derive(Debug)]
@@ -29,6 +30,35 @@ impl Hook for Gate {
             Ok(None)
         })
     }
+
+    fn after<'a>(
+        &'a self,
+        definition: &'a Definition,
+        reply: Reply<Value>,
+        ctx: &'a Context,
+    ) -> BoxFuture<'a, skill::Outcome> {
+        Box::pin(async move {
+            let gave = text::in_words(&turn::words(&reply));
+            let gave = text::bounded(&gave, limits::LINE);
+            self.did(definition, Came::Gave(Value::String(gave)), ctx)
+                .await?;
+            Ok(reply)
+        })
+    }
+
+    fn on_error<'a>(
+        &'a self,
+        definition: &'a Definition,
+        error: SkillError,
+        ctx: &'a Context,
+    ) -> BoxFuture<'a, skill::Outcome> {
+        Box::pin(async move {
+            let why = text::bounded(&error.to_string(), limits::LINE);
+            let failed = Came::Failed(error.code().to_owned(), why);
+            self.did(definition, failed, ctx).await?;
+            Err(error)
+        })
+    }
 }
 
 impl Gate {
@@ -41,46 +71,65 @@ impl Gate {
     ) -> Result<Value, SkillError> {
         let skill = definition.id.clone();
         let place = format!("{}/{skill}#{}", ctx.scope(), ctx.count(&skill));
-        let mut outcome = self
-            .perceive(Perceived::Wanted {
-                turn: ctx.task_id(),
-                place,
-                conversation: ctx.context_id(),
-                skill,
-                input: input.clone(),
-                marked: definition.traits.approval,
-                by: ctx.caller().to_string(),
-            })
-            .await?;
+        let by = ctx.caller().to_string();
+        let wanted = Perceived::Wanted {
+            turn: ctx.task_id(),
+            place,
+            conversation: ctx.context_id(),
+            skill,
+            input: input.clone(),
+            marked: definition.traits.approval,
+            by: by.clone(),
+        };
+        // An agent that was paused takes its time.
+        let mut outcome = ctx.waiting(self.perceive(wanted.clone())).await?;
         loop {
             let (approval, verdict) = outcome.gate.ok_or_else(stopped)?;
-            match verdict {
+            let approval = match verdict {
                 Verdict::Go(input) => return Ok(input),
                 Verdict::No(why) => return Err(SkillError::Refused(why)),
-                Verdict::Ask => {
-                    let approval = approval.ok_or_else(stopped)?;
-                    let decision = self.ask(approval, definition, input, ctx).await?;
-                    let by = ctx.caller().to_string();
-                    outcome = self
-                        .perceive(Perceived::Decided {
-                            approval,
-                            decision,
-                            by,
-                        })
-                        .await?;
-                }
-            }
+                Verdict::Ask => approval.ok_or_else(stopped)?,
+            };
+            let by = by.clone();
+            let next = match self.ask(approval, definition, input, ctx).await? {
+                Some(decision) => Perceived::Decided {
+                    approval,
+                    decision,
+                    by,
+                },
+                // It may have been decided otherwise.
+                None => wanted.clone(),
+            };
+            outcome = ctx.waiting(self.perceive(next)).await?;
         }
     }
 
-    /// Asks until the answer is a decision. To decline is to reject.
+    /// Tells the agent what came of a call that others have made. Of its own it hears anyway.
+    async fn did(
+        &self,
+        definition: &Definition,
+        outcome: Came,
+        ctx: &Context,
+    ) -> Result<(), SkillError> {
+        if !ctx.scope().is_empty() {
+            return Ok(());
+        }
+        let did = Perceived::Did {
+            turn: ctx.task_id(),
+            skill: definition.id.clone(),
+            outcome,
+        };
+        self.perceive(did).await.map(drop)
+    }
+
+    /// Asks until the answer is a decision, or the question has lost its point. To decline is to reject.
     async fn ask(
         &self,
         approval: EffectId,
         definition: &Definition,
         input: &Value,
         ctx: &Context,
-    ) -> Result<Decision, SkillError> {
+    ) -> Result<Option<Decision>, SkillError> {
         let mut shown = preview(definition, input, ctx).await?;
         let question = |shown: &str| {
             format!(
@@ -92,24 +141,26 @@ impl Gate {
         let mut asked = question(&shown);
         let ctx = ctx.scoped(&format!("approval-{approval}"));
         loop {
-            match ctx.ask_for(approval::form(), asked.clone()).await {
-                Ok(answer) => match approval::decision(&answer, &definition.input) {
+            match ctx.ask_while(approval::form(), asked.clone()).await {
+                Ok(None) => return Ok(None),
+                Ok(Some(answer)) => match approval::decision(&answer, definition, input) {
                     Ok(decision @ Decision::Approve(_)) => {
                         // What was agreed to is what was shown.
                         let now = preview(definition, input, &ctx).await?;
                         if now == shown {
-                            return Ok(decision);
+                            return Ok(Some(decision));
                         }
                         shown = now;
                         asked = format!("That has changed meanwhile.\n{}", question(&shown));
                     }
-                    Ok(decision) => return Ok(decision),
+                    Ok(decision) => return Ok(Some(decision)),
                     Err(problem) => {
                         asked = format!("That cannot be used: {problem}\n{}", question(&shown));
                     }
                 },
                 Err(SkillError::Declined) => {
-                    return Ok(Decision::Reject("the question was declined".to_owned()));
+                    let why = "the question was declined".to_owned();
+                    return Ok(Some(Decision::Reject(why)));
                 }
                 Err(error) => return Err(error),
             }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use memory::{Memory, Millis};
+use memory::{Access, Handle, Memory, Millis};
 use model::Model;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -78,10 +78,13 @@ impl Parts {
     }
 }
 
-/// What sends a message to an agent in its own name: what it does by the clock begins as a task like any other.
+/// What reaches an agent's tasks in its own name: what it does by the clock begins as a task like any other.
 pub trait Errand: Send + Sync + 'static {
     /// Begins a task of this agent with this request.
     fn begin(&self, agent: &str, request: String) -> BoxFuture<'static, Result<(), String>>;
+
+    /// Has a task of this agent go on that waits for a person who does not answer.
+    fn resume(&self, agent: &str, task: String) -> BoxFuture<'static, Result<(), String>>;
 }
 
 /// What an agent is, besides its skills.
@@ -134,6 +137,8 @@ pub(crate) struct Inner {
 struct Slot {
     print: Print,
     model: Option<Arc<dyn Model>>,
+    /// What it looks into besides its own memory.
+    views: Vec<String>,
     awake: Option<Awake>,
     /// Time matters to it: something is not finished, or it does something by the clock.
     timed: bool,
@@ -161,10 +166,14 @@ impl Household {
         crate::law::meta::check(&profile.law)?;
         let (mut journal, life) = Journal::open(self.0.parts.store.clone(), &profile.id).await?;
         let born = journal.last() == 0;
+        if !born {
+            note_differences(&profile, &life);
+        }
         let law = if born { &profile.law } else { life.law() };
         let slot = Slot {
             print: print(law, skills, &profile),
             model: profile.model.clone(),
+            views: profile.views.clone(),
             awake: None,
             timed: life.minds_time() || law.minds_time(),
         };
@@ -223,6 +232,7 @@ impl Household {
             // It is nobody's twin: it is only looked at.
             print: Sha256::digest(id.as_bytes()).into(),
             model: None,
+            views: Vec::new(),
             awake: None,
             timed: life.minds_time() || life.law().minds_time(),
         };
@@ -316,6 +326,17 @@ impl Inner {
         own.unwrap_or_else(|| self.parts.model.clone())
     }
 
+    /// The spaces of memory that an agent recalls from: its own, and those that it may look into.
+    pub(crate) fn spaces(&self, id: &str) -> Vec<Handle> {
+        let Some(memory) = &self.parts.memory else {
+            return Vec::new();
+        };
+        let views = self.lock().get(id).map(|slot| slot.views.clone());
+        let views = views.into_iter().flatten();
+        let views = views.filter_map(|name| Some(memory.space(&name).ok()?.shared(Access::Read)));
+        memory.space(id).into_iter().chain(views).collect()
+    }
+
     /// Puts something into the mailbox of an agent, and wakes it if it sleeps. Waits while the mailbox is full.
     pub(crate) async fn send(self: &Arc<Self>, id: &str, post: Post) -> Result<(), Error> {
         let mut post = post;
@@ -396,6 +417,18 @@ impl Inner {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Slot>> {
         self.agents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Says what a profile wants of an agent that has become something else: its own life counts.
+fn note_differences(profile: &Profile, life: &Life) {
+    let agent = &*profile.id;
+    let goals = life.context().goals().iter().map(|goal| &goal.text);
+    if !goals.eq(&profile.objectives) {
+        tracing::warn!(agent, "it was born with other objectives, and keeps them");
+    }
+    if life.context().law_version == 1 && life.law() != &profile.law {
+        tracing::warn!(agent, "it was born with another law, and keeps it");
     }
 }
 

@@ -75,7 +75,7 @@ pub use journal::{Checked, Record, TABLES};
 pub use law::{Edit, Law, Origin, Refused};
 pub use message::{Board, Letter};
 pub use resident::{Resident, Status, Version};
-pub use skills::{Others, ask_agent};
+pub use skills::{Asked, Others, Said, ask_agent};
 pub use step::{Life, Step, step};
 pub use turn::{OWN, PRIORITY, principal};
 pub use why::{Because, Explanation};

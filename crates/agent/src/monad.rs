@@ -66,8 +66,10 @@ struct Owner {
     journal: Journal,
     /// Who works on which request.
     working: BTreeMap<TurnId, mpsc::UnboundedSender<Job>>,
+    /// Calls that are wanted during a pause, whoever wants them. Nothing has become of them yet.
+    held: Vec<(Perceived, oneshot::Sender<Outcome>)>,
     /// What the agent does for itself. It ends with the agent.
-    own: JoinSet<Perceived>,
+    own: JoinSet<Option<Perceived>>,
 }
 
 /// Lives until it has nothing to do for a while, or something is wrong. Says whether time matters to it.
@@ -82,6 +84,7 @@ pub(crate) async fn live(
         life,
         journal,
         working: BTreeMap::new(),
+        held: Vec::new(),
         own: JoinSet::new(),
     };
     owner.govern();
@@ -90,7 +93,10 @@ pub(crate) async fn live(
     loop {
         let post = tokio::select! {
             biased;
-            Some(Ok(what)) = owner.own.join_next() => Some(Post::Perceive(what, None)),
+            Some(done) = owner.own.join_next() => match done {
+                Ok(Some(what)) => Some(Post::Perceive(what, None)),
+                _ => continue,
+            },
             post = tokio::time::timeout_at(active + patience, mailbox.recv()) => match post {
                 Ok(Some(post)) => Some(post),
                 // Nobody can reach it any more.
@@ -125,11 +131,20 @@ pub(crate) async fn live(
 impl Owner {
     async fn take(&mut self, post: Post) -> Result<(), Error> {
         match post {
+            Post::Perceive(what @ Perceived::Wanted { .. }, Some(reply))
+                if self.life.context.paused =>
+            {
+                self.held.retain(|(_, reply)| !reply.is_closed());
+                self.held.push((what, reply));
+            }
             Post::Perceive(what, reply) => {
                 let outcome = self.perceive(what).await?;
                 if let Some(reply) = reply {
                     // Whoever asked may have gone.
                     drop(reply.send(outcome));
+                }
+                if !self.life.context.paused {
+                    self.release().await?;
                 }
             }
             Post::Attach {
@@ -151,12 +166,26 @@ impl Owner {
         Ok(())
     }
 
+    /// What was held is taken, now that there is no pause.
+    async fn release(&mut self) -> Result<(), Error> {
+        for (what, reply) in std::mem::take(&mut self.held) {
+            // Nobody wants it any more.
+            if reply.is_closed() {
+                continue;
+            }
+            let outcome = self.perceive(what).await?;
+            drop(reply.send(outcome));
+        }
+        Ok(())
+    }
+
     /// It does nothing, and nobody does anything for it but wait for a person.
     fn at_rest(&self) -> bool {
         let context = &self.life.context;
         let mut working = self.working.iter();
         let busy = working.any(|(turn, to)| !to.is_closed() && context.works_on(turn));
-        !busy && self.own.is_empty()
+        let held = self.held.iter().any(|(_, reply)| !reply.is_closed());
+        !busy && !held && self.own.is_empty()
     }
 
     /// A step: decided, recorded, taken in, and given out, in this order.
@@ -188,6 +217,7 @@ impl Owner {
                     }
                 }
                 Out::Gate { approval, verdict } => gate = Some((approval, verdict)),
+                Out::Resume { turn } => self.resume(turn),
             }
         }
         Ok(Outcome { gate })
@@ -233,14 +263,32 @@ impl Owner {
                 Some(errand) => errand.begin(&id, request).await,
                 None => Err("nobody runs errands for this agent".to_owned()),
             };
-            match begun {
+            Some(match begun {
                 Ok(()) => Perceived::Begun { effect },
                 Err(message) => Perceived::Failed {
                     effect,
                     code: "errand".to_owned(),
                     message,
                 },
+            })
+        });
+    }
+
+    /// Has a task go on that waits for a person.
+    fn resume(&mut self, task: TurnId) {
+        let Some(errand) = self.parts.errand.clone() else {
+            return;
+        };
+        let id = self.life.context.identity.id.clone();
+        self.own.spawn(async move {
+            if let Err(problem) = errand.resume(&id, task).await {
+                tracing::warn!(
+                    agent = id,
+                    problem,
+                    "a task waits on, though nobody decided"
+                );
             }
+            None
         });
     }
 

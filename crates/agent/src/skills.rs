@@ -19,10 +19,15 @@ pub(crate) fn of(agent: &Resident) -> Registry {
         return Registry::new();
     };
     let skills = Registry::new().with(Remember {
-        space: space.clone(),
+        agent: agent.clone(),
+        space,
     });
     skills
-        .and_then(|skills| skills.with(Recalls { space }))
+        .and_then(|skills| {
+            skills.with(Recalls {
+                agent: agent.clone(),
+            })
+        })
         .expect("their ids are two")
 }
 
@@ -41,7 +46,33 @@ pub trait Others: Send + Sync + 'static {
     fn names(&self) -> Vec<String>;
 
     /// Asks one of them, and waits for what it says.
-    fn ask(&self, agent: &str, request: String) -> BoxFuture<'static, Result<String, String>>;
+    fn ask(&self, agent: &str, asked: Asked) -> BoxFuture<'static, Result<Said, String>>;
+}
+
+/// What another agent is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// What it is known by: the same asked again has the same, so that it is not done twice.
+    pub id: String,
+    /// In words.
+    pub text: String,
+    /// The task that it answers a question of, if it does.
+    pub task: Option<String>,
+}
+
+/// What another agent says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Said {
+    /// That is all.
+    Answer(String),
+    /// It asks something before it goes on with a task.
+    Question {
+        /// What.
+        text: String,
+        /// The task.
+        task: String,
+    },
 }
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
@@ -78,6 +109,7 @@ struct Remembered {
 }
 
 struct Remember {
+    agent: Resident,
     space: Handle,
 }
 
@@ -103,7 +135,7 @@ impl Skill for Remember {
         input: RememberInput,
         ctx: Context,
     ) -> Result<Reply<Remembered>, SkillError> {
-        let source = format!("user:{}", ctx.caller());
+        let source = self.source(&input.text, &ctx).await?;
         let context = input
             .context
             .unwrap_or_else(|| "what was asked to be remembered".to_owned());
@@ -146,6 +178,25 @@ impl Skill for Remember {
     }
 }
 
+impl Remember {
+    /// Whose word it is: that of whoever calls, or asked for it in so many words; otherwise the agent came to it by
+    /// itself, and that is not their word.
+    async fn source(&self, text: &str, ctx: &Context) -> Result<String, SkillError> {
+        let (task, text) = (ctx.task_id(), text.to_owned());
+        let said = self.agent.look(move |life, _| {
+            let turn = life.context().turns.get(&task)?;
+            let heard = &turn.heard;
+            let source = crate::step::source(heard.origin, &heard.from);
+            Some(text::says(&heard.text, &text).then_some(source))
+        });
+        Ok(match said.await? {
+            None => format!("user:{}", ctx.caller()),
+            Some(Some(source)) => source,
+            Some(None) => "own".to_owned(),
+        })
+    }
+}
+
 #[derive(Deserialize, JsonSchema, SkillInput)]
 struct RecallInput {
     /// What to look for, in any words.
@@ -161,7 +212,7 @@ fn few() -> usize {
 }
 
 struct Recalls {
-    space: Handle,
+    agent: Resident,
 }
 
 impl Skill for Recalls {
@@ -188,18 +239,18 @@ impl Skill for Recalls {
         recall.noted = Noted::Use;
         // What it holds comes first. What was only seen counts where it holds nothing.
         recall.layers = vec![Layer::Axiom, Layer::Belief, Layer::Procedure];
-        let held = self.space.recall(recall.clone()).await;
-        let mut answer = held.map_err(|error| failed(&error))?;
-        if answer.hits.is_empty() {
+        let spaces = self.agent.household.0.spaces(&self.agent.id);
+        let held = crate::turn::found(&spaces, &recall).await;
+        let mut found = held.map_err(|error| failed(&error))?;
+        if found.is_empty() {
             recall.layers.clear();
-            let seen = self.space.recall(recall).await;
-            answer = seen.map_err(|error| failed(&error))?;
+            let seen = crate::turn::found(&spaces, &recall).await;
+            found = seen.map_err(|error| failed(&error))?;
         }
-        if answer.hits.is_empty() {
+        if found.is_empty() {
             return Ok(Reply::Done("I remember nothing about that.".to_owned()));
         }
-        let lines = answer.hits.iter().map(|hit| {
-            let found = crate::turn::found(hit);
+        let lines = found.iter().map(|found| {
             let sure = found
                 .confidence
                 .map_or_else(String::new, |it| format!(", {it:.2} sure"));
@@ -237,6 +288,7 @@ impl Skill for AskAgent {
     const SPEC: Spec = {
         let mut traits = Traits::new();
         traits.open_world = true;
+        traits.replayable = true;
         Spec::new(
             Id::new("ask-agent"),
             "Ask an agent",
@@ -258,13 +310,35 @@ impl Skill for AskAgent {
                 let names = self.others.names().join(", ");
                 SkillError::coded("which-agent", format!("say which agent to ask: {names}"))
             })?;
-        let (others, request) = (self.others.clone(), input.request);
-        let asked = ctx.once("asked", async move {
-            others
-                .ask(&agent, request)
-                .await
-                .map_err(|why| SkillError::coded("agent", why))
-        });
-        Ok(Reply::Done(asked.await?))
+        let (mut text, mut task) = (input.request, None);
+        for round in 0..QUESTIONS {
+            let id = format!("{}/{}/{round}", ctx.task_id(), ctx.scope());
+            let asked = async {
+                let asked = self.others.ask(&agent, Asked { id, text, task });
+                asked.await.map_err(|why| SkillError::coded("agent", why))
+            };
+            match ctx.once(&format!("asked-{round}"), asked).await? {
+                Said::Answer(text) => return Ok(Reply::Done(text)),
+                Said::Question {
+                    text: asks,
+                    task: of,
+                } => {
+                    // What it asks is for whoever asked: this agent has nothing to say to it.
+                    let told: Told = ctx.ask(format!("{agent} asks: {asks}")).await?;
+                    (text, task) = (told.answer, Some(of));
+                }
+            }
+        }
+        let why = format!("{agent} has asked {QUESTIONS} times");
+        Err(SkillError::coded("agent", why))
     }
+}
+
+/// How often another agent may ask back.
+const QUESTIONS: usize = 8;
+
+#[derive(Deserialize, JsonSchema, SkillInput)]
+struct Told {
+    /// What the other agent is told.
+    answer: String,
 }

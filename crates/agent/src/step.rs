@@ -18,6 +18,7 @@ pub(crate) use act::selection;
 mod gate;
 mod own;
 mod request;
+pub(crate) use request::source;
 mod weigh;
 
 #[cfg(test)]
@@ -149,6 +150,8 @@ impl Work<'_> {
                 decision,
                 by,
             } => self.decided(*approval, decision, by),
+            // It is in the journal, and changes nothing.
+            Perceived::Did { .. } => {}
             Perceived::Paused => self.change(Change::Paused { paused: true }),
             Perceived::Resumed => self.resumed(),
             Perceived::Ticked => self.ticked(),

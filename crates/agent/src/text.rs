@@ -31,16 +31,24 @@ pub(crate) fn relevance<'a>(text: &str, others: impl IntoIterator<Item = &'a str
     shared as f64 / long.len() as f64
 }
 
-/// Which part of the texts in a value was said before, from 0 to 1. What has no texts in it is said.
+/// Whether a text says another, word for word, whatever stands before, after and between the words.
+pub(crate) fn says(text: &str, other: &str) -> bool {
+    let (text, other): (Vec<String>, Vec<String>) = (words(text).collect(), words(other).collect());
+    !other.is_empty() && text.windows(other.len()).any(|part| part == other)
+}
+
+/// Which part of the texts in a value was said before, from 0 to 1, by their words. What has no words in it is said.
 pub(crate) fn grounded(value: &Value, said: &str) -> f64 {
     let (mut all, mut known) = (0_usize, 0_usize);
-    let said = said.to_lowercase();
     let mut left = vec![value];
     while let Some(value) = left.pop() {
         match value {
             Value::String(text) => {
-                all += 1;
-                known += usize::from(said.contains(&text.trim().to_lowercase()));
+                let count = words(text).count();
+                all += count;
+                if says(said, text) {
+                    known += count;
+                }
             }
             Value::Array(items) => left.extend(items),
             Value::Object(members) => left.extend(members.values()),

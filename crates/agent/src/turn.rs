@@ -23,6 +23,7 @@ mod perceive;
 mod recall;
 mod remember;
 
+pub(crate) use act::words;
 pub use perceive::{OWN, PRIORITY, principal};
 pub(crate) use recall::found;
 pub(crate) use remember::against;
@@ -85,14 +86,12 @@ async fn perform(
     again: bool,
     brief: Option<Box<Brief>>,
 ) -> Perceived {
-    let parts = &agent.household.0.parts;
-    let space = parts
-        .memory
-        .as_ref()
-        .and_then(|memory| memory.space(&agent.id).ok());
+    let spaces = agent.household.0.spaces(&agent.id);
     let effect = wish.id;
     match wish.effect {
-        Effect::Recall { question, limit } => recall::recall(space, effect, question, limit).await,
+        Effect::Recall { question, limit } => {
+            recall::recall(&spaces, effect, question, limit).await
+        }
         Effect::Think => {
             let model = agent.household.0.model(&agent.id);
             decide::think(&model, ctx, effect, brief).await
@@ -100,7 +99,8 @@ async fn perform(
         Effect::Call { skill, input } => act::call(ctx, effect, &skill, input, again).await,
         Effect::Clarify { question } => act::clarify(ctx, effect, question).await,
         Effect::Remember { candidates } => {
-            remember::remember(space, effect, candidates, &ctx.task_id(), again).await
+            let own = spaces.first();
+            remember::remember(own, effect, candidates, &ctx.task_id(), again).await
         }
         Effect::Begin { .. } => Perceived::Begun { effect },
     }

@@ -98,7 +98,13 @@ fn request_of(history: History<'_>, question: &str) -> Option<String> {
                 text::relevance(question, [heard.text.as_str()]),
                 &heard.turn,
             ),
+            Perceived::Wanted { turn, .. } if question.contains(turn.as_str()) => {
+                return Some(turn.clone());
+            }
             Perceived::Wanted { turn, skill, .. } if lower.contains(skill.as_str()) => (0.9, turn),
+            Perceived::Wanted { turn, input, .. } => {
+                (text::relevance(question, [&*input.to_string()]), turn)
+            }
             _ => continue,
         };
         // A word in common by chance is no reason.
@@ -137,6 +143,10 @@ fn about_law(history: History<'_>) -> Vec<Because> {
 /// What happened with a request, in order.
 fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
     let mut because = Vec::new();
+    // A skill that is called by its name is no request that the agent thinks about.
+    let heard = history
+        .iter()
+        .any(|(_, it)| matches!(&it.event.what, Perceived::Heard(it) if it.turn == turn));
     for (event, record) in history {
         let mut say = |says: String| {
             because.push(Because {
@@ -153,8 +163,16 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
                 ));
             }
             Perceived::Wanted {
-                turn: it, skill, ..
+                turn: it,
+                skill,
+                input,
+                by,
+                ..
             } if it == turn => {
+                if !heard {
+                    let input = text::bounded(&input.to_string(), 200);
+                    say(format!("{by} called {skill} with {input}."));
+                }
                 let asked = record
                     .changes
                     .iter()
@@ -163,6 +181,9 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
                     say(format!("A person had to agree to {skill}, so I asked."));
                 }
             }
+            Perceived::Did {
+                turn: it, outcome, ..
+            } if it == turn => say(came(outcome)),
             _ => {}
         }
         for change in &record.changes {
@@ -202,12 +223,7 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
                 }
                 Change::Outcome {
                     turn: it, outcome, ..
-                } if it == turn => say(match outcome {
-                    Outcome::Gave(output) => {
-                        format!("It gave: {}", text::bounded(&text::in_words(output), 200))
-                    }
-                    Outcome::Failed(_, why) => format!("Nothing came of it: {why}."),
-                }),
+                } if it == turn => say(came(outcome)),
                 Change::Ended { turn: it, answer } if it == turn => say(match answer.end {
                     End::Answered => format!("So I said: {}", text::bounded(&answer.text, 300)),
                     End::Refused => format!("So I refused: {}", text::bounded(&answer.text, 300)),
@@ -219,6 +235,16 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
         }
     }
     because
+}
+
+/// What came of a call, in words.
+fn came(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Gave(output) => {
+            format!("It gave: {}", text::bounded(&text::in_words(output), 200))
+        }
+        Outcome::Failed(_, why) => format!("Nothing came of it: {why}."),
+    }
 }
 
 /// Whether an approval was asked for a request.

@@ -7,18 +7,19 @@ use std::sync::Arc;
 
 use a2a::server::{AfterRestart, Failure, Turn};
 use a2a::types::{Message, Task};
-use access::Refusal;
+use access::{Principal, Refusal};
 use futures_core::future::BoxFuture;
 use skill::{Agent, Manifest};
 
 use crate::error::Error;
+use crate::memory::DEFAULT_AGENT;
 
 #[cfg(test)]
 #[path = "agents_tests.rs"]
 mod tests;
 
 /// What addresses of the protocol begin with, and the agent at the root: no other agent can be called that.
-const RESERVED: [&str; 5] = ["v1", "tasks", "extendedAgentCard", "agents", "default"];
+const RESERVED: [&str; 5] = ["v1", "tasks", "extendedAgentCard", "agents", DEFAULT_AGENT];
 
 /// The agents of a server. Clones are the same agents.
 #[derive(Clone, Debug)]
@@ -71,6 +72,15 @@ impl Agents {
         self.others.iter().map(|(id, agent)| (&**id, agent))
     }
 
+    /// Whether an agent is for somebody. Of one that is not there nothing is known that could be hidden.
+    pub(crate) fn is_for(&self, id: &str, caller: &Principal) -> bool {
+        let agent = match id {
+            DEFAULT_AGENT => Some(&self.first),
+            id => self.others.get(id),
+        };
+        agent.is_none_or(|agent| admits(agent, caller))
+    }
+
     fn all(&self) -> impl Iterator<Item = &Agent> {
         std::iter::once(&self.first).chain(self.others.values())
     }
@@ -106,9 +116,9 @@ fn unfit(id: &str) -> Option<&'static str> {
 
 /// The manifests of a folder, by the names of their files. Laws (`NAME.law.toml`) may lie beside them.
 pub(crate) fn read(folder: &Path) -> Result<Vec<(String, PathBuf, Manifest)>, Error> {
-    let failed = |source| Error::System {
-        what: "read the folder of agents",
-        source,
+    let failed = |error: std::io::Error| Error::Manifest {
+        path: folder.to_owned(),
+        problem: error.to_string(),
     };
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -163,14 +173,18 @@ impl a2a::server::Agent for Agents {
     }
 }
 
+/// Whether the manifest of an agent lets somebody call it.
+fn admits(agent: &Agent, caller: &Principal) -> bool {
+    let callers = agent.manifest().access.callers.as_ref();
+    callers.is_none_or(|callers| callers.iter().any(|it| it == caller.name()))
+}
+
 /// An agent that is called by its name, at whatever address: who may call it is looked up here, too.
 struct Admitting(Agent);
 
 impl a2a::server::Agent for Admitting {
     fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
-        let callers = self.0.manifest().access.callers.as_ref();
-        let name = turn.caller().name();
-        if callers.is_some_and(|callers| !callers.iter().any(|it| it == name)) {
+        if !admits(&self.0, turn.caller()) {
             let refusal = Refusal::uninvited();
             return Box::pin(std::future::ready(Err(Failure::refusal(refusal.into()))));
         }

@@ -11,6 +11,7 @@ fn an_id_is_a_label_that_no_address_of_the_protocol_has() {
     for id in [
         "",
         "v1",
+        "default",
         "tasks",
         "agents",
         "extendedAgentCard",

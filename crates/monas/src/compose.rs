@@ -11,7 +11,7 @@ use a2a::server::{TABLES, Targets};
 use a2a::service::Tenant;
 use a2a::signature::SigningKey;
 use a2a::types::AgentCard;
-use access::{Door, Strangers};
+use access::{Door, Insiders, Strangers};
 use axum::Router;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -20,6 +20,7 @@ use model::Model;
 use skill::{Agent, Manifest, Registry};
 use store::{Store, Table};
 use tokio_util::sync::CancellationToken;
+use workspace::api::Rights;
 
 use crate::agents::Agents;
 use crate::app::App;
@@ -27,7 +28,7 @@ use crate::config::{Access, Bindings, Config, Data};
 use crate::demo;
 use crate::error::Error;
 use crate::listen::{self, Beyond, Guard, Listener, Tls};
-use crate::lives::Lives;
+use crate::lives::{Lives, Reach};
 use crate::mcp::{self, Site};
 use crate::memory::DEFAULT_AGENT;
 use crate::page::{self, Page};
@@ -68,7 +69,11 @@ impl Server {
             return Self::start_agents(config, app.agents(config).await?).await;
         }
         let base = Base::lay(config).await?;
-        let (agents, memory, lives) = raise(config, &base.store, &base.url, app).await?;
+        let reach = Reach {
+            url: base.url.clone(),
+            insiders: base.insiders.clone(),
+        };
+        let (agents, memory, lives) = raise(config, &base.store, Some(reach), app).await?;
         let mut card = agents.first().card();
         base.declare(&mut card, None);
         let around = Around {
@@ -179,7 +184,7 @@ pub async fn serve_stdio(
     let store = open(config, "the server on standard input").await?;
     let (agents, life) = if app.lives() {
         // Nobody can be reached here, so agents of this process cannot ask each other.
-        let (agents, memory, lives) = raise(config, &store, "", app).await?;
+        let (agents, memory, lives) = raise(config, &store, None, app).await?;
         (agents, Some((memory, lives)))
     } else {
         (app.agent(config).await?.into(), None)
@@ -213,11 +218,11 @@ pub async fn serve_stdio(
     Ok(ended?)
 }
 
-/// Gives life to the agents of an app, which are reached below `url`.
+/// Gives life to the agents of an app.
 async fn raise(
     config: &Config,
     store: &Store,
-    url: &str,
+    reach: Option<Reach>,
     app: App,
 ) -> Result<(Agents, Memory, Lives), Error> {
     let plans = app.plans(config)?;
@@ -225,7 +230,7 @@ async fn raise(
     let reader = model.clone().filter(|_| config.models.reads_memory);
     let memory = memory(config, store.clone(), reader)?;
     let files = files(config)?;
-    let lives = Lives::begin(store.clone(), memory.clone(), model, files, url);
+    let lives = Lives::begin(store.clone(), memory.clone(), model, files, reach);
     let agents = lives.raise(plans).await?;
     Ok((agents, memory, lives))
 }
@@ -239,12 +244,15 @@ struct Base {
     url: String,
     signer: Option<SigningKey>,
     door: Arc<Door>,
+    /// How agents of this process prove who they are.
+    insiders: Insiders,
     access: Access,
 }
 
 impl Base {
     async fn lay(config: &Config) -> Result<Self, Error> {
-        let door = Arc::new(door::build(&config.access)?);
+        let insiders = Insiders::new().map_err(door::Error::from)?;
+        let door = Arc::new(door::build(&config.access)?.insiders(insiders.clone()));
         let key = config.signing_key.as_deref();
         let signer = key.map(signing::read).transpose()?;
         let listener = Listener::bind(config.listen, listen_options(config)?).await?;
@@ -266,6 +274,7 @@ impl Base {
             url,
             signer,
             door,
+            insiders,
             access: config.access.clone(),
         })
     }
@@ -350,6 +359,17 @@ impl Base {
         };
         let (mut router, session) = self.wires(&served, wire.clone(), &site, serve_mcp)?;
         let mut sessions = vec![session];
+        if lives.is_some() {
+            // Whoever knows its id finds it there, too.
+            let below = binding::below(DEFAULT_AGENT);
+            let served = Served {
+                below: &below,
+                ..served
+            };
+            let (routes, session) = self.wires(&served, wire.clone(), &site, serve_mcp)?;
+            router = router.nest(&below, routes);
+            sessions.push(session);
+        }
         for (id, agent) in agents.others() {
             let mut card = agent.card();
             self.declare(&mut card, Some(id));
@@ -376,9 +396,12 @@ impl Base {
         let page = Page::of(&card, self.address.encrypted, &deprecated).beside(&self.url);
         // The page, the sign of life and the card are for everybody. Bindings ask in their own words who calls.
         let operator = operator::routes(tasks.clone());
-        let mut people = workspace::api::memory::routes(memory.clone(), DEFAULT_AGENT);
+        let known = agents.clone();
+        let rights =
+            Rights::everybody(DEFAULT_AGENT).only(move |caller, agent| known.is_for(agent, caller));
+        let mut people = workspace::api::memory::routes(memory.clone(), rights.clone());
         if let Some(lives) = &lives {
-            let living = workspace::api::agent::routes(lives.household().clone(), DEFAULT_AGENT);
+            let living = workspace::api::agent::routes(lives.household().clone(), rights);
             people = people.merge(living);
         }
         let router = page::routes(&page)

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use a2a::client::{Client, Settings};
 use a2a::service::{Call, Service as _};
-use a2a::types::{Answer, Message, Part, SendMessageConfiguration, SendMessageRequest, Task};
-use access::Principal;
-use agent::{Errand, Household, Law, Others, Parts, Profile};
+use a2a::types::{
+    Answer, Message, Part, SendMessageConfiguration, SendMessageRequest, Task, TaskState,
+};
+use access::{Insiders, Principal};
+use agent::{Asked, Errand, Household, Law, Others, Parts, Profile, Said};
 use futures_core::future::BoxFuture;
 use memory::{Keep, Lasting, Memory, Reason};
 use model::Model;
@@ -33,18 +35,25 @@ pub(crate) struct Lives {
     /// What they can do with files.
     files: Registry,
     errands: Arc<Errands>,
-    url: String,
+    reach: Option<Reach>,
     ticking: JoinHandle<()>,
 }
 
+/// Where the agents of a server are reached, and how they prove to each other who they are.
+#[derive(Clone)]
+pub(crate) struct Reach {
+    pub(crate) url: String,
+    pub(crate) insiders: Insiders,
+}
+
 impl Lives {
-    /// Nobody lives yet. Agents are reached below `url` once they are served.
+    /// Nobody lives yet. Agents that cannot be reached cannot ask each other.
     pub(crate) fn begin(
         store: Store,
         memory: Memory,
         model: Option<Arc<dyn Model>>,
         files: Registry,
-        url: &str,
+        reach: Option<Reach>,
     ) -> Self {
         let errands = Arc::new(Errands::default());
         let mut parts = Parts::new(store)
@@ -60,21 +69,18 @@ impl Lives {
             memory,
             files,
             errands,
-            url: url.to_owned(),
+            reach,
             ticking,
         }
     }
 
     /// Gives life to agents, the first one at the root.
     pub(crate) async fn raise(&self, plans: Vec<Plan>) -> Result<Agents, Error> {
-        let others: Arc<dyn Others> = Arc::new(Neighbours {
-            url: self.url.clone(),
-            ids: plans.iter().filter_map(|plan| plan.id.clone()).collect(),
-        });
+        let ids: Vec<String> = plans.iter().map(id_of).collect();
         let mut agents: Option<Agents> = None;
         for plan in plans {
             let id = plan.id.clone();
-            let agent = self.give_life(plan, &others).await?;
+            let agent = self.give_life(plan, &ids).await?;
             agents = Some(match (agents, id) {
                 (Some(agents), Some(id)) => agents.with(&id, agent)?,
                 _ => agent.into(),
@@ -83,8 +89,8 @@ impl Lives {
         Ok(agents.expect("there is always one at the root"))
     }
 
-    async fn give_life(&self, plan: Plan, others: &Arc<dyn Others>) -> Result<Agent, Error> {
-        let id = plan.id.clone().unwrap_or_else(|| DEFAULT_AGENT.to_owned());
+    async fn give_life(&self, plan: Plan, all: &[String]) -> Result<Agent, Error> {
+        let id = id_of(&plan);
         let mut profile = Profile::new(id.clone(), plan.manifest.name.clone());
         profile.description.clone_from(&plan.manifest.description);
         profile.objectives.clone_from(&plan.manifest.objectives);
@@ -103,9 +109,16 @@ impl Lives {
             None => skills.clone(),
         };
         let resident = self.household.admit(profile, &capable).await?;
-        plan.options.skills = skills
-            .merge(&resident.skills())?
-            .merge(&agent::ask_agent(&resident, others.clone()))?;
+        plan.options.skills = skills.merge(&resident.skills())?;
+        if let Some(reach) = &self.reach {
+            let others = Neighbours {
+                reach: reach.clone(),
+                own: id.clone(),
+                ids: all.iter().filter(|it| **it != id).cloned().collect(),
+            };
+            let asking = agent::ask_agent(&resident, Arc::new(others));
+            plan.options.skills = plan.options.skills.merge(&asking)?;
+        }
         plan.options.mind = Some(resident.mind());
         plan.options.hooks.push(resident.gate());
         self.hold(&id, &axioms).await?;
@@ -206,11 +219,26 @@ impl Errand for Errands {
             begun.map(drop).map_err(|error| error.to_string())
         })
     }
+
+    fn resume(&self, _agent: &str, task: String) -> BoxFuture<'static, Result<(), String>> {
+        let tasks = self.0.get().cloned();
+        Box::pin(async move {
+            let tasks = tasks.ok_or("it is not served yet")?;
+            tasks.resume(&task).await.map_err(|error| error.to_string())
+        })
+    }
 }
 
-/// Agents that can be asked: those of this server, each by its id, over A2A like anybody else.
+/// What an agent is known by.
+fn id_of(plan: &Plan) -> String {
+    plan.id.clone().unwrap_or_else(|| DEFAULT_AGENT.to_owned())
+}
+
+/// Agents that can be asked: the others of this server, each by its id, over A2A like anybody else.
 struct Neighbours {
-    url: String,
+    reach: Reach,
+    /// Who asks.
+    own: String,
     ids: Vec<String>,
 }
 
@@ -219,31 +247,45 @@ impl Others for Neighbours {
         self.ids.clone()
     }
 
-    fn ask(&self, agent: &str, request: String) -> BoxFuture<'static, Result<String, String>> {
+    fn ask(&self, agent: &str, asked: Asked) -> BoxFuture<'static, Result<Said, String>> {
         if !self.ids.iter().any(|id| id == agent) {
-            let why = format!("there is no agent {agent:?}");
+            let why = format!("there is no other agent {agent:?}");
             return Box::pin(std::future::ready(Err(why)));
         }
-        let url = format!("{}{}", self.url, a2a::binding::below(agent));
+        let Reach { url, insiders } = &self.reach;
+        let url = format!("{url}{}", a2a::binding::below(agent));
+        let token = insiders.token(&self.own);
         Box::pin(async move {
             let failed = |error: a2a::client::Error| error.to_string();
-            let found = Client::discover(&url, Settings::default()).await;
-            let message = Message::user(uuid::Uuid::new_v4().to_string(), request);
+            let settings = Settings::default().bearer(&token).map_err(failed)?;
+            let found = Client::discover(&url, settings).await;
+            let mut message = Message::user(asked.id, asked.text);
+            message.task_id = asked.task.unwrap_or_default();
             let answer = found.map_err(failed)?.send_message(message.into()).await;
             Ok(match answer.map_err(failed)?.payload {
-                Answer::Message(message) => words(message.parts.iter()),
-                Answer::Task(task) => said(&task),
-                _ => String::new(),
+                Answer::Message(message) => Said::Answer(words(message.parts.iter())),
+                Answer::Task(task) => said(task),
+                _ => Said::Answer(String::new()),
             })
         })
     }
 }
 
-/// What a task comes to, in words.
-fn said(task: &Task) -> String {
-    let artifacts = task.artifacts.iter().flat_map(|it| &it.parts);
+/// What a task comes to, or waits for.
+fn said(task: Task) -> Said {
+    let state = task.status.as_ref().map(|it| it.state);
     let status = task.status.as_ref().and_then(|it| it.message.as_ref());
-    words(artifacts.chain(status.into_iter().flat_map(|it| &it.parts)))
+    let status = status.into_iter().flat_map(|it| &it.parts);
+    match state {
+        Some(TaskState::InputRequired) => Said::Question {
+            text: words(status),
+            task: task.id,
+        },
+        _ => {
+            let artifacts = task.artifacts.iter().flat_map(|it| &it.parts);
+            Said::Answer(words(artifacts.chain(status)))
+        }
+    }
 }
 
 fn words<'a>(parts: impl Iterator<Item = &'a Part>) -> String {

@@ -9,6 +9,7 @@ use clap::{Arg, ArgMatches};
 use memory::Memory;
 use serde_json::Value;
 use store::Store;
+use workspace::api::Rights;
 
 use crate::cli::Secret;
 use crate::compose;
@@ -93,8 +94,10 @@ impl Site {
             Ok(store) => {
                 let memory = compose::memory(config, store.clone(), None)?;
                 let household = Household::new(Parts::new(store.clone()).memory(memory.clone()));
-                let remembering = workspace::api::memory::routes(memory.clone(), DEFAULT_AGENT);
-                let living = workspace::api::agent::routes(household.clone(), DEFAULT_AGENT);
+                // Who can open the data needs nobody's leave.
+                let rights = Rights::everybody(DEFAULT_AGENT);
+                let remembering = workspace::api::memory::routes(memory.clone(), rights.clone());
+                let living = workspace::api::agent::routes(household.clone(), rights);
                 Ok(Self::Here {
                     router: remembering.merge(living),
                     memory,

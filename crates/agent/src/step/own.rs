@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Work;
 use crate::approval::Standing;
 use crate::context::{Change, Goal, Identity};
-use crate::event::{Effect, EffectId, Out};
+use crate::event::{Effect, EffectId, Out, TurnId};
 use crate::law::{Edit, Law};
 
 /// What an idle pursuit is called among the timers.
@@ -43,9 +43,10 @@ impl Work<'_> {
     pub(super) fn ticked(&mut self) {
         let late = self.now.approvals.values();
         let late = late.filter(|it| it.standing == Standing::Pending && self.at > it.until);
-        let late: Vec<EffectId> = late.map(|it| it.id).collect();
-        for approval in late {
+        let late: Vec<(EffectId, TurnId)> = late.map(|it| (it.id, it.turn.clone())).collect();
+        for (approval, turn) in late {
             self.expire(approval);
+            self.done.out.push(Out::Resume { turn });
         }
         if self.now.paused {
             return;

@@ -393,7 +393,7 @@ fn agrees(said: &str) -> bool {
 }
 
 /// What memory calls a source of this origin.
-pub(super) fn source(origin: Origin, from: &str) -> String {
+pub(crate) fn source(origin: Origin, from: &str) -> String {
     match origin {
         Origin::Own => "own".to_owned(),
         origin => format!("{}:{from}", origin.name()),

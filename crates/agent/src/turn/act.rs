@@ -34,16 +34,16 @@ pub(super) async fn call(
         .scoped(&format!("call-{effect}"))
         .call(skill, input)
         .await;
-    match called.map(words) {
+    match called.map(|reply| words(&reply)) {
         Ok(output) => Perceived::Done { effect, output },
         Err(error) => failed(error.code(), error.to_string()),
     }
 }
 
 /// What a skill gave, as a value.
-fn words(reply: Reply<Value>) -> Value {
+pub(crate) fn words(reply: &Reply<Value>) -> Value {
     match reply {
-        Reply::Done(output) => output,
+        Reply::Done(output) => output.clone(),
         Reply::Message(message) => {
             let texts = message.parts.iter().filter_map(a2a::types::Part::as_text);
             Value::String(texts.collect::<Vec<_>>().join("\n"))

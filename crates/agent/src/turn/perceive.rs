@@ -37,8 +37,13 @@ pub(super) fn heard(agent: &str, message: &Message, ctx: &Context) -> Result<Hea
     let about = |key: &str| message.metadata.as_ref().and_then(|it| it.get(key));
     let caller = ctx.caller().to_string();
     let own = about(OWN).and_then(|it| it.as_bool()) == Some(true) && caller == principal(agent);
+    // A letter is from whoever brings it, whatever it says: an agent of this server proves who it is, and others are
+    // known by the names under which they call.
     let (origin, from) = match &letter {
-        Some(letter) => (Origin::Agent, letter.provenance.agent.clone()),
+        Some(letter) if caller == principal(&letter.provenance.agent) => {
+            (Origin::Agent, letter.provenance.agent.clone())
+        }
+        Some(_) => (Origin::Agent, caller),
         None if own => (Origin::Own, caller),
         None => (Origin::User, caller),
     };

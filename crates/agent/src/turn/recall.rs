@@ -1,32 +1,23 @@
 //! What has to do with a request is called to mind.
 
-use memory::{Handle, Recall};
+use memory::{Error, Handle, Hit, Recall};
 
 use crate::event::{EffectId, Found, Perceived};
 
 pub(super) async fn recall(
-    space: Option<Handle>,
+    spaces: &[Handle],
     effect: EffectId,
     question: String,
     limit: u32,
 ) -> Perceived {
-    let nothing = Perceived::Recalled {
-        effect,
-        found: Vec::new(),
-    };
-    let Some(space) = space.filter(|_| !question.trim().is_empty()) else {
-        return nothing;
-    };
+    if question.trim().is_empty() {
+        let found = Vec::new();
+        return Perceived::Recalled { effect, found };
+    }
     let mut recall = Recall::new(question);
     recall.limit = limit as usize;
-    match space.recall(recall).await {
-        Ok(answer) => {
-            let found = answer.hits.iter().map(found);
-            Perceived::Recalled {
-                effect,
-                found: found.collect(),
-            }
-        }
+    match found(spaces, &recall).await {
+        Ok(found) => Perceived::Recalled { effect, found },
         Err(error) => Perceived::Failed {
             effect,
             code: "memory".to_owned(),
@@ -35,8 +26,29 @@ pub(super) async fn recall(
     }
 }
 
+/// What these spaces have to say to a question, the best first.
+pub(crate) async fn found(spaces: &[Handle], recall: &Recall) -> Result<Vec<Found>, Error> {
+    let mut all: Vec<(f32, Found)> = Vec::new();
+    for (place, space) in spaces.iter().enumerate() {
+        let answer = space.recall(recall.clone()).await?;
+        all.extend(answer.hits.iter().map(|hit| {
+            let mut found = one(hit);
+            if place > 0 {
+                found.source = format!("{} in {}", found.source, space.name());
+            }
+            (hit.relevance, found)
+        }));
+    }
+    if spaces.len() > 1 {
+        // What is as relevant stays in the order of the spaces.
+        all.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        all.truncate(recall.limit);
+    }
+    Ok(all.into_iter().map(|(_, found)| found).collect())
+}
+
 /// A hit with where it comes from.
-pub(crate) fn found(hit: &memory::Hit) -> Found {
+fn one(hit: &Hit) -> Found {
     let record = &hit.record;
     Found {
         record: record.id.to_string(),

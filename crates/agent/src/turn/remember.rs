@@ -5,7 +5,7 @@ use memory::{Certainty, Content, Error, Handle, Keep, Outcome, Reason};
 use crate::event::{Candidate, EffectId, Kept, Perceived};
 
 pub(super) async fn remember(
-    space: Option<Handle>,
+    space: Option<&Handle>,
     effect: EffectId,
     candidates: Vec<Candidate>,
     task: &str,
@@ -15,9 +15,9 @@ pub(super) async fn remember(
     if let Some(space) = space {
         for candidate in candidates {
             let text = candidate.text.clone();
-            let kept = match again && is_there(&space, &text, task).await {
+            let kept = match again && is_there(space, &text, task).await {
                 true => Ok(kept("", "known")),
-                false => one(&space, candidate, task).await,
+                false => one(space, candidate, task).await,
             };
             outcomes.push(kept.unwrap_or_else(|error| Kept {
                 against: None,

@@ -195,3 +195,164 @@ async fn a_question_is_a_form_that_every_protocol_can_show() {
     let fields = question.schema["properties"].as_object().unwrap();
     assert!(fields.values().all(|field| field["type"] == "string"));
 }
+
+#[tokio::test]
+async fn what_one_caller_agreed_to_counts_for_nobody_else() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let task = bench.say(WISH).await;
+    bench.answer(&task, json!({ "decision": "session" })).await;
+    let again = bench.say(WISH).await;
+    assert_eq!(state(&again), TaskState::Completed, "{}", status(&again));
+    let other = bench.send_by("bob", said("talk", WISH)).await;
+    assert_eq!(state(&other), TaskState::InputRequired);
+    assert_eq!(world.notes.written.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn what_has_changed_since_it_was_shown_is_shown_again() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let task = bench.say(WISH).await;
+    *world.notes.beside.lock().unwrap() = ", over what is there".to_owned();
+    let task = bench.answer(&task, approve()).await;
+    assert_eq!(state(&task), TaskState::InputRequired);
+    let asked = status(&task);
+    assert!(asked.contains("changed meanwhile"), "{asked}");
+    assert!(asked.contains("over what is there"), "{asked}");
+    assert!(world.notes.written.lock().unwrap().is_empty());
+    let task = bench.answer(&task, approve()).await;
+    assert_eq!(output(&task), "wrote todo.md");
+}
+
+#[tokio::test]
+async fn what_is_too_long_to_be_shown_is_not_agreed_to() {
+    let world = World::new();
+    let bench = world.begin().await;
+    *world.notes.beside.lock().unwrap() = "x".repeat(200_000);
+    let task = bench.say(WISH).await;
+    assert_ne!(state(&task), TaskState::InputRequired);
+    assert!(world.notes.written.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn what_an_agent_does_by_itself_waits_for_nobody() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let mut errand = said("own", WISH);
+    let own = json!({ agent::OWN: true });
+    errand.metadata = own.as_object().cloned().map(Into::into);
+    let task = bench
+        .send_by(&agent::principal("scout"), errand.clone())
+        .await;
+    assert_ne!(state(&task), TaskState::InputRequired);
+    assert!(
+        output(&task).contains("nobody is there"),
+        "{}",
+        output(&task)
+    );
+    // Whoever else says so is asked like anybody.
+    errand.message_id.push('2');
+    let task = bench.send_by("mallory", errand).await;
+    assert_eq!(state(&task), TaskState::InputRequired);
+    assert!(world.notes.written.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_task_does_not_wait_for_longer_than_a_decision_would_count() {
+    let world = World::new();
+    let mut law = Law::default();
+    law.attention.approval_seconds = 60;
+    let bench = world.begin_with(law, None).await;
+    let said = bench.say(WISH).await;
+    let note = json!({ "path": "a.md", "content": "milk" });
+    let called = bench.call("write-note", note).await;
+    world.pass(61);
+    bench.household.tick().await;
+    for (task, end) in [(said, TaskState::Completed), (called, TaskState::Rejected)] {
+        let task = loop {
+            let task = bench.task(&task.id).await;
+            if !matches!(state(&task), TaskState::InputRequired | TaskState::Working) {
+                break task;
+            }
+            tokio::task::yield_now().await;
+        };
+        assert_eq!(state(&task), end);
+        let said = output(&task);
+        assert!(said.contains("nobody decided in time"), "{said}");
+    }
+    assert_eq!(bench.resident.status().await.unwrap().state, State::Idle);
+    assert!(world.notes.written.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_task_that_is_taken_up_early_asks_once_more() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let task = bench.say(WISH).await;
+    bench.server.resume(&task.id).await.unwrap();
+    let again = loop {
+        let again = bench.task(&task.id).await;
+        if again.generation > task.generation && state(&again) == TaskState::InputRequired {
+            break again;
+        }
+        tokio::task::yield_now().await;
+    };
+    let task = bench.answer(&again, approve()).await;
+    assert_eq!(output(&task), "wrote todo.md");
+    assert_eq!(world.notes.written.lock().unwrap().len(), 1);
+    assert!(bench.server.resume("no-such-task").await.is_err());
+}
+
+#[tokio::test]
+async fn a_call_that_had_not_begun_is_begun_after_a_restart() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let note = json!({ "path": "a.md", "content": "milk" });
+    let task = bench.call("write-note", note).await;
+    assert_eq!(state(&task), TaskState::InputRequired);
+    bench.killed().await;
+    let bench = world.begin().await;
+    let task = bench.answer(&task, approve()).await;
+    assert_eq!(output(&task), "wrote a.md");
+    assert_eq!(world.notes.written.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn people_say_yes_in_many_ways_and_programs_need_not_write_json_as_text() {
+    let world = World::new();
+    let bench = world.begin().await;
+    for word in ["Yes.", "OK", "approve!"] {
+        let task = bench.say(WISH).await;
+        let mut message = said("talk", word);
+        message.task_id.clone_from(&task.id);
+        let task = bench.send(message).await;
+        assert_eq!(output(&task), "wrote todo.md", "{word}");
+    }
+    let task = bench.say(WISH).await;
+    let input = json!({ "path": "a.md", "content": "oat milk" });
+    let answer = json!({ "decision": "modify", "input": input });
+    let task = bench.answer(&task, answer).await;
+    assert_eq!(output(&task), "wrote a.md");
+}
+
+#[tokio::test]
+async fn a_prefix_is_of_what_is_asked_about() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let task = bench.say(WISH).await;
+    let other = json!({ "decision": "approve", "prefix": "notes/" });
+    let task = bench.answer(&task, other).await;
+    assert_eq!(state(&task), TaskState::InputRequired);
+    let asked = status(&task);
+    assert!(
+        asked.contains("nothing in the input begins with"),
+        "{asked}"
+    );
+    let fits = json!({ "decision": "approve", "prefix": "todo" });
+    let task = bench.answer(&task, fits).await;
+    assert_eq!(output(&task), "wrote todo.md");
+    let grants = bench.resident.status().await.unwrap().grants;
+    let prefix = grants[0].prefix.clone();
+    assert_eq!(prefix, Some(("path".to_owned(), "todo".to_owned())));
+}

@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use agent::{Errand, Household, Others, Profile, ask_agent};
+use a2a::types::TaskState;
+use agent::{Asked, Errand, Household, Others, Profile, Said, ask_agent};
 use futures_core::future::BoxFuture;
 use serde_json::json;
 use skill::{Registry, extension};
 
-use crate::support::{World, output};
+use crate::support::{World, output, state, status};
 
 /// Other agents, as far as a test goes: they say what they were asked.
 #[derive(Clone, Default)]
@@ -20,9 +21,20 @@ impl Others for Echoes {
         vec!["ranger".to_owned(), "scribe".to_owned()]
     }
 
-    fn ask(&self, agent: &str, request: String) -> BoxFuture<'static, Result<String, String>> {
-        let said = format!("{agent} heard: {request}");
-        self.asked.lock().unwrap().push((agent.to_owned(), request));
+    fn ask(&self, agent: &str, asked: Asked) -> BoxFuture<'static, Result<Said, String>> {
+        let Asked { text, task, .. } = asked;
+        self.asked
+            .lock()
+            .unwrap()
+            .push((agent.to_owned(), text.clone()));
+        let said = match (&*text, &task) {
+            ("write it down", None) => Said::Question {
+                text: "May I?".to_owned(),
+                task: "their-task".to_owned(),
+            },
+            (answer, Some(task)) => Said::Answer(format!("{task} got {answer}")),
+            (text, None) => Said::Answer(format!("{agent} heard: {text}")),
+        };
         Box::pin(async move { Ok(said) })
     }
 }
@@ -30,6 +42,10 @@ impl Others for Echoes {
 impl Errand for Echoes {
     fn begin(&self, agent: &str, request: String) -> BoxFuture<'static, Result<(), String>> {
         self.asked.lock().unwrap().push((agent.to_owned(), request));
+        Box::pin(async { Ok(()) })
+    }
+
+    fn resume(&self, _agent: &str, _task: String) -> BoxFuture<'static, Result<(), String>> {
         Box::pin(async { Ok(()) })
     }
 }
@@ -55,6 +71,28 @@ async fn whom_it_asks_is_said_or_chosen_by_its_law() {
         extension::failure_code(&task).as_deref(),
         Some("which-agent")
     );
+}
+
+#[tokio::test]
+async fn what_another_agent_asks_is_asked_here_and_survives_a_restart() {
+    let world = World::new();
+    let echoes = Echoes::default();
+    let others = || {
+        let others = Arc::new(echoes.clone());
+        move |resident: &agent::Resident| ask_agent(resident, others)
+    };
+    let bench = world.begin_all(agent::Law::default(), None, others()).await;
+    let task = bench.say("ask ranger to write it down").await;
+    assert_eq!(state(&task), TaskState::InputRequired);
+    assert!(status(&task).contains("ranger asks: May I?"));
+    bench.killed().await;
+
+    let bench = world.begin_all(agent::Law::default(), None, others()).await;
+    let task = bench.answer(&task, json!({ "answer": "yes" })).await;
+    assert_eq!(output(&task), "their-task got yes");
+    let asked = echoes.asked.lock().unwrap().clone();
+    let asked: Vec<&str> = asked.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(asked, ["write it down", "yes"], "nothing is asked twice");
 }
 
 #[tokio::test]

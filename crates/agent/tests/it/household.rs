@@ -173,3 +173,24 @@ async fn who_wakes_goes_on_where_it_was() {
     let task = bench.answer(&task, crate::support::approve()).await;
     assert_eq!(output(&task), "wrote todo.md");
 }
+
+#[tokio::test(start_paused = true)]
+async fn that_time_passes_is_not_recorded_and_keeps_nobody_awake() {
+    let mut parts = Parts::new(Store::memory(TABLES));
+    parts.sleep_after = Duration::from_secs(60);
+    let household = Household::new(parts);
+    let scout = profile("scout", "find things");
+    let scout = household.admit(scout, &Registry::new()).await.unwrap();
+    scout.status().await.unwrap();
+    let before = scout.history().await.unwrap().len();
+    assert_eq!(household.awake(), 1);
+    let mut ticks = 0;
+    while household.awake() > 0 {
+        household.tick().await;
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        ticks += 1;
+        assert!(ticks < 100, "it never sleeps");
+    }
+    assert_eq!(scout.history().await.unwrap().len(), before);
+    household.close().await;
+}

@@ -2,7 +2,7 @@
 
 use a2a::types::{Message, TaskState};
 use agent::message::{Body, Provenance, claim};
-use agent::{Board, Law, Letter, TABLES};
+use agent::{Board, Law, Letter, TABLES, principal};
 use serde_json::json;
 
 use crate::support::{World, output, said, state, status};
@@ -23,7 +23,8 @@ async fn a_claim_is_believed_as_far_as_its_agent_is_trusted() {
     let world = World::new();
     let bench = world.begin_with(law, None).await;
     let sure = claim("ranger", "1", "The bridge is closed.", 0.9, 0);
-    let task = bench.send(letter(&sure)).await;
+    let ranger = principal("ranger");
+    let task = bench.send_by(&ranger, letter(&sure)).await;
     assert_eq!(output(&task), "Noted, as 0.81 sure.");
     let task = bench.say("recall the bridge").await;
     assert!(
@@ -32,14 +33,17 @@ async fn a_claim_is_believed_as_far_as_its_agent_is_trusted() {
         output(&task)
     );
 
-    let unsure = claim("stranger", "2", "The bridge is open.", 0.5, 0);
-    let task = bench.send(letter(&unsure)).await;
-    assert_eq!(state(&task), TaskState::Rejected);
-    assert!(
-        status(&task).contains("what is it based on?"),
-        "{}",
-        status(&task)
-    );
+    // Who only says that it is ranger is believed as far as whoever it is.
+    for (caller, text) in [
+        ("mallory", "The bridge is open."),
+        ("", "The road is open."),
+    ] {
+        let forged = claim("ranger", "2", text, 0.5, 0);
+        let task = bench.send_by(caller, letter(&forged)).await;
+        assert_eq!(state(&task), TaskState::Rejected);
+        let asked = status(&task);
+        assert!(asked.contains("what is it based on?"), "{asked}");
+    }
 }
 
 #[tokio::test]
@@ -50,24 +54,11 @@ async fn contradictory_claims_of_two_agents_are_not_both_held() {
     law.agent_choice = serde_json::from_value(trusted).unwrap();
     let world = World::new();
     let bench = world.begin_with(law, None).await;
-    bench
-        .send(letter(&claim(
-            "ranger",
-            "1",
-            "The bridge is closed.",
-            1.0,
-            0,
-        )))
-        .await;
-    let other = bench
-        .send(letter(&claim(
-            "scribe",
-            "2",
-            "The bridge is not closed.",
-            1.0,
-            0,
-        )))
-        .await;
+    let closed = claim("ranger", "1", "The bridge is closed.", 1.0, 0);
+    bench.send_by(&principal("ranger"), letter(&closed)).await;
+    let open = claim("scribe", "2", "The bridge is not closed.", 1.0, 0);
+    // One that lives elsewhere is known by the name that it calls under.
+    let other = bench.send_by("scribe", letter(&open)).await;
     assert!(
         output(&other).contains("contradicts what I hold: The bridge is closed."),
         "{}",

@@ -1,7 +1,7 @@
 //! An agent behind a task server, on a store that outlives both.
 
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use a2a::server::{Config, Server};
 use a2a::service::{Call, Service as _};
@@ -10,7 +10,8 @@ use a2a::types::{
     TaskState,
 };
 use access::Principal;
-use agent::{Household, Law, Parts, Profile, Resident};
+use agent::{Errand, Household, Law, Parts, Profile, Resident};
+use futures_core::future::BoxFuture;
 use memory::Memory;
 use model::Model;
 use schemars::JsonSchema;
@@ -46,13 +47,14 @@ pub(crate) struct Note {
 #[derive(Clone, Default)]
 pub(crate) struct Notes {
     pub(crate) written: Arc<Mutex<Vec<(String, String)>>>,
+    /// What the preview shows besides: something that can change meanwhile.
+    pub(crate) beside: Arc<Mutex<String>>,
 }
 
 impl Skill for Notes {
     const SPEC: skill::Spec = {
         let mut traits = skill::Traits::new();
         traits.approval = true;
-        traits.replayable = true;
         skill::Spec::new(
             skill::Id::new("write-note"),
             "Write note",
@@ -75,7 +77,11 @@ impl Skill for Notes {
     }
 
     async fn preview(&self, input: Note) -> Result<Option<String>, SkillError> {
-        Ok(Some(format!("+ {} in {}", input.content, input.path)))
+        let beside = self.beside.lock().unwrap().clone();
+        Ok(Some(format!(
+            "+ {} in {}{beside}",
+            input.content, input.path
+        )))
     }
 }
 
@@ -139,7 +145,9 @@ impl World {
     ) -> Bench {
         let store = self.store();
         let memory = Memory::open(store.clone(), memory::Options::default());
+        let errands = Arc::new(Errands::default());
         let mut parts = self.parts(store.clone()).memory(memory.clone());
+        parts = parts.errand(errands.clone());
         if let Some(model) = model {
             parts = parts.model(model);
         }
@@ -147,6 +155,7 @@ impl World {
         let mut profile = Profile::new("scout", "Scout");
         profile.law = law;
         profile.objectives = vec!["keep the notes of the team".to_owned()];
+        profile.views = vec!["library".to_owned()];
         let skills = Registry::new()
             .with(greet)
             .unwrap()
@@ -162,12 +171,31 @@ impl World {
         let agent = Agent::create(Manifest::new("Scout"), options).unwrap();
         let config = Config::new(agent.card());
         let server = Server::start(config, Arc::new(agent), store).await.unwrap();
+        errands.0.set(server.clone()).unwrap();
         Bench {
             server,
             household,
             resident,
             memory,
         }
+    }
+}
+
+/// Lets tasks go on for an agent, which begins none by itself here.
+#[derive(Default)]
+struct Errands(OnceLock<Server>);
+
+impl Errand for Errands {
+    fn begin(&self, _agent: &str, _request: String) -> BoxFuture<'static, Result<(), String>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn resume(&self, _agent: &str, task: String) -> BoxFuture<'static, Result<(), String>> {
+        let server = self.0.get().unwrap().clone();
+        Box::pin(async move {
+            let resumed = server.resume(&task).await;
+            resumed.map_err(|error| error.to_string())
+        })
     }
 }
 
@@ -188,10 +216,15 @@ impl Bench {
     }
 
     pub(crate) async fn send(&self, message: Message) -> Task {
+        self.send_by("ada", message).await
+    }
+
+    pub(crate) async fn send_by(&self, caller: &str, message: Message) -> Task {
         let request: SendMessageRequest = message.into();
+        let call = Call::by(Principal::named(caller));
         match self
             .server
-            .send_message(call(), request)
+            .send_message(call, request)
             .await
             .unwrap()
             .payload

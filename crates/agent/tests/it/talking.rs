@@ -1,7 +1,11 @@
 //! Talking to an agent that thinks by rules.
 
+use std::time::Duration;
+
 use a2a::types::TaskState;
 use agent::State;
+use memory::{Keep, Reason};
+use serde_json::json;
 
 use crate::support::{World, output, state};
 
@@ -86,4 +90,33 @@ async fn a_pause_stops_it_where_it_is_and_loses_nothing() {
         (task.id.as_str(), output(&task).as_str()),
         (waiting.as_str(), "Hello, Ada!")
     );
+}
+
+#[tokio::test]
+async fn a_pause_holds_what_others_call_by_name() {
+    let world = World::new();
+    let bench = world.begin().await;
+    bench.resident.pause().await.unwrap();
+    let called = bench.call("greet", json!({ "who": "Ada" }));
+    tokio::pin!(called);
+    let early = tokio::time::timeout(Duration::from_millis(100), &mut called).await;
+    assert!(early.is_err(), "nothing is done during a pause");
+    bench.resident.resume().await.unwrap();
+    assert_eq!(output(&called.await), "Hello, Ada!");
+}
+
+#[tokio::test]
+async fn it_sees_what_others_share_with_it_and_writes_its_own() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let library = bench.memory.space("library").unwrap();
+    let reason = Reason::new("user:bob", 0.8, "roads", "he was there").unwrap();
+    let closed = Keep::belief("The bridge is closed.", reason);
+    library.keep(closed).await.unwrap();
+    let task = bench.say("recall the bridge").await;
+    let said = output(&task);
+    assert!(said.contains("from user:bob in library"), "{said}");
+    bench.say("remember that the road is open").await;
+    let shared = library.records(|_| true).await.unwrap();
+    assert_eq!(shared.len(), 1, "a view is for reading");
 }

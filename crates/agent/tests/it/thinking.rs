@@ -1,14 +1,18 @@
 //! An agent that thinks with a language model, played by a script.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use a2a::types::TaskState;
+use a2a::service::Service as _;
+use a2a::types::{Event as Payload, Part, TaskState};
 use agent::Law;
-use model::Message;
+use futures_util::StreamExt as _;
 use model::scripted::{Failure, Scripted, Turn};
+use model::{Deltas, Message, Model, Request};
 use serde_json::json;
 
-use crate::support::{World, approve, output, state, status};
+use crate::support::{World, approve, call, output, said, state, status};
 
 #[tokio::test]
 async fn it_calls_skills_and_says_what_came_of_them() {
@@ -151,6 +155,31 @@ async fn what_a_model_makes_up_is_asked_about() {
 }
 
 #[tokio::test]
+async fn what_a_model_concludes_is_not_the_word_of_whoever_asked() {
+    let world = World::new();
+    let remember = |text: &str| Turn::calls("remember", json!({ "text": text }));
+    let model = Scripted::new([
+        remember("Ada likes tea"),
+        Turn::text("Noted."),
+        remember("Ada dislikes coffee"),
+        Turn::text("Noted."),
+    ]);
+    let mut law = Law::default();
+    law.clarification.min_grounded = 0.0;
+    let bench = world.begin_with(law, Some(Arc::new(model))).await;
+    bench.say("Remember that Ada likes tea, please.").await;
+    bench.say("Ada sent her cup back.").await;
+    let space = bench.memory.space("scout").unwrap();
+    let kept = space.records(|it| it.kept().is_some()).await.unwrap();
+    let source = |text: &str| {
+        let record = kept.iter().find(|it| it.content.text == text).unwrap();
+        record.source().map(str::to_owned)
+    };
+    assert_eq!(source("Ada likes tea").as_deref(), Some("user:ada"));
+    assert_eq!(source("Ada dislikes coffee").as_deref(), Some("own"));
+}
+
+#[tokio::test]
 async fn a_task_that_is_cancelled_is_not_thought_about_any_more() {
     let model = Scripted::new([Turn::fails(Failure::Silence)]);
     let world = World::new();
@@ -182,4 +211,77 @@ async fn a_task_that_is_cancelled_is_not_thought_about_any_more() {
         }
         tokio::task::yield_now().await;
     }
+}
+
+#[tokio::test]
+async fn what_is_thought_is_shown_while_it_comes() {
+    let (first, second) = ("a".repeat(5_000), "b".repeat(5_000));
+    let model = Scripted::new([Turn::new()
+        .reason(first.clone())
+        .reason(second.clone())
+        .say(second.clone())
+        .say(first.clone())]);
+    let world = World::new();
+    let bench = world
+        .begin_with(Law::default(), Some(Arc::new(model)))
+        .await;
+    let request = said("talk", "think").into();
+    let mut following = bench
+        .server
+        .send_streaming_message(call(), request)
+        .await
+        .unwrap();
+    let mut pieces = BTreeMap::<String, Vec<String>>::new();
+    while let Some(events) = following.next().await {
+        for event in events.unwrap() {
+            if let Payload::ArtifactUpdate(update) = &event.response().payload {
+                let artifact = update.artifact.as_ref().unwrap();
+                let texts = artifact.parts.iter().filter_map(Part::as_text);
+                let pieces = pieces.entry(artifact.artifact_id.clone()).or_default();
+                pieces.extend(texts.map(str::to_owned));
+            }
+        }
+    }
+    let reasoning = &pieces["reasoning"];
+    assert_eq!(reasoning.concat(), format!("{first}{second}"));
+    assert!(reasoning.len() >= 2, "it comes in pieces");
+    assert!(pieces["output"].len() >= 2, "it comes in pieces");
+}
+
+/// A model whose first answer is a panic.
+#[derive(Debug)]
+struct Falls {
+    fallen: AtomicBool,
+    then: Scripted,
+}
+
+impl Model for Falls {
+    fn name(&self) -> &str {
+        "falls"
+    }
+
+    fn reply(&self, request: Request) -> Deltas {
+        assert!(self.fallen.swap(true, Ordering::Relaxed), "it falls");
+        self.then.reply(request)
+    }
+}
+
+#[tokio::test]
+async fn one_that_crashes_is_itself_again() {
+    let model = Falls {
+        fallen: AtomicBool::new(false),
+        then: Scripted::new([Turn::text("Here again.")]),
+    };
+    let world = World::new();
+    let bench = world
+        .begin_with(Law::default(), Some(Arc::new(model)))
+        .await;
+    let task = bench.say("hello").await;
+    assert_eq!(state(&task), TaskState::Failed);
+    while bench.resident.status().await.unwrap().working > 0 {
+        tokio::task::yield_now().await;
+    }
+    let task = bench.say("hello").await;
+    assert_eq!(output(&task), "Here again.");
+    assert_eq!(bench.resident.check().await.unwrap().differs, None);
 }

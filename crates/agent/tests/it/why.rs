@@ -2,6 +2,8 @@
 
 use agent::{Change, Perceived, Record};
 
+use serde_json::json;
+
 use crate::support::{World, approve};
 
 /// What a cited event says, to compare a sentence with.
@@ -117,4 +119,26 @@ async fn it_knows_why_its_law_is_what_it_is() {
             .iter()
             .any(|it| matches!(it, Change::Law { why, .. } if why == "one thing at a time"))
     );
+}
+
+#[tokio::test]
+async fn what_others_called_by_name_is_known_too() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let note = json!({ "path": "shopping.md", "content": "milk" });
+    let task = bench.call("write-note", note).await;
+    bench.answer(&task, approve()).await;
+    for question in [task.id.as_str(), "why is there shopping?", "write-note"] {
+        let why = bench.resident.why(question).await.unwrap();
+        let says: Vec<&str> = why.because.iter().map(|it| it.says.as_str()).collect();
+        assert!(
+            says[0].starts_with("ada called write-note with"),
+            "{question}: {says:?}"
+        );
+        assert!(says.contains(&"ada approved it."), "{question}: {says:?}");
+        assert_eq!(says.last(), Some(&"It gave: wrote shopping.md"));
+    }
+    let history = bench.resident.history().await.unwrap();
+    let (_, last) = history.last().unwrap();
+    assert!(matches!(&last.event.what, Perceived::Did { skill, .. } if skill == "write-note"));
 }

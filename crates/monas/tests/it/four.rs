@@ -30,7 +30,10 @@ struct Stage {
 
 impl Stage {
     async fn set() -> Self {
-        let kit = Kit::start(agent()).await.unwrap();
+        Self::on(Kit::start(agent()).await.unwrap()).await
+    }
+
+    async fn on(kit: Kit) -> Self {
         let observer = kit.client("jsonrpc", Version::New).await.unwrap();
         Self { kit, observer }
     }
@@ -269,6 +272,38 @@ async fn a_task_begun_on_one_wire_is_cancelled_on_another() {
                 assert_eq!(shown, over, "{pair}");
             }
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_agent_asks_before_it_writes_on_every_wire() {
+    in_time(async {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = Kit::config();
+        config.workspace = Some(folder.path().to_owned());
+        let kit = monas::app().alive().start_with(&config).await;
+        let stage = Stage::on(kit.unwrap()).await;
+        for way in Way::ALL {
+            for (decision, end) in [("approve", "completed"), ("reject", "rejected")] {
+                let path = format!("{way:?}-{decision}.txt");
+                let file = folder.path().join(&path);
+                let mut wire = stage.wire(way).await;
+                let note = json!({ "path": path, "content": "hello" });
+                let asked = wire.begin("file-write", note, None).await.unwrap();
+                assert_eq!(asked.state, "asks", "{way:?}");
+                let said = asked.said.unwrap();
+                assert!(said.contains("+hello"), "{way:?}: {said}");
+                assert!(!file.exists(), "{way:?}: nobody has agreed");
+                let task = stage.newest().await;
+                let answer = json!({ "decision": decision });
+                wire.answer(&task, answer).await.ok();
+                let ended = wires::observed(&stage.observer, &task).await;
+                assert_eq!(ended.state, end, "{way:?}: {ended:?}");
+                assert_eq!(file.exists(), decision == "approve", "{way:?}");
+            }
+        }
+        stage.kit.stop().await;
     })
     .await;
 }

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use a2a::client::{Client, Settings};
 use a2a::types::{Answer, GetTaskRequest, Message, Part, Task, TaskState};
+use axum::body::Body;
 
+use crate::support::http;
 use crate::support::program::{Monas, living, run};
 
 async fn client(monas: &Monas) -> Client {
@@ -164,12 +166,26 @@ async fn an_agent_that_is_another_one_again_is_refused() {
         "{ended:?}"
     );
     std::fs::remove_file(folder.join("ranger.toml")).unwrap();
+    // A law may lie beside its manifest, and what it holds to be true is remembered.
+    let manifest = format!("{manifest}law = 'scout.law.toml'\n");
+    std::fs::write(folder.join("scout.toml"), manifest).unwrap();
+    let law = "[frozen]\naxioms = ['The sky is blue.']\n";
+    std::fs::write(folder.join("scout.law.toml"), law).unwrap();
 
     let server = Monas::start(living(home.path()).arg("--agents").arg(&folder)).await;
     let url = format!("{}/agents/scout", server.url);
     let scout = Client::discover(&url, Settings::default()).await.unwrap();
     let told = say(&scout, "remember that the bridge is closed", None).await;
     assert_eq!(state(&told), TaskState::Completed, "{told:?}");
+    let sky = [
+        "memory",
+        "query",
+        "What colour is the sky?",
+        "--for",
+        "scout",
+    ];
+    let known = monas(home.path(), &sky).await;
+    assert!(known.contains("The sky is blue."), "{known}");
     let first = client(&server).await;
     let asked = say(&first, "what do you know about the bridge?", None).await;
     assert!(
@@ -178,5 +194,94 @@ async fn an_agent_that_is_another_one_again_is_refused() {
     );
     let asked = say(&first, "ask scout to recall the bridge", None).await;
     assert!(words(&asked).contains("closed"), "{asked:?}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_a_neighbour_asks_is_asked_here_and_each_knows_who_calls() {
+    let home = tempfile::tempdir().unwrap();
+    let (folder, files) = (home.path().join("agents"), home.path().join("files"));
+    std::fs::create_dir(&folder).unwrap();
+    let manifest = "name = 'Scribe'\nobjectives = ['write things down']\n";
+    std::fs::write(folder.join("scribe.toml"), manifest).unwrap();
+    let mut serve = living(home.path());
+    serve.arg("--agents").arg(&folder);
+    let server = Monas::start(serve.arg("--workspace").arg(&files)).await;
+    let at = async |path: &str| {
+        let url = format!("{}{path}", server.url);
+        Client::discover(&url, Settings::default()).await
+    };
+    // The one at the root is where its id says, too, and nobody is where nobody is.
+    let first = at("/agents/default").await.unwrap();
+    let nobody = at("/agents/scrib").await.unwrap_err().to_string();
+    assert!(nobody.contains("there is none at"), "{nobody}");
+
+    let asked = say(&first, "ask scribe to create list.md with milk", None).await;
+    assert_eq!(state(&asked), TaskState::InputRequired, "{asked:?}");
+    let question = words(&asked);
+    assert!(
+        question.contains("scribe asks: May I call file-write?"),
+        "{question}"
+    );
+    assert!(question.contains("+milk"), "{question}");
+    assert!(!files.join("list.md").exists());
+    let done = say(&first, "Yes.", Some(&asked)).await;
+    assert_eq!(state(&done), TaskState::Completed, "{done:?}");
+    let written = std::fs::read_to_string(files.join("list.md")).unwrap();
+    assert_eq!(written.trim_end(), "milk");
+    let why = ["why", "why is there a list?", "--for", "scribe"];
+    let why = monas(home.path(), &why).await;
+    assert!(why.contains("agent:default asked: create list.md"), "{why}");
+    assert!(why.contains("agent:default approved it."), "{why}");
+    let itself = say(&first, "ask default to sing", None).await;
+    assert!(words(&itself).contains("no other agent"), "{itself:?}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn who_may_not_call_an_agent_may_not_look_into_it_either() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("agents");
+    std::fs::create_dir(&folder).unwrap();
+    let manifest =
+        "name = 'Scribe'\nobjectives = ['write']\n[access]\ncallers = ['ada', 'agent:default']\n";
+    std::fs::write(folder.join("scribe.toml"), manifest).unwrap();
+    let hash = |token: &str| access::Hash::of(token).to_string();
+    let access = format!(
+        "[access.tokens]\ntype = 'bearer'\ncallers = {{ ada = '{}', bob = '{}' }}\n",
+        hash("token-of-ada"),
+        hash("token-of-bob"),
+    );
+    let file = home.path().join("monas.toml");
+    std::fs::write(&file, access).unwrap();
+    let mut serve = living(home.path());
+    serve
+        .arg("--agents")
+        .arg(&folder)
+        .arg("--config")
+        .arg(&file);
+    let server = Monas::start(&mut serve).await;
+    let status = async |token: &str, path: &str| {
+        let address = server.authority().parse().unwrap();
+        let mut client = http::Client::connect(address, http::Version::One).await;
+        let request = client
+            .request("GET", "localhost", path)
+            .header("authorization", format!("Bearer {token}"));
+        client
+            .send(request.body(Body::empty()).unwrap())
+            .await
+            .status
+    };
+    for path in ["/api/agent/law", "/api/memory/audit"] {
+        let private = format!("{path}?agent=scribe");
+        assert_eq!(status("token-of-ada", &private).await, 200, "{path}");
+        assert_eq!(status("token-of-bob", &private).await, 403, "{path}");
+        assert_eq!(status("token-of-bob", path).await, 200, "{path}");
+    }
+    // Whom the manifest lists may be another agent, which proves who it is.
+    let settings = Settings::default().bearer("token-of-bob").unwrap();
+    let first = Client::discover(&server.url, settings).await.unwrap();
+    let asked = say(&first, "ask scribe to recall anything", None).await;
+    assert!(words(&asked).contains("I remember nothing"), "{asked:?}");
     server.stop().await;
 }

@@ -2,33 +2,28 @@
 //!
 //! `agent` names which one, everywhere; without it, the default agent.
 
-use std::sync::Arc;
-
 use agent::{Error, Household, Resident, Version};
 use axum::Router;
 use axum::body::{Body, Bytes};
+use axum::extract::rejection::BytesRejection;
 use axum::extract::{RawQuery, State};
 use axum::http::{Response, StatusCode};
 use axum::routing::{MethodRouter, get, post};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, Failure, Fields, read, respond};
+use super::{Answer, Caller, Failure, Fields, Rights, read, respond, whole};
 
 /// What the routes know.
 #[derive(Clone, Debug)]
 struct Site {
     household: Household,
-    /// The agent that is meant where none is named.
-    agent: Arc<str>,
+    rights: Rights,
 }
 
 /// The routes.
-pub fn routes(household: Household, agent: &str) -> Router {
-    let site = Site {
-        household,
-        agent: agent.into(),
-    };
+pub fn routes(household: Household, rights: Rights) -> Router {
+    let site = Site { household, rights };
     Router::new()
         .route("/api/agent/status", looked(status))
         .route("/api/agent/law", looked(law))
@@ -41,8 +36,8 @@ pub fn routes(household: Household, agent: &str) -> Router {
 }
 
 impl Site {
-    async fn agent(&self, named: Option<&str>) -> Result<Resident, Failure> {
-        let id = named.filter(|id| !id.is_empty()).unwrap_or(&self.agent);
+    async fn agent(&self, caller: &Caller, named: Option<&str>) -> Result<Resident, Failure> {
+        let id = self.rights.agent(caller, named)?;
         self.household.find(id).await.map_err(failure)
     }
 }
@@ -54,9 +49,9 @@ where
     T: Future<Output = Answer> + Send + 'static,
 {
     get(
-        async move |State(site): State<Site>, RawQuery(raw): RawQuery| {
+        async move |State(site): State<Site>, caller: Caller, RawQuery(raw): RawQuery| {
             let fields = Fields::of(raw);
-            let answer = match site.agent(fields.get("agent")).await {
+            let answer = match site.agent(&caller, fields.get("agent")).await {
                 Ok(agent) => look(agent, fields).await,
                 Err(failure) => Err(failure),
             };
@@ -125,25 +120,39 @@ async fn why(agent: Resident, fields: Fields) -> Answer {
 
 /// Which agent a body is about.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 struct Whose {
     agent: Option<String>,
 }
 
-async fn pause(State(site): State<Site>, body: Bytes) -> Response<Body> {
-    respond(told(&site, &body, true).await)
+async fn pause(
+    State(site): State<Site>,
+    caller: Caller,
+    body: Result<Bytes, BytesRejection>,
+) -> Response<Body> {
+    respond(told(&site, &caller, body, true).await)
 }
 
-async fn resume(State(site): State<Site>, body: Bytes) -> Response<Body> {
-    respond(told(&site, &body, false).await)
+async fn resume(
+    State(site): State<Site>,
+    caller: Caller,
+    body: Result<Bytes, BytesRejection>,
+) -> Response<Body> {
+    respond(told(&site, &caller, body, false).await)
 }
 
-async fn told(site: &Site, body: &Bytes, pause: bool) -> Answer {
+async fn told(
+    site: &Site,
+    caller: &Caller,
+    body: Result<Bytes, BytesRejection>,
+    pause: bool,
+) -> Answer {
+    let body = whole(body)?;
     let whose: Whose = match body.is_empty() {
         true => Whose::default(),
-        false => read(body)?,
+        false => read(&body)?,
     };
-    let agent = site.agent(whose.agent.as_deref()).await?;
+    let agent = site.agent(caller, whose.agent.as_deref()).await?;
     let done = if pause {
         agent.pause().await
     } else {

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use access::Principal;
 use axum::Router;
 use axum::body::{Body, Bytes};
+use axum::extract::rejection::BytesRejection;
 use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::http::{Response, StatusCode};
 use axum::routing::{MethodRouter, get, post};
@@ -14,7 +14,7 @@ use memory::{Access, Error, Handle, Hit, Layer, Memory, Record, export};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{Answer, Failure, Fields, read, respond, response};
+use super::{Answer, Caller, Failure, Fields, Rights, read, respond, response, whole};
 
 mod shapes;
 
@@ -33,16 +33,12 @@ const LISTED: usize = 20;
 #[derive(Clone, Debug)]
 struct Site {
     memory: Memory,
-    /// The agent whose memory is meant where none is named.
-    agent: String,
+    rights: Rights,
 }
 
-/// The routes. Whoever lets callers in says who calls, by a [`Principal`] among the request's extensions.
-pub fn routes(memory: Memory, agent: &str) -> Router {
-    let site = Site {
-        memory,
-        agent: agent.to_owned(),
-    };
+/// The routes.
+pub fn routes(memory: Memory, rights: Rights) -> Router {
+    let site = Site { memory, rights };
     Router::new()
         .route("/api/memory/query", asked(query))
         .route("/api/memory/store", asked(store))
@@ -59,14 +55,10 @@ pub fn routes(memory: Memory, agent: &str) -> Router {
         .with_state(site)
 }
 
-/// Who calls, if it was asked.
-type Caller = Option<axum::Extension<Principal>>;
-
 impl Site {
-    /// The memory of an agent, for whoever calls. This is the one place where the caller's right to it is decided; for
-    /// now everyone who was let in owns every space, and nobody governs.
-    fn space(&self, _caller: &Caller, agent: Option<&str>) -> Result<Handle, Failure> {
-        let name = agent.filter(|name| !name.is_empty()).unwrap_or(&self.agent);
+    /// The memory of an agent, for whoever calls. Who may ask about an agent owns its space, and nobody governs.
+    fn space(&self, caller: &Caller, agent: Option<&str>) -> Result<Handle, Failure> {
+        let name = self.rights.agent(caller, agent)?;
         let handle = self.memory.space(name).map_err(failure)?;
         Ok(handle.shared(Access::Own))
     }
@@ -80,8 +72,11 @@ where
     T: Future<Output = Answer> + Send + 'static,
 {
     post(
-        async move |State(site): State<Site>, caller: Caller, body: Bytes| {
+        async move |State(site): State<Site>,
+                    caller: Caller,
+                    body: Result<Bytes, BytesRejection>| {
             let read = || -> Result<(Handle, B), Failure> {
+                let body = whole(body)?;
                 let Whose { agent } = read(&body)?;
                 Ok((site.space(&caller, agent.as_deref())?, read(&body)?))
             };
@@ -206,8 +201,14 @@ async fn export_all(
     let fields = Fields::of(raw);
     let exported = async {
         let space = site.space(&caller, fields.get("agent"))?;
-        if fields.get("format") == Some("cypher") {
-            return space.cypher().await.map_err(failure);
+        match fields.get("format") {
+            None | Some("jsonl") => {}
+            Some("cypher") => return space.cypher().await.map_err(failure),
+            Some(other) => {
+                let why = format!("there is no format {other:?}: it is jsonl or cypher");
+                let failure = Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", why);
+                return Err(failure.with("field", "format".into()));
+            }
         }
         let records = space.records(|_| true).await.map_err(failure)?;
         let mut lines = String::new();
@@ -230,11 +231,12 @@ async fn import(
     State(site): State<Site>,
     caller: Caller,
     RawQuery(raw): RawQuery,
-    body: Bytes,
+    body: Result<Bytes, BytesRejection>,
 ) -> Response<Body> {
     let fields = Fields::of(raw);
     let answer = async {
         let space = site.space(&caller, fields.get("agent"))?;
+        let body = whole(body)?;
         let text = std::str::from_utf8(&body).map_err(|_| {
             Failure::new(StatusCode::BAD_REQUEST, "not_text", "the body is not UTF-8")
         })?;

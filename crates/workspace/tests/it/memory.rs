@@ -13,7 +13,10 @@ struct Api(Router);
 impl Api {
     fn new() -> Self {
         let memory = Memory::open(store::Store::memory(TABLES), Options::default());
-        Self(workspace::api::memory::routes(memory, "scout"))
+        Self(workspace::api::memory::routes(
+            memory,
+            workspace::api::Rights::everybody("scout"),
+        ))
     }
 
     async fn send(&self, method: Method, path: &str, body: String) -> (StatusCode, String) {
