@@ -74,7 +74,7 @@ fn create(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    fs::create_dir_all(folder)?;
+    ours_alone().create(folder)?;
     for above in folder.canonicalize()?.ancestors().skip(1) {
         // Not every folder above is ours to open, and those were there before.
         if let Ok(above) = File::open(above) {
@@ -82,6 +82,15 @@ fn create(folder: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Makes folders that nobody else on the machine looks into: what agents know is theirs.
+fn ours_alone() -> fs::DirBuilder {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
 }
 
 /// The file in a folder.

@@ -10,6 +10,20 @@ use crate::support::{numbered, options, stream};
 /// Set for the process that only holds a folder.
 const FOLDER: &str = "MONAS_TEST_HOLD_FOLDER";
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_folder_that_is_made_is_for_nobody_else() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("a/b");
+    let store = Store::open(&options(&folder)).unwrap();
+    for made in [above.path().join("a"), folder] {
+        let mode = std::fs::metadata(made).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+    store.close().await;
+}
+
 #[tokio::test]
 async fn a_second_store_on_a_folder_is_refused_and_told_who_has_it() {
     let folder = tempfile::tempdir().unwrap();
