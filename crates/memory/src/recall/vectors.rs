@@ -1,5 +1,7 @@
 //! Vectors of records: scanned in eighths of their size, compared exactly where it matters.
 
+use pulp::{Arch, Simd, WithSimd};
+
 use crate::index::Slot;
 
 /// The vectors of a space, all of one embedder.
@@ -78,11 +80,13 @@ impl Vectors {
             .iter()
             .map(|x| (x / largest * 127.0).round() as i8)
             .collect();
-        let unit = largest / 127.0;
-        let rows = self.coarse.chunks_exact(self.dimensions).zip(&self.scale);
-        let near = rows
-            .map(|(row, scale)| (*scale > 0.0).then(|| product(row, &asked) as f32 * unit * scale));
-        near.collect()
+        let scan = Scan {
+            vectors: self,
+            asked: &asked,
+            unit: largest / 127.0,
+        };
+        // The widest registers that the machine has: which they are is known only now.
+        Arch::new().dispatch(scan)
     }
 
     /// How near a record is, exactly.
@@ -95,10 +99,40 @@ impl Vectors {
     }
 }
 
+/// A scan, compiled for several kinds of registers.
+struct Scan<'a> {
+    vectors: &'a Vectors,
+    asked: &'a [i8],
+    /// What a byte of what is asked stands for.
+    unit: f32,
+}
+
+impl WithSimd for Scan<'_> {
+    type Output = Vec<Option<f32>>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _registers: S) -> Self::Output {
+        let Vectors {
+            coarse,
+            scale,
+            dimensions,
+            ..
+        } = self.vectors;
+        let mut near = Vec::with_capacity(scale.len());
+        for (row, scale) in coarse.chunks_exact(*dimensions).zip(scale) {
+            let product = product(row, self.asked) as f32;
+            near.push((*scale > 0.0).then_some(product * self.unit * scale));
+        }
+        near
+    }
+}
+
 /// The product of two rows. Written so that the compiler sees that it can take many at once.
+#[inline(always)]
 fn product(one: &[i8], other: &[i8]) -> i32 {
-    let pairs = one.iter().zip(other);
-    pairs
-        .map(|(a, b)| i32::from(i16::from(*a) * i16::from(*b)))
-        .sum()
+    let mut sum = 0;
+    for (a, b) in one.iter().zip(other) {
+        sum += i32::from(*a) * i32::from(*b);
+    }
+    sum
 }
