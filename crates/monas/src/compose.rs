@@ -1,43 +1,45 @@
 //! Everything is constructed here, from the configuration, and handed to those who use it.
+//!
+//! Layout: `compose/parts.rs` is what servers and commands are made of; `compose/listening.rs` whom a server listens to;
+//! `compose/stdio.rs` an agent without one.
 
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use ::memory::Memory;
-use ::tools::Workspace;
 use a2a::binding::{self, Address, BINDINGS, Offer, Offers, Wire};
-use a2a::server::{TABLES, Targets};
 use a2a::service::Tenant;
 use a2a::signature::SigningKey;
 use a2a::types::AgentCard;
-use access::{Door, Insiders, Strangers};
+use access::{Door, Insiders};
 use axum::Router;
-use axum::http::StatusCode;
-use axum::response::Response;
 use capnweb::Tasks;
-use model::Model;
-use skill::{Agent, Manifest, Registry};
-use store::{Store, Table};
+use skill::{Agent, Manifest};
+use store::Store;
 use tokio_util::sync::CancellationToken;
 use workspace::api::Rights;
 
 use crate::agents::Agents;
 use crate::app::App;
-use crate::config::{Access, Bindings, Config, Data};
+use crate::config::{Access, Config, Data};
 use crate::demo;
 use crate::error::Error;
-use crate::listen::{self, Beyond, Guard, Listener, Tls};
+use crate::listen::{self, Listener};
 use crate::lives::{Lives, Reach};
 use crate::mcp::{self, Site};
 use crate::memory::DEFAULT_AGENT;
 use crate::page::{self, Page};
 use crate::sut::{self, Sut};
-use crate::{door, metrics, models, operator, signing};
+use crate::{door, metrics, operator, signing};
+use parts::{files, limit, offers};
 
-#[cfg(test)]
-#[path = "compose_tests.rs"]
-mod tests;
+mod listening;
+mod parts;
+mod stdio;
+
+pub(crate) use parts::{memory, open};
+pub use stdio::serve_stdio;
 
 /// A server that has its address and its data, and waits to be run.
 #[derive(Debug)]
@@ -175,49 +177,6 @@ impl Server {
     }
 }
 
-/// Serves the skills of an app's agent over MCP on standard input and output, until that ends or `shutdown` does.
-pub async fn serve_stdio(
-    config: &Config,
-    app: App,
-    shutdown: impl Future<Output = ()>,
-) -> Result<(), Error> {
-    let store = open(config, "the server on standard input").await?;
-    let (agents, life) = if app.lives() {
-        // Nobody can be reached here, so agents of this process cannot ask each other.
-        let (agents, memory, lives) = raise(config, &store, None, app).await?;
-        (agents, Some((memory, lives)))
-    } else {
-        (app.agent(config).await?.into(), None)
-    };
-    agents.claim()?;
-    let agent = agents.first();
-    let mut served = a2a::server::Config::new(agent.card());
-    limit(config, &mut served);
-    let tasks = a2a::Server::start(served, Arc::new(agent.clone()), store).await?;
-    if let Some((_, lives)) = &life {
-        lives.serve(&tasks);
-    }
-    let stopping = CancellationToken::new();
-    let handler = mcp::handler(config, agent, Arc::new(tasks.clone()), &stopping)?;
-    let session = ::mcp::stdio(handler, config.limits.max_body, stopping.clone());
-    tokio::pin!(session);
-    let ended = tokio::select! {
-        ended = &mut session => ended,
-        () = shutdown => {
-            stopping.cancel();
-            session.await
-        }
-    };
-    tasks.halt().await;
-    if let Some((memory, lives)) = life {
-        lives.close().await;
-        memory.close().await;
-    }
-    tasks.stop().await;
-    agents.close().await;
-    Ok(ended?)
-}
-
 /// Gives life to the agents of an app.
 async fn raise(
     config: &Config,
@@ -255,7 +214,7 @@ impl Base {
         let door = Arc::new(door::build(&config.access)?.insiders(insiders.clone()));
         let key = config.signing_key.as_deref();
         let signer = key.map(signing::read).transpose()?;
-        let listener = Listener::bind(config.listen, listen_options(config)?).await?;
+        let listener = Listener::bind(config.listen, listening::options(config)?).await?;
         let (scheme, authority) = match &config.public_url {
             Some(url) => (url.scheme().to_owned(), url.authority()),
             None => (listener.scheme().to_owned(), listener.address().to_string()),
@@ -448,21 +407,6 @@ struct Around {
     serve_mcp: mcp::Serve,
 }
 
-/// What agents can do with the files of the workspace.
-fn files(config: &Config) -> Result<Registry, Error> {
-    let folder = match (&config.workspace, &config.data) {
-        (Some(folder), _) => folder.clone(),
-        (None, Data::Folder(data)) => data.join("workspace"),
-        // Nothing is kept, and so there is no place for files.
-        (None, Data::Memory) => return Ok(Registry::new()),
-    };
-    let workspace = Workspace::open(&folder)?;
-    if config.workspace.is_none() {
-        workspace.welcome()?;
-    }
-    Ok(::tools::skills(&workspace)?)
-}
-
 /// An agent, and where its paths begin.
 struct Served<'a> {
     agent: &'a Agent,
@@ -496,119 +440,4 @@ impl Base {
             .merge(sessions.routes());
         Ok((routes, sessions))
     }
-}
-
-fn listen_options(config: &Config) -> Result<listen::Options, Error> {
-    let authorities = door::authorities(&config.access, config.tls.is_some())?;
-    let tls = match &config.tls {
-        Some(files) => {
-            let (certificate, key) = (&files.certificate, &files.key);
-            Some(match authorities {
-                None => Tls::from_files(certificate, key)?,
-                Some(authorities) => Tls::with_clients(certificate, key, authorities)?,
-            })
-        }
-        None => None,
-    };
-    let public = config.public_url.iter();
-    Ok(listen::Options {
-        tls,
-        guard: Guard {
-            hosts: public.clone().map(|url| url.host().to_owned()).collect(),
-            origins: config.allow_origins.iter().chain(public).cloned().collect(),
-        },
-        limits: listen::Limits {
-            connections: config.limits.max_connections,
-            ..listen::Limits::default()
-        },
-        beyond: beyond(config),
-        words,
-    })
-}
-
-/// Others than this machine may be listened to where nobody is let in unknown and nobody shows what they know in the
-/// clear: the address they are told to call is encrypted, here or by what stands in front.
-fn beyond(config: &Config) -> Beyond {
-    let Access {
-        schemes, strangers, ..
-    } = &config.access;
-    let asks = !schemes.is_empty() && *strangers == Strangers::Refused;
-    let encrypted = config.public_url.as_ref();
-    let encrypted = encrypted.is_some_and(|url| url.scheme() == "https");
-    match asks && encrypted {
-        true => Beyond::Allowed,
-        false => Beyond::NotSo,
-    }
-}
-
-/// Says no in the words of the protocol that is at a path.
-fn words(path: &str, status: StatusCode, why: &'static str) -> Response {
-    match binding::path_below(path) {
-        ::mcp::PATH => ::mcp::refusal(status, why),
-        path if acp::is_ours(path) => acp::refusal(status, why),
-        path => listen::plainly(path, status, why),
-    }
-}
-
-/// The data of a server, or of a command that does something to it.
-pub(crate) async fn open(config: &Config, holder: &str) -> Result<Store, Error> {
-    let tables: Vec<&'static Table> = [TABLES, ::memory::TABLES, ::agent::TABLES].concat();
-    let Data::Folder(folder) = &config.data else {
-        return Ok(Store::memory(&tables));
-    };
-    let mut options = store::Options::new(folder)
-        .tables(&tables)
-        .durability(config.store.durability);
-    options.holder = holder.to_owned();
-    options.max_bytes = config.store.max_bytes;
-    options.commit_delay = config.store.commit_delay;
-    let opened = tokio::task::spawn_blocking(move || Store::open(&options)).await;
-    Ok(opened.expect("opening a store does not panic")?)
-}
-
-/// What agents remember in a store, with the embedder that is configured or at hand.
-pub(crate) fn memory(
-    config: &Config,
-    store: Store,
-    reader: Option<Arc<dyn Model>>,
-) -> Result<Memory, Error> {
-    let folder = match &config.data {
-        Data::Folder(folder) => Some(folder.as_path()),
-        Data::Memory => None,
-    };
-    let embedder = models::embedder(&config.models, folder)?;
-    if let Some(embedder) = &embedder {
-        tracing::info!(embedder = embedder.name(), "memory compares meanings");
-    }
-    let options = ::memory::Options {
-        embedder,
-        reader,
-        ..::memory::Options::default()
-    };
-    Ok(Memory::open(store, options))
-}
-
-fn offers(bindings: &Bindings) -> Offers {
-    let mut offers = Offers::default();
-    for (key, offer) in bindings.all() {
-        offers.set(key, offer).expect("these bindings are built in");
-    }
-    offers
-}
-
-/// What the configuration says about tasks.
-fn limit(config: &Config, served: &mut a2a::server::Config) {
-    if config.push_private {
-        served.push_targets = Targets::Any;
-    }
-    let limits = &mut served.limits;
-    limits.max_body = config.limits.max_body;
-    // The listener watches over bodies, pauses included.
-    limits.body_time = listen::Limits::default().body_total;
-    limits.max_running = config.limits.max_running;
-    limits.push_attempts = config.push_attempts;
-    limits.cancel_grace = config.limits.cancel_grace;
-    limits.retention.max_age = config.store.keep_for;
-    limits.retention.max_count = config.store.keep_count;
-    limits.retention.compact_after = config.store.compact_after;
 }
