@@ -13,7 +13,7 @@ use workspace::api::Rights;
 
 use crate::cli::Secret;
 use crate::compose;
-use crate::config::Config;
+use crate::config::{Config, Data};
 use crate::error::Error;
 use crate::memory::DEFAULT_AGENT;
 use crate::operator::{Failure, Server, exchange};
@@ -90,6 +90,15 @@ impl Site {
     /// Whoever has the data.
     pub(crate) async fn find(whose: &Whose) -> Result<Self, Error> {
         let Whose { config, bearer, .. } = whose;
+        if let Data::Folder(folder) = &config.data
+            && !folder.exists()
+        {
+            let (server, problem) = (
+                folder.display().to_string(),
+                "there is no such folder".to_owned(),
+            );
+            return Err(Failure::Unreachable { server, problem }.into());
+        }
         match compose::open(config, "a command").await {
             Ok(store) => {
                 let memory = compose::memory(config, store.clone(), None)?;

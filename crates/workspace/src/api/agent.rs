@@ -4,10 +4,10 @@
 
 use agent::{Error, Household, Resident, Version};
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{RawQuery, State};
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
 use axum::routing::{MethodRouter, get, post};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -30,8 +30,8 @@ pub fn routes(household: Household, rights: Rights) -> Router {
         .route("/api/agent/laws", looked(laws))
         .route("/api/agent/diff", looked(diff))
         .route("/api/agent/why", looked(why))
-        .route("/api/agent/pause", post(pause))
-        .route("/api/agent/resume", post(resume))
+        .route("/api/agent/pause", told(true))
+        .route("/api/agent/resume", told(false))
         .with_state(site)
 }
 
@@ -125,23 +125,18 @@ struct Whose {
     agent: Option<String>,
 }
 
-async fn pause(
-    State(site): State<Site>,
-    caller: Caller,
-    body: Result<Bytes, BytesRejection>,
-) -> Response<Body> {
-    respond(told(&site, &caller, body, true).await)
+/// A route that stops an agent where it is, or has it go on.
+fn told(pause: bool) -> MethodRouter<Site> {
+    post(
+        async move |State(site): State<Site>,
+                    caller: Caller,
+                    body: Result<Bytes, BytesRejection>| {
+            respond(tell(&site, &caller, body, pause).await)
+        },
+    )
 }
 
-async fn resume(
-    State(site): State<Site>,
-    caller: Caller,
-    body: Result<Bytes, BytesRejection>,
-) -> Response<Body> {
-    respond(told(&site, &caller, body, false).await)
-}
-
-async fn told(
+async fn tell(
     site: &Site,
     caller: &Caller,
     body: Result<Bytes, BytesRejection>,
