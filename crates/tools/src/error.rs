@@ -46,6 +46,16 @@ pub enum Error {
         /// How many there may be.
         limit: u64,
     },
+    /// What would change is more than can be shown.
+    #[error(
+        "{path}: the difference is longer than the {limit} bytes that can be shown, so that nobody could agree to it; write less at a time"
+    )]
+    TooMuch {
+        /// Where.
+        path: WorkspacePath,
+        /// How many bytes can be shown.
+        limit: usize,
+    },
     /// It is not what the caller had seen.
     #[error("{0}: it has changed since it was read")]
     Changed(WorkspacePath),
@@ -100,6 +110,7 @@ impl Error {
             Self::Kind { .. } => "not-a-file",
             Self::NotText(_) => "not-text",
             Self::TooLarge { .. } => "too-large",
+            Self::TooMuch { .. } => "too-much",
             Self::Changed(_) => "changed",
             Self::Denied(_) => "denied",
             Self::Query { .. } => "invalid-query",

@@ -12,7 +12,7 @@ pub struct Limits {
     pub answer_bytes: usize,
     /// Of what is written into a file.
     pub write_bytes: usize,
-    /// Of a diff that is shown; the rest of it is counted.
+    /// Of a diff; one that is longer cannot be shown.
     pub diff_bytes: usize,
     /// How long may be looked for a short diff; a longer one is found at once.
     pub diff_time: Duration,
@@ -43,7 +43,7 @@ impl Default for Limits {
             file_bytes: 16 * MIB as u64,
             answer_bytes: 128 * KIB,
             write_bytes: 8 * MIB,
-            diff_bytes: 64 * KIB,
+            diff_bytes: 120 * KIB,
             diff_time: Duration::from_secs(2),
             entries: 50_000,
             depth: 64,

@@ -1,7 +1,5 @@
 //! What writing would change, for a person to agree to.
 
-use std::fmt::Write as _;
-
 use similar::TextDiff;
 
 use crate::error::Error;
@@ -17,8 +15,8 @@ const CONTEXT: usize = 3;
 
 impl Workspace {
     /// What giving a file this content would change, as a unified diff. Nothing is changed. Characters that
-    /// cannot be seen, or that change how others are seen, are shown as what they are; a long diff is cut, and
-    /// says so.
+    /// cannot be seen, or that change how others are seen, are shown as what they are. One that is too long to be shown
+    /// as a whole is an error: nobody agrees to what they have not seen.
     pub fn diff(&self, path: &WorkspacePath, content: &str) -> Result<String, Error> {
         self.check_size(path, content)?;
         let (from, to) = (
@@ -31,7 +29,7 @@ impl Workspace {
             Err(Error::NotFound(_)) => ("/dev/null".to_owned(), String::new()),
             Err(Error::NotText(_)) => {
                 let mut whole = format!("{path} is not text now, and is replaced.\n");
-                whole.push_str(&self.unified(&from, &to, "", content));
+                whole.push_str(&self.unified(path, (&from, &to), "", content)?);
                 return Ok(whole);
             }
             Err(error) => return Err(error),
@@ -39,35 +37,30 @@ impl Workspace {
         if content.is_empty() && old.is_empty() {
             return Ok(format!("{path} is made, and is empty.\n"));
         }
-        Ok(self.unified(&from, &to, &old, content))
+        self.unified(path, (&from, &to), &old, content)
     }
 
-    fn unified(&self, from: &str, to: &str, old: &str, new: &str) -> String {
+    fn unified(
+        &self,
+        path: &WorkspacePath,
+        (from, to): (&str, &str),
+        old: &str,
+        new: &str,
+    ) -> Result<String, Error> {
         let limits = self.limits();
         let mut how = TextDiff::configure();
         let diff = how.timeout(limits.diff_time).diff_lines(old, new);
         let mut unified = diff.unified_diff();
         let unified = unified.context_radius(CONTEXT).header(from, to).to_string();
-        shown(&unified, limits.diff_bytes)
-    }
-}
-
-/// A text as it can be shown: nothing in it is invisible, moves the cursor or turns the direction of writing, and
-/// there is no more of it than this.
-fn shown(text: &str, limit: usize) -> String {
-    let mut shown = String::with_capacity(text.len().min(limit));
-    let mut lines = text.split_inclusive('\n');
-    while let Some(line) = lines.next() {
-        let line = visible(line);
-        if shown.len() + line.len() > limit {
-            let left = 1 + lines.count();
-            // Infallible: a string takes everything.
-            let _ = writeln!(shown, "... {left} more lines are not shown");
-            break;
+        let shown: String = unified.split_inclusive('\n').map(visible).collect();
+        match shown.len() <= limits.diff_bytes {
+            true => Ok(shown),
+            false => Err(Error::TooMuch {
+                path: path.clone(),
+                limit: limits.diff_bytes,
+            }),
         }
-        shown.push_str(&line);
     }
-    shown
 }
 
 /// A line with what cannot be seen in it as what it is.
