@@ -72,6 +72,12 @@ pub trait Mind: Send + Sync + 'static {
     /// Answers the message that opened a task. Dropping the future is cancelling.
     fn answer(&self, message: Message, ctx: Context) -> BoxFuture<'static, Outcome>;
 
+    /// A task of its waits for an answer from now on, or goes on.
+    fn waits(&self, task: &str, waits: bool) -> BoxFuture<'static, ()> {
+        let _ = (task, waits);
+        Box::pin(std::future::ready(()))
+    }
+
     /// A task has ended, in whatever way.
     fn ended(&self, task: &str) {
         let _ = task;
@@ -262,7 +268,9 @@ impl a2a::server::Agent for Agent {
     }
 
     fn ended(&self, task: &str) {
-        drop(self.inner.parked.take(task));
+        if let Some(running) = self.inner.parked.take(task) {
+            running.desk.end();
+        }
         if let Some(answerer) = &self.inner.answerer {
             answerer.ended(task);
         }
@@ -347,6 +355,9 @@ impl Inner {
         let message = turn.message().clone();
         if let Some(running) = self.parked.take(&task.id) {
             running.desk.sit(turn.clone());
+            if let Some(mind) = &running.mind {
+                mind.waits(&task.id, false).await;
+            }
             if turn.is_resumed() {
                 running.desk.withdraw();
                 return running.drive(turn, None, &self.parked).await;
@@ -395,6 +406,10 @@ impl Inner {
         };
         tracing::debug!(skill = id, task = turn.task_id(), caller = %turn.caller(), "work is begun");
         let desk = Arc::new(desk);
+        let mind = match &work {
+            Work::Skill(_) => None,
+            Work::Mind(mind) => Some(mind.clone()),
+        };
         let ctx = Context {
             desk: desk.clone(),
             fence: self.fence.clone(),
@@ -425,6 +440,7 @@ impl Inner {
             left: limit,
             limit,
             parked: None,
+            mind,
         })
     }
 

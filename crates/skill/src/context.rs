@@ -61,6 +61,11 @@ impl Context {
         self.desk.turn().cancelled().clone()
     }
 
+    /// Whether nobody wants it any more. What a skill began elsewhere can be taken back when it is dropped for that.
+    pub fn is_over(&self) -> bool {
+        self.desk.has_ended() || self.cancelled().is_cancelled()
+    }
+
     /// Says how far it is, of how much if that is known.
     pub async fn progress(
         &self,

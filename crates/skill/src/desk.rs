@@ -40,6 +40,8 @@ struct Sitting {
     /// What is asked and not answered.
     open: Option<Open>,
     waits: Waits,
+    /// The task has.
+    ended: bool,
 }
 
 /// How long the skill has waited for others: that is not its own time.
@@ -97,6 +99,7 @@ impl Desk {
                 counts: BTreeMap::new(),
                 open: None,
                 waits: Waits::default(),
+                ended: false,
             }),
             asked: Notify::new(),
             asking: tokio::sync::Mutex::new(()),
@@ -182,6 +185,15 @@ impl Desk {
     /// What is asked is asked no more: it may have lost its point.
     pub(crate) fn withdraw(&self) {
         drop(self.lock().open.take());
+    }
+
+    /// The task has ended while the skill waited.
+    pub(crate) fn end(&self) {
+        self.lock().ended = true;
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.lock().ended
     }
 
     /// From now on somebody waits, until the guard is dropped.

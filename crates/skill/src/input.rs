@@ -61,15 +61,24 @@ fn one_of<'a>(field: &'a Value, said: &str) -> Option<&'a str> {
 }
 
 /// An answer as its schema wants it: where a text is wanted and something else is given, that is written as JSON. Forms
-/// have no other way to ask for it, and programs no reason to write it so.
+/// have no other way to ask for it, and programs no reason to write it so. Where only some words are taken, the one that
+/// is meant.
 pub(crate) fn in_writing(schema: &Value, mut answer: Value) -> Value {
     let fields = schema.get("properties").and_then(Value::as_object);
     for (name, field) in fields.into_iter().flatten() {
-        let wants_text = field.get("type").and_then(Value::as_str) == Some("string");
-        if let Some(given @ (Value::Object(_) | Value::Array(_))) = answer.get_mut(name)
-            && wants_text
-        {
-            *given = Value::String(given.to_string());
+        if field.get("type").and_then(Value::as_str) != Some("string") {
+            continue;
+        }
+        match answer.get_mut(name) {
+            Some(given @ (Value::Object(_) | Value::Array(_))) => {
+                *given = Value::String(given.to_string());
+            }
+            Some(Value::String(said)) => {
+                if let Some(word) = one_of(field, said.trim()) {
+                    word.clone_into(said);
+                }
+            }
+            _ => {}
         }
     }
     answer

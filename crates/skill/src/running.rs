@@ -11,6 +11,7 @@ use futures_util::poll;
 use indexmap::IndexMap;
 use tokio::time::Instant;
 
+use crate::agent::Mind;
 use crate::definition;
 use crate::desk::{Answered, Desk, Waiting, keep_answer};
 use crate::error::{Fault, SkillError};
@@ -29,6 +30,8 @@ pub(crate) struct Running {
     pub(crate) limit: Duration,
     /// It waits to be taken up again.
     pub(crate) parked: Option<Waiting>,
+    /// Whose thinking it is, if it is no skill.
+    pub(crate) mind: Option<Arc<dyn Mind>>,
 }
 
 /// Skills that wait for an answer, by task. When there are too many, who waited longest is given up: it is begun
@@ -119,6 +122,9 @@ impl Running {
             self.left = left.saturating_sub(worked());
             self.parked = Some(desk.wait());
             let task = turn.task_id().to_owned();
+            if let Some(mind) = &self.mind {
+                mind.waits(&task, true).await;
+            }
             parked.put(&task, self);
             let asked = turn.status(TaskState::InputRequired, Some(shown(&question, &faults)));
             return Ok(asked.await?);
