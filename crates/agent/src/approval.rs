@@ -119,7 +119,11 @@ pub fn form() -> Value {
 pub fn decision(answer: &Value, skill: &Definition, input: &Value) -> Result<Decision, String> {
     let text = |name: &str| answer.get(name).and_then(Value::as_str);
     let filled = |name: &str| text(name).filter(|text| !text.trim().is_empty());
-    Ok(match text("decision").unwrap_or_default() {
+    let decision = text("decision").unwrap_or_default();
+    if decision != "modify" && filled("input").is_some() {
+        return Err("to use another input, say modify".to_owned());
+    }
+    Ok(match decision {
         "session" => Decision::Approve(Remember::Session),
         "approve" | "yes" | "ok" => {
             Decision::Approve(remember(filled("field"), filled("prefix"), input)?)

@@ -41,6 +41,9 @@ pub struct Ability {
     pub replayable: bool,
     /// A person agrees before it is done.
     pub approval: bool,
+    /// Others do it: to call it is to wait for them.
+    #[serde(default)]
+    pub elsewhere: bool,
 }
 
 /// What an agent knows and does. A step works on a copy, so that what is long and seldom changes is shared.
@@ -99,6 +102,9 @@ pub struct Turn {
     pub(crate) answer: Option<Answer>,
     /// What was said to questions meanwhile.
     pub(crate) asides: Vec<Line>,
+    /// Since when it waits for somebody to answer, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) waits: Option<Millis>,
 }
 
 /// Where a request stands.
@@ -227,6 +233,8 @@ pub enum Change {
         call: usize,
         outcome: Outcome,
     },
+    /// A request waits for somebody since then, or does not.
+    Waits { turn: TurnId, since: Option<Millis> },
     /// A question was asked or answered.
     Aside { turn: TurnId, line: Line },
     /// A request will be answered so.
@@ -302,6 +310,7 @@ impl Context {
             } => {
                 self.call(turn, *call, |it| it.outcome = Some(outcome.clone()));
             }
+            Change::Waits { turn, since } => self.change(turn, |it| it.waits = *since),
             Change::Aside { turn, line } => self.change(turn, |it| it.asides.push(line.clone())),
             Change::Concluded { turn, answer } => {
                 self.change(turn, |it| it.answer = Some(answer.clone()));
@@ -415,6 +424,7 @@ impl Context {
         if self.fault.is_some() {
             State::Error
         } else if self.approvals.values().any(waits)
+            || self.turns.values().any(|turn| turn.waits.is_some())
             || wants(|it| matches!(it, Effect::Clarify { .. }))
         {
             State::AwaitingApproval
@@ -476,17 +486,37 @@ impl Context {
         self.turns.keys().filter(|turn| self.works_on(turn)).count()
     }
 
-    /// Whether it works on a request: it waits neither for its turn nor for a person.
+    /// How many requests have been begun and not answered.
+    pub(crate) fn open(&self) -> usize {
+        let begun = |it: &&Arc<Turn>| it.stage != Stage::Queued;
+        self.turns.values().filter(begun).count()
+    }
+
+    /// Whether it works on a request: it waits neither for its turn nor for a person, nor for another agent alone.
     pub(crate) fn works_on(&self, turn: &str) -> bool {
-        let begun = |it: &Arc<Turn>| !matches!(it.stage, Stage::Queued | Stage::Asking);
+        let begun = |it: &Arc<Turn>| {
+            !matches!(it.stage, Stage::Queued | Stage::Asking) && it.waits.is_none()
+        };
         let mut approvals = self.approvals.values();
-        let mut wishes = self.wishes.values();
         self.turns.get(turn).is_some_and(begun)
             && !approvals.any(|it| it.turn == turn && it.standing == Standing::Pending)
-            && !wishes.any(|it| {
-                let asks = matches!(it.wish.effect, Effect::Clarify { .. });
-                asks && it.wish.turn.as_deref() == Some(turn)
-            })
+            && !self.waits_for_others(turn)
+    }
+
+    /// Whether all that it wants for a request is done by others.
+    fn waits_for_others(&self, turn: &str) -> bool {
+        let elsewhere = |skill: &str| self.abilities.get(skill).is_some_and(|it| it.elsewhere);
+        let wishes = self.wishes.values().map(|it| &it.wish);
+        let mut wishes = wishes.filter(|it| it.turn.as_deref() == Some(turn));
+        let waits = |effect: &Effect| match effect {
+            Effect::Clarify { .. } => true,
+            Effect::Call { skill, .. } => elsewhere(skill),
+            _ => false,
+        };
+        let Some(first) = wishes.next() else {
+            return false;
+        };
+        waits(&first.effect) && wishes.all(|it| waits(&it.effect))
     }
 
     /// How a request ended, if it was one of the last.

@@ -134,6 +134,13 @@ pub enum Perceived {
         /// For each: what became of it, and what contradicts it.
         outcomes: Vec<Kept>,
     },
+    /// A request waits for somebody to answer a question of a skill, or goes on.
+    Waits {
+        /// Which.
+        turn: TurnId,
+        /// Whether it waits.
+        waits: bool,
+    },
     /// Whoever asked does not want it any more.
     Cancelled {
         /// What they asked.
@@ -183,6 +190,14 @@ pub struct Heard {
     /// How much it matters, if whoever asks may say so: from 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
+    /// How many agents have asked each other until it came here.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub depth: u8,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_zero(number: &u8) -> bool {
+    *number == 0
 }
 
 /// Something remembered, with where it comes from.

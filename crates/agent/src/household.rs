@@ -100,6 +100,8 @@ pub struct Profile {
     pub objectives: Vec<String>,
     /// What it goes by when it is born. Afterwards its own law counts.
     pub law: Law,
+    /// Skills that it will have besides those that it comes with, by their ids.
+    pub gets: Vec<String>,
     /// The shared spaces of memory that it looks into, besides its own.
     pub views: Vec<String>,
     /// What thinks for it, if that is not what thinks for all.
@@ -115,6 +117,7 @@ impl Profile {
             description: String::new(),
             objectives: Vec::new(),
             law: Law::default(),
+            gets: Vec::new(),
             views: Vec::new(),
             model: None,
         }
@@ -454,7 +457,9 @@ fn birth(profile: Profile, at: Millis, life: &Life) -> (Event, Step) {
 /// how it is described are not among them, and neither are the wording's blanks and capitals.
 fn print(law: &Law, skills: &Registry, profile: &Profile) -> Print {
     let mut ids: Vec<&str> = skills.iter().map(|it| it.id.as_str()).collect();
+    ids.extend(profile.gets.iter().map(String::as_str));
     ids.sort_unstable();
+    ids.dedup();
     let plain = |text: &String| {
         text.split_whitespace()
             .collect::<Vec<_>>()
@@ -462,9 +467,14 @@ fn print(law: &Law, skills: &Registry, profile: &Profile) -> Print {
             .to_lowercase()
     };
     let mut objectives: Vec<String> = profile.objectives.iter().map(plain).collect();
+    objectives.retain(|it| !it.is_empty());
     objectives.sort();
+    objectives.dedup();
     let mut views = profile.views.clone();
+    // Its own memory it sees anyway.
+    views.retain(|view| *view != profile.id);
     views.sort();
+    views.dedup();
     let all = json!([law.hash(), ids, objectives, views]);
     Sha256::digest(all.to_string().as_bytes()).into()
 }

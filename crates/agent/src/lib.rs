@@ -77,5 +77,5 @@ pub use message::{Board, Letter};
 pub use resident::{Resident, Status, Version};
 pub use skills::{Asked, Others, Said, ask_agent};
 pub use step::{Life, Step, step};
-pub use turn::{OWN, PRIORITY, principal};
+pub use turn::{DEPTH, OWN, PRIORITY, principal};
 pub use why::{Because, Explanation};

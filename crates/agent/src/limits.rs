@@ -21,6 +21,12 @@ pub const APPROVALS: usize = 128;
 /// The most approvals that may wait at a time.
 pub const WAITING: usize = 64;
 
+/// The most requests that are begun and not answered: whoever waits for others takes none of the places for work.
+pub const OPEN: usize = 256;
+
+/// How often agents may ask each other for one request.
+pub const DEPTH: u8 = 4;
+
 /// The longest text of a request, in bytes.
 pub const REQUEST: usize = 64 * 1024;
 

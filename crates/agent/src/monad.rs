@@ -66,7 +66,7 @@ struct Owner {
     journal: Journal,
     /// Who works on which request.
     working: BTreeMap<TurnId, mpsc::UnboundedSender<Job>>,
-    /// Calls that are wanted during a pause, whoever wants them. Nothing has become of them yet.
+    /// Calls that are wanted or approved during a pause, whoever wants them. Nothing has become of that yet.
     held: Vec<(Perceived, oneshot::Sender<Outcome>)>,
     /// What the agent does for itself. It ends with the agent.
     own: JoinSet<Option<Perceived>>,
@@ -131,9 +131,10 @@ pub(crate) async fn live(
 impl Owner {
     async fn take(&mut self, post: Post) -> Result<(), Error> {
         match post {
-            Post::Perceive(what @ Perceived::Wanted { .. }, Some(reply))
-                if self.life.context.paused =>
-            {
+            Post::Perceive(
+                what @ (Perceived::Wanted { .. } | Perceived::Decided { .. }),
+                Some(reply),
+            ) if self.life.context.paused => {
                 self.held.retain(|(_, reply)| !reply.is_closed());
                 self.held.push((what, reply));
             }

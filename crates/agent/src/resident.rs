@@ -204,6 +204,14 @@ impl Mind for Resident {
         Box::pin(async move { turn::run(&agent, &message, &ctx).await })
     }
 
+    fn waits(&self, task: &str, waits: bool) -> BoxFuture<'static, ()> {
+        let (agent, turn) = (self.clone(), task.to_owned());
+        Box::pin(async move {
+            // One that has stopped says so to whoever asks it something.
+            drop(agent.perceive(Perceived::Waits { turn, waits }).await);
+        })
+    }
+
     fn ended(&self, task: &str) {
         self.household.0.gone(&self.id, task);
     }

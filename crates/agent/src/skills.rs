@@ -6,10 +6,12 @@ use futures_core::future::BoxFuture;
 use memory::{Content, Handle, Keep, Layer, Noted, Outcome, Reason, Recall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use skill::{Context, Id, OneOrMore, Registry, Reply, Skill, SkillError, SkillInput, Spec, Traits};
 
+use crate::law::Origin;
 use crate::resident::Resident;
-use crate::text;
+use crate::{limits, text};
 
 /// The skills of this agent.
 pub(crate) fn of(agent: &Resident) -> Registry {
@@ -47,6 +49,9 @@ pub trait Others: Send + Sync + 'static {
 
     /// Asks one of them, and waits for what it says.
     fn ask(&self, agent: &str, asked: Asked) -> BoxFuture<'static, Result<Said, String>>;
+
+    /// Tells one of them that nobody wants a task any more.
+    fn cancel(&self, agent: &str, task: String) -> BoxFuture<'static, ()>;
 }
 
 /// What another agent is asked.
@@ -58,6 +63,8 @@ pub struct Asked {
     pub text: String,
     /// The task that it answers a question of, if it does.
     pub task: Option<String>,
+    /// How many agents have asked each other with this.
+    pub depth: u8,
 }
 
 /// What another agent says.
@@ -310,35 +317,101 @@ impl Skill for AskAgent {
                 let names = self.others.names().join(", ");
                 SkillError::coded("which-agent", format!("say which agent to ask: {names}"))
             })?;
+        let (own, depth) = self.from(&ctx).await?;
+        if depth > limits::DEPTH {
+            let why = format!("more than {} agents have asked each other", limits::DEPTH);
+            return Err(SkillError::coded("too-deep", why));
+        }
         let (mut text, mut task) = (input.request, None);
         for round in 0..QUESTIONS {
             let id = format!("{}/{}/{round}", ctx.task_id(), ctx.scope());
             let asked = async {
-                let asked = self.others.ask(&agent, Asked { id, text, task });
-                asked.await.map_err(|why| SkillError::coded("agent", why))
+                let asked = Asked {
+                    id,
+                    text,
+                    task,
+                    depth,
+                };
+                let said = ctx.waiting(self.others.ask(&agent, asked)).await;
+                said.map_err(|why| SkillError::coded("agent", why))
             };
-            match ctx.once(&format!("asked-{round}"), asked).await? {
+            let (asks, of) = match ctx.once(&format!("asked-{round}"), asked).await? {
                 Said::Answer(text) => return Ok(Reply::Done(text)),
-                Said::Question {
-                    text: asks,
-                    task: of,
-                } => {
-                    // What it asks is for whoever asked: this agent has nothing to say to it.
-                    let told: Told = ctx.ask(format!("{agent} asks: {asks}")).await?;
-                    (text, task) = (told.answer, Some(of));
-                }
+                Said::Question { text, task } => (text, task),
+            };
+            let begun = Begun {
+                others: &self.others,
+                agent: &agent,
+                task: &of,
+                ctx: &ctx,
+            };
+            if own {
+                begun.cancel().await;
+                let why = format!("nobody is there to answer what {agent} asks: {asks}");
+                return Err(SkillError::Refused(why));
             }
+            // What it asks is for whoever asked: this agent has nothing to say to it.
+            let told = ctx.ask_while(form(), format!("{agent} asks: {asks}")).await;
+            let Some(told) = told? else {
+                begun.cancel().await;
+                let why = format!("nobody answered in time what {agent} asks");
+                return Err(SkillError::Refused(why));
+            };
+            drop(begun);
+            text = match told.get("answer").and_then(serde_json::Value::as_str) {
+                Some(answer) => answer.to_owned(),
+                // A form of the other agent's, filled in.
+                None => told.to_string(),
+            };
+            task = Some(of);
         }
         let why = format!("{agent} has asked {QUESTIONS} times");
         Err(SkillError::coded("agent", why))
     }
 }
 
+impl AskAgent {
+    /// Whether the agent asks by itself, and how many agents have asked each other with this.
+    async fn from(&self, ctx: &Context) -> Result<(bool, u8), SkillError> {
+        let task = ctx.task_id();
+        let heard = self.agent.look(move |life, _| {
+            let turn = life.context().turns.get(&task)?;
+            Some((turn.heard.origin == Origin::Own, turn.heard.depth))
+        });
+        let (own, depth) = heard.await?.unwrap_or_default();
+        Ok((own, depth.saturating_add(1)))
+    }
+}
+
+/// A task of another agent that waits for an answer. When nobody wants ours any more, nobody wants that.
+struct Begun<'a> {
+    others: &'a Arc<dyn Others>,
+    agent: &'a str,
+    task: &'a str,
+    ctx: &'a Context,
+}
+
+impl Begun<'_> {
+    fn cancel(&self) -> BoxFuture<'static, ()> {
+        self.others.cancel(self.agent, self.task.to_owned())
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        if self.ctx.is_over() {
+            tokio::spawn(self.cancel());
+        }
+    }
+}
+
+/// What may be said to another agent: a text, or what its own form wants.
+fn form() -> serde_json::Value {
+    json!({
+        "type": "object",
+        "properties": { "answer": { "type": "string", "description": "What the other agent is told." } },
+    })
+}
+
 /// How often another agent may ask back.
 const QUESTIONS: usize = 8;
-
-#[derive(Deserialize, JsonSchema, SkillInput)]
-struct Told {
-    /// What the other agent is told.
-    answer: String,
-}

@@ -124,6 +124,7 @@ impl Work<'_> {
             } => self.failed(*effect, code, message),
             Perceived::Clarified { effect, text } => self.clarified(*effect, text.as_deref()),
             Perceived::Remembered { effect, outcomes } => self.remembered(*effect, outcomes),
+            Perceived::Waits { turn, waits } => self.waits(turn, *waits),
             Perceived::Cancelled { turn } => self.cancelled(turn),
             Perceived::Wanted {
                 turn,

@@ -40,6 +40,7 @@ impl Lived {
             read_only,
             replayable: read_only,
             approval,
+            elsewhere: false,
         };
         lived.perceive(Perceived::Enabled {
             abilities: vec![
@@ -106,6 +107,7 @@ pub(crate) fn heard(turn: &str, origin: Origin, text: &str) -> Perceived {
         text: text.to_owned(),
         letter: None,
         priority: None,
+        depth: 0,
     })
 }
 

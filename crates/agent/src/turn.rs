@@ -24,7 +24,8 @@ mod recall;
 mod remember;
 
 pub(crate) use act::words;
-pub use perceive::{OWN, PRIORITY, principal};
+pub(crate) use perceive::is_principal;
+pub use perceive::{DEPTH, OWN, PRIORITY, principal};
 pub(crate) use recall::found;
 pub(crate) use remember::against;
 
@@ -33,7 +34,7 @@ const PATIENCE: u8 = 3;
 
 /// Answers a message. To begin again after a restart goes on where it was.
 pub(crate) async fn run(agent: &Resident, message: &Message, ctx: &Context) -> Outcome {
-    let heard = perceive::heard(agent.id(), message, ctx)?;
+    let heard = perceive::heard(agent, message, ctx)?;
     let abilities = perceive::abilities(ctx.skills());
     let cancelled = ctx.cancelled();
     let mut doing = FuturesUnordered::new();

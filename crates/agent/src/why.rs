@@ -1,7 +1,10 @@
 //! Why an agent did something: answered from its journal and its law, never made up. Every sentence cites events.
 
-use serde::Serialize;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::approval::Standing;
 use crate::context::{Change, Outcome};
@@ -66,13 +69,13 @@ pub(crate) fn laws(history: History<'_>) -> Vec<Version> {
 /// What a history has to say to a question: about a request, a skill, a belief, or the law.
 pub(crate) fn explain(history: History<'_>, question: &str) -> Explanation {
     let lower = question.to_lowercase();
-    let because = if mentions(&lower, &["law", "rule", "rules", "policy"]) {
-        about_law(history)
-    } else {
-        match request_of(history, question) {
-            Some(turn) => about_request(history, &turn),
-            None => Vec::new(),
-        }
+    let of_law = mentions(&lower, &["law", "rule", "rules", "policy"]);
+    // What is asked may have the word in it by chance.
+    let least = if of_law { 0.6 } else { 0.3 };
+    let because = match request_of(history, question, least) {
+        Some(turn) => about_request(history, &turn),
+        None if of_law => about_law(history),
+        None => Vec::new(),
     };
     Explanation {
         known: !because.is_empty(),
@@ -86,7 +89,7 @@ fn mentions(text: &str, words: &[&str]) -> bool {
 }
 
 /// The request that a question is about: named by its task, by a skill it led to, or by its words. The last counts.
-fn request_of(history: History<'_>, question: &str) -> Option<String> {
+fn request_of(history: History<'_>, question: &str, least: f64) -> Option<String> {
     let lower = question.to_lowercase();
     let mut best: Option<(f64, String)> = None;
     for (_, record) in history {
@@ -108,7 +111,7 @@ fn request_of(history: History<'_>, question: &str) -> Option<String> {
             _ => continue,
         };
         // A word in common by chance is no reason.
-        if score >= 0.3 && best.as_ref().is_none_or(|(before, _)| score >= *before) {
+        if score >= least && best.as_ref().is_none_or(|(before, _)| score >= *before) {
             best = Some((score, turn.clone()));
         }
     }
@@ -143,6 +146,7 @@ fn about_law(history: History<'_>) -> Vec<Because> {
 /// What happened with a request, in order.
 fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
     let mut because = Vec::new();
+    let mut places = BTreeSet::new();
     // A skill that is called by its name is no request that the agent thinks about.
     let heard = history
         .iter()
@@ -164,12 +168,14 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
             }
             Perceived::Wanted {
                 turn: it,
+                place,
                 skill,
                 input,
                 by,
                 ..
             } if it == turn => {
-                if !heard {
+                // One that waited is wanted again when it goes on.
+                if !heard && places.insert(place) {
                     let input = text::bounded(&input.to_string(), 200);
                     say(format!("{by} called {skill} with {input}."));
                 }
@@ -215,6 +221,10 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
                     by,
                 } if belongs(history, *approval, turn) => {
                     say(match standing {
+                        Standing::Approved(with) if modified(history, *approval, with) => {
+                            let with = text::bounded(&with.to_string(), 200);
+                            format!("{by} approved it with another input: {with}.")
+                        }
                         Standing::Approved(_) => format!("{by} approved it."),
                         Standing::Rejected(why) => format!("{by} rejected it: {why}."),
                         Standing::Expired => "Nobody decided in time.".to_owned(),
@@ -245,6 +255,14 @@ fn came(outcome: &Outcome) -> String {
         }
         Outcome::Failed(_, why) => format!("Nothing came of it: {why}."),
     }
+}
+
+/// Whether a call was approved with another input than it was wanted with.
+fn modified(history: History<'_>, approval: u64, with: &Value) -> bool {
+    let mut changes = history.iter().flat_map(|(_, record)| &record.changes);
+    changes.any(|change| {
+        matches!(change, Change::Asked { approval: it } if it.id == approval && it.input != *with)
+    })
 }
 
 /// Whether an approval was asked for a request.

@@ -4,7 +4,7 @@
 //! `compose/stdio.rs` an agent without one.
 
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use ::memory::Memory;
@@ -72,7 +72,8 @@ impl Server {
         }
         let base = Base::lay(config).await?;
         let reach = Reach {
-            url: base.url.clone(),
+            address: base.itself(),
+            offers: base.offers.clone(),
             insiders: base.insiders.clone(),
         };
         let (agents, memory, lives) = raise(config, &base.store, Some(reach), app).await?;
@@ -238,6 +239,22 @@ impl Base {
         })
     }
 
+    /// Where this process is reached from this machine.
+    fn itself(&self) -> Address {
+        let mut address = self.listener.address();
+        if address.ip().is_unspecified() {
+            address.set_ip(match address.ip() {
+                IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+                IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+            });
+        }
+        Address {
+            encrypted: self.listener.scheme() == "https",
+            authority: address.to_string(),
+            tenant: None,
+        }
+    }
+
     /// Writes into a card where its agent is reached, and what its callers prove themselves with.
     fn declare(&self, card: &mut AgentCard, tenant: Option<&str>) {
         let address = Address {
@@ -358,10 +375,12 @@ impl Base {
         let known = agents.clone();
         let rights =
             Rights::everybody(DEFAULT_AGENT).only(move |caller, agent| known.is_for(agent, caller));
-        let mut people = workspace::api::memory::routes(memory.clone(), rights.clone());
+        let people = workspace::api::memory::routes(memory.clone(), rights.clone());
+        let mut operator = operator;
         if let Some(lives) = &lives {
+            // What an agent was asked and did is everybody's: not for each of them to see.
             let living = workspace::api::agent::routes(lives.household().clone(), rights);
-            people = people.merge(living);
+            operator = operator.merge(living);
         }
         let router = page::routes(&page)
             .merge(router)

@@ -91,6 +91,7 @@ impl Asked {
 
     /// Asks, and says each line of what there is to print.
     pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Error> {
+        self.whose.is_there()?;
         let site = Site::find(&self.whose).await?;
         let answer = site.json(Method::GET, &self.path(), String::new()).await;
         site.leave().await;

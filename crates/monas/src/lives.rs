@@ -4,10 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use a2a::client::{Client, Settings};
+use a2a::binding::{self, Address, Offers};
+use a2a::client::{Client, Settings, Tls};
 use a2a::service::{Call, Service as _};
+use a2a::types::wire::WireMessage as _;
 use a2a::types::{
-    Answer, Message, Part, SendMessageConfiguration, SendMessageRequest, Task, TaskState,
+    AgentCard, Answer, CancelTaskRequest, Message, Part, SendMessageConfiguration,
+    SendMessageRequest, Task, TaskState,
 };
 use access::{Insiders, Principal};
 use agent::{Asked, Errand, Household, Law, Others, Parts, Profile, Said};
@@ -40,9 +43,11 @@ pub(crate) struct Lives {
 }
 
 /// Where the agents of a server are reached, and how they prove to each other who they are.
+/// They call the server itself, whatever its name is for others: what proves who they are does not leave the machine.
 #[derive(Clone)]
 pub(crate) struct Reach {
-    pub(crate) url: String,
+    pub(crate) address: Address,
+    pub(crate) offers: Offers,
     pub(crate) insiders: Insiders,
 }
 
@@ -108,6 +113,16 @@ impl Lives {
             }
             None => skills.clone(),
         };
+        let own = ["remember", "recall", "ask-agent"];
+        let gets = |id: &&str| match &plan.manifest.skills {
+            Some(ids) => ids.iter().any(|it| it == id),
+            None => true,
+        };
+        profile.gets = own
+            .iter()
+            .filter(|id| gets(id))
+            .map(|id| (*id).to_owned())
+            .collect();
         let resident = self.household.admit(profile, &capable).await?;
         plan.options.skills = skills.merge(&resident.skills())?;
         if let Some(reach) = &self.reach {
@@ -248,26 +263,65 @@ impl Others for Neighbours {
     }
 
     fn ask(&self, agent: &str, asked: Asked) -> BoxFuture<'static, Result<Said, String>> {
-        if !self.ids.iter().any(|id| id == agent) {
-            let why = format!("there is no other agent {agent:?}");
-            return Box::pin(std::future::ready(Err(why)));
-        }
-        let Reach { url, insiders } = &self.reach;
-        let url = format!("{url}{}", a2a::binding::below(agent));
-        let token = insiders.token(&self.own);
+        let client = self.client(agent);
         Box::pin(async move {
-            let failed = |error: a2a::client::Error| error.to_string();
-            let settings = Settings::default().bearer(&token).map_err(failed)?;
-            let found = Client::discover(&url, settings).await;
             let mut message = Message::user(asked.id, asked.text);
             message.task_id = asked.task.unwrap_or_default();
-            let answer = found.map_err(failed)?.send_message(message.into()).await;
-            Ok(match answer.map_err(failed)?.payload {
+            let depth = json!({ agent::DEPTH: asked.depth });
+            message.metadata = depth.as_object().cloned().map(Into::into);
+            let answer = client?.send_message(message.into()).await;
+            Ok(match answer.map_err(|error| error.to_string())?.payload {
                 Answer::Message(message) => Said::Answer(words(message.parts.iter())),
                 Answer::Task(task) => said(task),
                 _ => Said::Answer(String::new()),
             })
         })
+    }
+
+    fn cancel(&self, agent: &str, task: String) -> BoxFuture<'static, ()> {
+        let client = self.client(agent);
+        Box::pin(async move {
+            let request = CancelTaskRequest {
+                id: task,
+                ..CancelTaskRequest::default()
+            };
+            if let Ok(client) = client {
+                // One that has ended meanwhile cannot be cancelled, and need not be.
+                drop(client.cancel_task(request).await);
+            }
+        })
+    }
+}
+
+impl Neighbours {
+    /// A client for one of them. Where it is reached is known: nobody has to be asked for its card.
+    fn client(&self, agent: &str) -> Result<Client, String> {
+        if !self.ids.iter().any(|id| id == agent) {
+            return Err(format!("there is no other agent {agent:?}"));
+        }
+        let Reach {
+            address,
+            offers,
+            insiders,
+        } = &self.reach;
+        let address = Address {
+            tenant: (agent != DEFAULT_AGENT).then(|| agent.to_owned()),
+            ..address.clone()
+        };
+        let mut card = AgentCard {
+            name: agent.to_owned(),
+            ..AgentCard::default()
+        };
+        binding::declare(&mut card, offers, &address);
+        let failed = |error: a2a::client::Error| error.to_string();
+        let settings = Settings::default().bearer(&insiders.token(&self.own));
+        let mut settings = settings.map_err(failed)?;
+        if address.encrypted {
+            // It is this process that answers there, whatever its certificate is for.
+            settings.tls = Tls::Anyone;
+        }
+        let card = serde_json::from_slice(&card.to_json()).map_err(|error| error.to_string())?;
+        Client::of_card(card, settings).map_err(failed)
     }
 }
 

@@ -73,6 +73,20 @@ impl Whose {
     }
 }
 
+impl Whose {
+    /// That there is data to look at, for those who only look.
+    pub(crate) fn is_there(&self) -> Result<(), Error> {
+        match &self.config.data {
+            Data::Folder(folder) if !folder.exists() => {
+                let server = folder.display().to_string();
+                let problem = "there is no such folder".to_owned();
+                Err(Failure::Unreachable { server, problem }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Who answers.
 pub(crate) enum Site {
     /// The server that has the data open.
@@ -90,15 +104,6 @@ impl Site {
     /// Whoever has the data.
     pub(crate) async fn find(whose: &Whose) -> Result<Self, Error> {
         let Whose { config, bearer, .. } = whose;
-        if let Data::Folder(folder) = &config.data
-            && !folder.exists()
-        {
-            let (server, problem) = (
-                folder.display().to_string(),
-                "there is no such folder".to_owned(),
-            );
-            return Err(Failure::Unreachable { server, problem }.into());
-        }
         match compose::open(config, "a command").await {
             Ok(store) => {
                 let memory = compose::memory(config, store.clone(), None)?;

@@ -146,12 +146,14 @@ impl Law {
             (
                 "What it attends to",
                 vec![format!(
-                    "{} requests at a time, {} more may wait; {} memories, {} lines of conversation, {} tokens",
+                    "{} requests at a time, {} more may wait; {} memories, {} lines of conversation, {} tokens; {} s for a person to \
+                     answer",
                     attention.turns,
                     attention.queue,
                     attention.recall,
                     attention.conversation,
                     attention.tokens,
+                    attention.approval_seconds,
                 )],
             ),
             (

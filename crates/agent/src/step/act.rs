@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Work;
 use crate::context::{Called, Change, Outcome, Round, Stage, Turn};
 use crate::event::{Call, Effect, EffectId, End};
-use crate::law::{Law, Selection};
+use crate::law::{Law, Origin, Selection};
 use crate::text;
 
 /// A call that was thought of and nothing has come of yet.
@@ -77,6 +77,16 @@ impl Work<'_> {
             let doubtful = !harmless(&call.skill)
                 && turn.procedure.is_none()
                 && self.unsaid(&turn, &call.input);
+            if doubtful && turn.heard.origin == Origin::Own {
+                let why = "nobody is there to ask whether that is meant".to_owned();
+                let outcome = Outcome::Failed("not-meant".to_owned(), why);
+                self.change(Change::Outcome {
+                    turn: id.to_owned(),
+                    call: place,
+                    outcome,
+                });
+                continue;
+            }
             let effect = match doubtful {
                 true => {
                     let input = text::bounded(&call.input.to_string(), 500);

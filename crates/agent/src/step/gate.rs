@@ -135,6 +135,10 @@ impl Work<'_> {
     }
 
     fn grant(&mut self, asked: &Approval, remember: &Remember, by: &str) {
+        // It speaks for somebody else each time.
+        if crate::turn::is_principal(by) {
+            return;
+        }
         let (conversation, prefix) = match remember {
             Remember::Once => return,
             Remember::Session => (Some(asked.conversation.clone()), None),

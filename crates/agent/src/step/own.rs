@@ -48,6 +48,15 @@ impl Work<'_> {
             self.expire(approval);
             self.done.out.push(Out::Resume { turn });
         }
+        let patience = i64::try_from(self.law.attention.approval_seconds).unwrap_or(i64::MAX);
+        let patience = patience.saturating_mul(1000);
+        let asked = self.now.turns.values();
+        let asked = asked.filter(|it| it.waits.is_some_and(|since| self.at - since > patience));
+        let asked: Vec<TurnId> = asked.map(|it| it.heard.turn.clone()).collect();
+        for turn in asked {
+            self.waits(&turn, false);
+            self.done.out.push(Out::Resume { turn });
+        }
         if self.now.paused {
             return;
         }

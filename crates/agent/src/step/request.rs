@@ -39,6 +39,7 @@ impl Work<'_> {
             procedure: None,
             answer: None,
             asides: Vec::new(),
+            waits: None,
             heard: heard.clone(),
         };
         let waiting = self.now.queue().len();
@@ -57,11 +58,8 @@ impl Work<'_> {
         if let Some((goal, then)) = self.conflict(&heard.text) {
             match then {
                 OnConflict::Allow => {}
-                OnConflict::Refuse => {
-                    let text = format!("That goes against what I am for: {goal}");
-                    self.conclude(id, text, End::Refused);
-                }
-                OnConflict::Ask => {
+                // Nobody is there to ask about what it does by itself.
+                OnConflict::Ask if heard.origin != Origin::Own => {
                     let stage = Stage::Asking;
                     self.change(Change::Stage {
                         turn: heard.turn.clone(),
@@ -70,6 +68,10 @@ impl Work<'_> {
                     let question =
                         format!("That goes against what I am for: {goal} Do you mean it?");
                     self.wish(Some(id), Effect::Clarify { question });
+                }
+                OnConflict::Refuse | OnConflict::Ask => {
+                    let text = format!("That goes against what I am for: {goal}");
+                    self.conclude(id, text, End::Refused);
                 }
             }
         }
@@ -124,7 +126,8 @@ impl Work<'_> {
 
     /// Begins what can be begun, the most important first.
     pub(super) fn admit(&mut self) {
-        while !self.now.paused && self.now.busy() < self.law.attention.turns as usize {
+        let most = self.law.attention.turns as usize;
+        while !self.now.paused && self.now.busy() < most && self.now.open() < crate::limits::OPEN {
             let Some(next) = self.now.queue().first().map(|(id, _)| (*id).to_owned()) else {
                 return;
             };
@@ -330,6 +333,15 @@ impl Work<'_> {
             answer: Arc::new(answer.clone()),
         });
         self.done.out.push(Out::Say { turn, answer });
+    }
+
+    /// A skill asks somebody, and the request waits for that; or it goes on.
+    pub(super) fn waits(&mut self, id: &str, waits: bool) {
+        let since = waits.then_some(self.at);
+        if self.turn(id).is_some_and(|turn| turn.waits != since) {
+            let turn = id.to_owned();
+            self.change(Change::Waits { turn, since });
+        }
     }
 
     /// Nobody wants it any more: neither what was wanted for it nor what was asked about it.

@@ -1,9 +1,7 @@
 //! Skills are called and questions asked, within the task of the request.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::Value;
-use skill::{Context, Reply, SkillError, SkillInput};
+use serde_json::{Value, json};
+use skill::{Context, Reply, SkillError};
 
 use crate::event::{EffectId, Perceived};
 
@@ -52,22 +50,22 @@ pub(crate) fn words(reply: &Reply<Value>) -> Value {
     }
 }
 
-#[derive(Deserialize, JsonSchema, SkillInput)]
-struct Said {
-    /// Yes, no, or what is meant instead.
-    answer: String,
-}
-
+/// Asks whoever asked. To decline is to say nothing, and so is not to answer in time.
 pub(super) async fn clarify(ctx: &Context, effect: EffectId, question: String) -> Perceived {
-    let asked = ctx
-        .scoped(&format!("question-{effect}"))
-        .ask::<Said>(question)
-        .await;
-    match asked {
-        Ok(said) => Perceived::Clarified {
-            effect,
-            text: Some(said.answer),
+    let form = json!({
+        "type": "object",
+        "properties": {
+            "answer": { "type": "string", "description": "Yes, no, or what is meant instead." },
         },
+        "required": ["answer"],
+    });
+    let ctx = ctx.scoped(&format!("question-{effect}"));
+    match ctx.ask_while(form, question).await {
+        Ok(said) => {
+            let text = said.as_ref().and_then(|it| it["answer"].as_str());
+            let text = text.map(str::to_owned);
+            Perceived::Clarified { effect, text }
+        }
         Err(SkillError::Declined) => Perceived::Clarified { effect, text: None },
         Err(error) => Perceived::Failed {
             effect,

@@ -8,6 +8,7 @@ use crate::event::Heard;
 use crate::law::Origin;
 use crate::limits::REQUEST;
 use crate::message::Letter;
+use crate::resident::Resident;
 
 /// Where a message says how much it matters, from 0 to 100.
 pub const PRIORITY: &str = "urn:monas:a2a:ext:agent:1/priority";
@@ -20,8 +21,20 @@ pub fn principal(agent: &str) -> String {
     format!("agent:{agent}")
 }
 
+/// Whether a name is that of an agent of this server.
+pub(crate) fn is_principal(caller: &str) -> bool {
+    caller.starts_with("agent:")
+}
+
+/// Where an agent says how many have asked each other until now.
+pub const DEPTH: &str = "urn:monas:a2a:ext:agent:1/depth";
+
 /// A message as a request.
-pub(super) fn heard(agent: &str, message: &Message, ctx: &Context) -> Result<Heard, SkillError> {
+pub(super) fn heard(
+    agent: &Resident,
+    message: &Message,
+    ctx: &Context,
+) -> Result<Heard, SkillError> {
     let refuse = |problem: String| SkillError::InvalidInput(vec![Fault::new("", problem)]);
     let letter = Letter::of(message).transpose().map_err(refuse)?;
     let texts = message.parts.iter().filter_map(Part::as_text);
@@ -36,17 +49,24 @@ pub(super) fn heard(agent: &str, message: &Message, ctx: &Context) -> Result<Hea
     }
     let about = |key: &str| message.metadata.as_ref().and_then(|it| it.get(key));
     let caller = ctx.caller().to_string();
-    let own = about(OWN).and_then(|it| it.as_bool()) == Some(true) && caller == principal(agent);
+    let own =
+        about(OWN).and_then(|it| it.as_bool()) == Some(true) && caller == principal(agent.id());
     // A letter is from whoever brings it, whatever it says: an agent of this server proves who it is, and others are
     // known by the names under which they call.
     let (origin, from) = match &letter {
         Some(letter) if caller == principal(&letter.provenance.agent) => {
             (Origin::Agent, letter.provenance.agent.clone())
         }
+        // A caller that is called like an agent of this server is not that agent.
+        Some(_) if agent.household.agent(&caller).is_ok() => {
+            (Origin::Agent, format!("caller:{caller}"))
+        }
         Some(_) => (Origin::Agent, caller),
         None if own => (Origin::Own, caller),
         None => (Origin::User, caller),
     };
+    let depth = about(DEPTH).and_then(|it| it.as_u64());
+    let depth = depth.filter(|_| is_principal(&ctx.caller().to_string()));
     let priority = about(PRIORITY).and_then(|it| it.as_u64());
     Ok(Heard {
         turn: ctx.task_id(),
@@ -56,6 +76,7 @@ pub(super) fn heard(agent: &str, message: &Message, ctx: &Context) -> Result<Hea
         text,
         letter,
         priority: priority.map(|it| u8::try_from(it.min(100)).unwrap_or(100)),
+        depth: u8::try_from(depth.unwrap_or_default()).unwrap_or(u8::MAX),
     })
 }
 
@@ -66,6 +87,7 @@ pub(crate) fn abilities(skills: &Registry) -> Vec<Ability> {
         read_only: it.traits.read_only,
         replayable: it.traits.replayable || it.traits.idempotent,
         approval: it.traits.approval,
+        elsewhere: it.traits.open_world,
     });
     abilities.collect()
 }

@@ -1,11 +1,13 @@
 //! What a person agrees to before it is done.
 
+use std::time::Duration;
+
 use a2a::types::TaskState;
-use agent::{Law, State};
+use agent::{Law, State, principal};
 use serde_json::json;
 use skill::extension;
 
-use crate::support::{World, approve, output, said, state, status};
+use crate::support::{World, approve, fresh, output, said, state, status};
 
 const WISH: &str = "note buy milk in todo.md";
 
@@ -355,4 +357,52 @@ async fn a_prefix_is_of_what_is_asked_about() {
     let grants = bench.resident.status().await.unwrap().grants;
     let prefix = grants[0].prefix.clone();
     assert_eq!(prefix, Some(("path".to_owned(), "todo".to_owned())));
+}
+
+#[tokio::test]
+async fn what_is_approved_during_a_pause_is_done_after_it() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let task = bench.say(WISH).await;
+    bench.resident.pause().await.unwrap();
+    let answered = bench.answer(&task, approve());
+    tokio::pin!(answered);
+    let early = tokio::time::timeout(Duration::from_millis(100), &mut answered).await;
+    assert!(early.is_err(), "nothing is done during a pause");
+    assert!(world.notes.written.lock().unwrap().is_empty());
+    bench.resident.resume().await.unwrap();
+    assert_eq!(output(&answered.await), "wrote todo.md");
+}
+
+#[tokio::test]
+async fn who_speaks_for_others_agrees_for_one_time_only() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let ranger = principal("ranger");
+    for _ in 0..2 {
+        let task = bench.send_by(&ranger, said("talk", WISH)).await;
+        assert_eq!(state(&task), TaskState::InputRequired);
+        let agreed = json!({ "decision": "session" });
+        let answer = extension::answer(fresh(), &task, Some(agreed));
+        let task = bench.send_by(&ranger, answer).await;
+        assert_eq!(output(&task), "wrote todo.md");
+    }
+    assert!(bench.resident.status().await.unwrap().grants.is_empty());
+}
+
+#[tokio::test]
+async fn another_input_is_not_taken_for_granted() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let task = bench.say(WISH).await;
+    let input = json!({ "path": "a.md", "content": "oat milk" });
+    let meant = json!({ "decision": "Yes.", "input": input });
+    let task = bench.answer(&task, meant).await;
+    assert_eq!(state(&task), TaskState::InputRequired);
+    assert!(status(&task).contains("say modify"), "{}", status(&task));
+    let modified = json!({ "decision": "Modify", "input": input });
+    let task = bench.answer(&task, modified).await;
+    assert_eq!(output(&task), "wrote a.md");
+    let why = bench.resident.why(&task.id).await.unwrap().text();
+    assert!(why.contains("ada approved it with another input"), "{why}");
 }

@@ -8,7 +8,7 @@ use futures_core::future::BoxFuture;
 use serde_json::json;
 use skill::{Registry, extension};
 
-use crate::support::{World, output, state, status};
+use crate::support::{World, output, said, state, status};
 
 /// Other agents, as far as a test goes: they say what they were asked.
 #[derive(Clone, Default)]
@@ -36,6 +36,36 @@ impl Others for Echoes {
             (text, None) => Said::Answer(format!("{agent} heard: {text}")),
         };
         Box::pin(async move { Ok(said) })
+    }
+
+    fn cancel(&self, agent: &str, task: String) -> BoxFuture<'static, ()> {
+        let cancelled = (agent.to_owned(), format!("cancelled {task}"));
+        self.asked.lock().unwrap().push(cancelled);
+        Box::pin(async {})
+    }
+}
+
+impl Echoes {
+    /// The skill of asking them, for an agent.
+    fn asked_by(&self) -> impl FnOnce(&agent::Resident) -> Registry + use<> {
+        let others = Arc::new(self.clone());
+        move |resident| ask_agent(resident, others)
+    }
+
+    /// What was said to them last, once they heard something after `before` times.
+    async fn last(&self, before: usize) -> String {
+        loop {
+            if let Some((_, said)) = self
+                .asked
+                .lock()
+                .unwrap()
+                .get(before..)
+                .and_then(|it| it.last())
+            {
+                return said.clone();
+            }
+            tokio::task::yield_now().await;
+        }
     }
 }
 
@@ -77,22 +107,99 @@ async fn whom_it_asks_is_said_or_chosen_by_its_law() {
 async fn what_another_agent_asks_is_asked_here_and_survives_a_restart() {
     let world = World::new();
     let echoes = Echoes::default();
-    let others = || {
-        let others = Arc::new(echoes.clone());
-        move |resident: &agent::Resident| ask_agent(resident, others)
-    };
-    let bench = world.begin_all(agent::Law::default(), None, others()).await;
+    let bench = world
+        .begin_all(agent::Law::default(), None, echoes.asked_by())
+        .await;
     let task = bench.say("ask ranger to write it down").await;
     assert_eq!(state(&task), TaskState::InputRequired);
     assert!(status(&task).contains("ranger asks: May I?"));
     bench.killed().await;
 
-    let bench = world.begin_all(agent::Law::default(), None, others()).await;
+    let bench = world
+        .begin_all(agent::Law::default(), None, echoes.asked_by())
+        .await;
     let task = bench.answer(&task, json!({ "answer": "yes" })).await;
     assert_eq!(output(&task), "their-task got yes");
     let asked = echoes.asked.lock().unwrap().clone();
     let asked: Vec<&str> = asked.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(asked, ["write it down", "yes"], "nothing is asked twice");
+}
+
+#[tokio::test]
+async fn to_wait_for_others_takes_no_place_of_work() {
+    let world = World::new();
+    let echoes = Echoes::default();
+    let mut law = agent::Law::default();
+    law.attention.turns = 1;
+    law.attention.approval_seconds = 60;
+    let bench = world.begin_all(law, None, echoes.asked_by()).await;
+    let asked = bench.say("ask ranger to write it down").await;
+    assert_eq!(state(&asked), TaskState::InputRequired);
+    let status = bench.resident.status().await.unwrap();
+    assert_eq!(status.state, agent::State::AwaitingApproval);
+    let task = bench.say("greet Ada").await;
+    assert_eq!(output(&task), "Hello, Ada!");
+
+    // Nobody answers: the task goes on, and the other agent is told.
+    world.pass(61);
+    bench.household.tick().await;
+    let ended = loop {
+        let task = bench.task(&asked.id).await;
+        if state(&task) == TaskState::Completed {
+            break output(&task);
+        }
+        tokio::task::yield_now().await;
+    };
+    assert!(ended.contains("nobody answered in time"), "{ended}");
+    assert_eq!(echoes.last(1).await, "cancelled their-task");
+}
+
+#[tokio::test]
+async fn what_nobody_wants_any_more_is_wanted_of_nobody() {
+    let world = World::new();
+    let echoes = Echoes::default();
+    let law = agent::Law::default();
+    let bench = world.begin_all(law, None, echoes.asked_by()).await;
+    let asked = bench.say("ask ranger to write it down").await;
+    bench.cancel(&asked).await;
+    assert_eq!(echoes.last(1).await, "cancelled their-task");
+
+    // By itself an agent has nobody to answer for it.
+    let mut errand = said("own", "ask ranger to write it down");
+    let own = json!({ agent::OWN: true });
+    errand.metadata = own.as_object().cloned().map(Into::into);
+    let scout = agent::principal("scout");
+    let task = bench.send_by(&scout, errand).await;
+    assert_eq!(state(&task), TaskState::Completed);
+    assert!(
+        output(&task).contains("nobody is there"),
+        "{}",
+        output(&task)
+    );
+    assert_eq!(echoes.last(3).await, "cancelled their-task");
+}
+
+#[tokio::test]
+async fn agents_do_not_ask_each_other_for_ever() {
+    let world = World::new();
+    let echoes = Echoes::default();
+    let law = agent::Law::default();
+    let bench = world.begin_all(law, None, echoes.asked_by()).await;
+    let mut request = said("talk", "ask ranger to look around");
+    let deep = json!({ agent::DEPTH: 4 });
+    request.metadata = deep.as_object().cloned().map(Into::into);
+    let task = bench
+        .send_by(&agent::principal("ranger"), request.clone())
+        .await;
+    assert!(
+        output(&task).contains("have asked each other"),
+        "{}",
+        output(&task)
+    );
+    // Only agents of the server say how deep it is.
+    request.message_id.push('2');
+    let task = bench.send(request).await;
+    assert_eq!(output(&task), "ranger heard: look around");
 }
 
 #[tokio::test]

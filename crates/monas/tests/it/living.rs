@@ -141,6 +141,13 @@ async fn its_law_can_be_read() {
     );
     server.stop().await;
     assert_eq!(monas(home.path(), &["law", "show"]).await, law);
+    let nowhere = home.path().join("nowhere");
+    let looked = run(living(home.path())
+        .args(["law", "show", "--data"])
+        .arg(&nowhere))
+    .await;
+    assert!(looked.stderr.contains("no such folder"), "{looked:?}");
+    assert!(!nowhere.exists(), "who looks makes nothing");
     let nobody = run(living(home.path()).args(["law", "show", "--for", "nobody"])).await;
     assert!(!nobody.status.success());
     assert!(
@@ -248,9 +255,11 @@ async fn who_may_not_call_an_agent_may_not_look_into_it_either() {
     std::fs::write(folder.join("scribe.toml"), manifest).unwrap();
     let hash = |token: &str| access::Hash::of(token).to_string();
     let access = format!(
-        "[access.tokens]\ntype = 'bearer'\ncallers = {{ ada = '{}', bob = '{}' }}\n",
-        hash("token-of-ada"),
+        "[access.tokens]\ntype = 'bearer'\n[access.tokens.callers]\nbob = '{}'\n\
+         ada = {{ secret = '{}', scopes = ['operator'] }}\neve = {{ secret = '{}', scopes = ['operator'] }}\n",
         hash("token-of-bob"),
+        hash("token-of-ada"),
+        hash("token-of-eve"),
     );
     let file = home.path().join("monas.toml");
     std::fs::write(&file, access).unwrap();
@@ -275,9 +284,12 @@ async fn who_may_not_call_an_agent_may_not_look_into_it_either() {
     for path in ["/api/agent/law", "/api/memory/audit"] {
         let private = format!("{path}?agent=scribe");
         assert_eq!(status("token-of-ada", &private).await, 200, "{path}");
-        assert_eq!(status("token-of-bob", &private).await, 403, "{path}");
-        assert_eq!(status("token-of-bob", path).await, 200, "{path}");
+        assert_eq!(status("token-of-eve", &private).await, 403, "{path}");
+        assert_eq!(status("token-of-eve", path).await, 200, "{path}");
     }
+    // What others asked of an agent is for an operator to see.
+    assert_eq!(status("token-of-bob", "/api/agent/status").await, 403);
+    assert_eq!(status("token-of-bob", "/api/memory/audit").await, 200);
     // Whom the manifest lists may be another agent, which proves who it is.
     let settings = Settings::default().bearer("token-of-bob").unwrap();
     let first = Client::discover(&server.url, settings).await.unwrap();

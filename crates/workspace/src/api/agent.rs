@@ -130,8 +130,9 @@ fn told(pause: bool) -> MethodRouter<Site> {
     post(
         async move |State(site): State<Site>,
                     caller: Caller,
+                    RawQuery(raw): RawQuery,
                     body: Result<Bytes, BytesRejection>| {
-            respond(tell(&site, &caller, body, pause).await)
+            respond(tell(&site, &caller, &Fields::of(raw), body, pause).await)
         },
     )
 }
@@ -139,6 +140,7 @@ fn told(pause: bool) -> MethodRouter<Site> {
 async fn tell(
     site: &Site,
     caller: &Caller,
+    fields: &Fields,
     body: Result<Bytes, BytesRejection>,
     pause: bool,
 ) -> Answer {
@@ -147,7 +149,8 @@ async fn tell(
         true => Whose::default(),
         false => read(&body)?,
     };
-    let agent = site.agent(caller, whose.agent.as_deref()).await?;
+    let named = whose.agent.as_deref().or_else(|| fields.get("agent"));
+    let agent = site.agent(caller, named).await?;
     let done = if pause {
         agent.pause().await
     } else {
