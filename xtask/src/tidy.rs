@@ -1,6 +1,7 @@
 //! Checks of the repository itself, each also a test of this package.
 //!
 //! - [`arrows`]: crates depend on each other only as the table in `ARCHITECTURE.md` says;
+//! - [`docs`]: every public struct, enum and trait of a crate has a doc comment;
 //! - [`evidence`]: what a document cites as evidence is a test;
 //! - [`files`]: every module says what it is for, the README stays short, no file names a path of
 //!   one machine, only the binary reads the environment, and the session has no I/O, clock or tasks;
@@ -11,6 +12,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 
 mod arrows;
+mod docs;
 mod evidence;
 mod files;
 mod sabotage;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::arrows::{self, Arrows, State};
-use super::{evidence, files, findings, sabotage};
+use super::{docs, evidence, files, findings, sabotage};
 use crate::workspace::{self, Package};
 
 #[test]
@@ -97,6 +97,20 @@ fn finds_a_module_without_a_first_line() {
     assert_eq!(found.len(), 1);
     let fine = files::check_file("crates/capnweb/src/stub.rs", "//! What we hold.\n");
     assert!(fine.is_empty());
+}
+
+#[test]
+fn finds_public_types_without_a_doc_comment() {
+    let text = "/// Documented.\n#[derive(\n    Clone,\n)]\npub struct Documented;\n\n\
+                #[derive(Debug)]\npub enum Bare {\n    /// A variant.\n    One,\n}\n\n\
+                pub fn free() {}\n\npub struct $Name;\n\npub trait Silent {}\n";
+    let found = docs::undocumented(text);
+    assert_eq!(found, [(8, "Bare"), (17, "Silent")]);
+    assert_eq!(
+        files::check_file("crates/a2a/src/a.rs", "//! A.\npub struct A;\n"),
+        ["crates/a2a/src/a.rs:2: `A` is public and has no doc comment"]
+    );
+    assert!(files::check_file("xtask/src/a.rs", "//! A.\npub struct A;\n").is_empty());
 }
 
 #[test]

@@ -157,10 +157,6 @@ impl Code {
 /// What happens to a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type")]
-#[expect(
-    missing_docs,
-    reason = "their names say it, and what they hold is the same"
-)]
 pub enum Event {
     #[serde(rename = "run.created")]
     RunCreated { run: Box<Run> },

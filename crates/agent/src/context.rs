@@ -182,7 +182,6 @@ pub enum State {
 /// A change of the state. Changes are recorded, and the state is what they add up to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the fields are named after what they hold")]
 pub enum Change {
     /// It is.
     Born {

@@ -35,7 +35,6 @@ struct Inner {
 
 /// The classes of error that JavaScript tells apart; any other name arrives as [`ErrorKind::Error`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names are JavaScript's own")]
 pub enum ErrorKind {
     #[default]
     Error,

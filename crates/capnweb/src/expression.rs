@@ -86,7 +86,6 @@ pub enum Expression {
 
 /// The JavaScript type that holds a run of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names are JavaScript's own")]
 pub enum ByteContainer {
     ArrayBuffer,
     DataView,
@@ -212,7 +211,6 @@ pub struct ResponseExpression {
 
 /// Plain JSON, where the protocol allows no expression.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the names are JSON's own")]
 pub enum Plain {
     Null,
     Bool(bool),

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use super::docs;
 use crate::error::Result;
 use crate::process;
 
@@ -51,6 +52,12 @@ pub(super) fn check_file(name: &str, text: &str) -> Vec<String> {
     }
     if name == "README.md" && text.lines().count() >= README_LINES {
         findings.push(format!("{name}: not under {README_LINES} lines"));
+    }
+    if is_crate_source(name) {
+        let undocumented = docs::undocumented(text).into_iter();
+        findings.extend(undocumented.map(|(line, item)| {
+            format!("{name}:{line}: `{item}` is public and has no doc comment")
+        }));
     }
     for (index, line) in text.lines().enumerate() {
         if names_a_machine_path(line) {
@@ -100,13 +107,12 @@ fn is_module(name: &str) -> bool {
     name.ends_with(".rs") && (source || name.starts_with("examples/"))
 }
 
+fn is_crate_source(name: &str) -> bool {
+    name.starts_with("crates/") && name.contains("/src/") && name.ends_with(".rs")
+}
+
 fn is_library_source(name: &str) -> bool {
-    let inside = name
-        .strip_prefix("crates/")
-        .and_then(|rest| rest.split_once("/src/"));
-    name.ends_with(".rs")
-        && !name.ends_with("_tests.rs")
-        && inside.is_some_and(|(package, _)| package != "monas")
+    is_crate_source(name) && !name.ends_with("_tests.rs") && !name.starts_with("crates/monas/")
 }
 
 /// The pure middle: the protocol's session; an agent's heart; what memory decides and how it ranks.

@@ -16,7 +16,6 @@ pub struct Route {
 
 /// The verbs of HTTP that operations use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "they are the verbs")]
 pub enum Verb {
     Get,
     Post,
