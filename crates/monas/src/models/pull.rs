@@ -323,15 +323,29 @@ fn copy(from: &Path, part: &mut Part, progress: &mut dyn Progress) -> Result<(),
         problem,
     };
     part.restart()?;
-    let missing = || Error::Missing {
-        file: part.file.name.to_owned(),
-        path: from.to_owned(),
-    };
     if from.is_dir() {
         let path = from.join(part.file.name);
-        let file = fs::File::open(&path).map_err(|_| missing())?;
+        let file = fs::File::open(&path).map_err(|_| missing(from, part))?;
         return take(file, part, progress, &unread);
     }
+    unpack(from, part, progress, &unread)
+}
+
+fn missing(from: &Path, part: &Part) -> Error {
+    Error::Missing {
+        file: part.file.name.to_owned(),
+        path: from.to_owned(),
+    }
+}
+
+/// Copies one file out of an archive.
+#[cfg(any(feature = "local", test))]
+fn unpack(
+    from: &Path,
+    part: &mut Part,
+    progress: &mut dyn Progress,
+    unread: &dyn Fn(String) -> Error,
+) -> Result<(), Error> {
     let file = fs::File::open(from).map_err(|error| unread(error.to_string()))?;
     let mut archive = zip::ZipArchive::new(file).map_err(|error| unread(error.to_string()))?;
     // Not in a folder of the archive's own that holds other files of that name: the size tells.
@@ -341,11 +355,25 @@ fn copy(from: &Path, part: &mut Part, progress: &mut dyn Progress) -> Result<(),
             it.name().is_ok_and(|name| named(&name)) && it.size() == part.file.size
         })
     });
-    let index = wanted.ok_or_else(missing)?;
+    let index = wanted.ok_or_else(|| missing(from, part))?;
     let entry = archive
         .by_index(index)
         .map_err(|error| unread(error.to_string()))?;
-    take(entry, part, progress, &unread)
+    take(entry, part, progress, unread)
+}
+
+/// Weights are of use to a program with the feature `local` only, so a program without it reads no archives.
+#[cfg(not(any(feature = "local", test)))]
+fn unpack(
+    _from: &Path,
+    _part: &mut Part,
+    _progress: &mut dyn Progress,
+    unread: &dyn Fn(String) -> Error,
+) -> Result<(), Error> {
+    Err(unread(
+        "not a folder, and reading an archive needs a program built with --features local"
+            .to_owned(),
+    ))
 }
 
 /// Takes all that can be read, up to what there should be.
