@@ -97,14 +97,18 @@ pub(crate) fn build(root: &Path, arguments: &[&str]) -> Result<Vec<Built>> {
     Ok(programs.collect())
 }
 
-/// Builds one program for speed.
-pub(crate) fn build_for_speed(
+/// The profile of everything that is measured: what is shipped is built with it, too.
+pub(crate) const MEASURED_PROFILE: &str = "dist";
+
+/// Builds one program with the profile of everything that is measured.
+pub(crate) fn build_measured(
     root: &Path,
     package: &str,
     kind: &[&str],
     name: &str,
 ) -> Result<PathBuf> {
-    let arguments = [&["--release", "--package", package], kind, &[name]].concat();
+    let profile = ["--profile", MEASURED_PROFILE, "--package", package];
+    let arguments = [&profile[..], kind, &[name]].concat();
     let built = build(root, &arguments)?;
     let found = built.into_iter().find(|program| program.name == name);
     found

@@ -65,8 +65,8 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
         Some(_) => &["--features", "local", "--bin"][..],
         None => &["--bin"],
     };
-    let monas = process::build_for_speed(root, "monas", kind, "monas")?;
-    let evaluate = process::build_for_speed(root, "memory", &["--example"], "evaluate")?;
+    let monas = process::build_measured(root, "monas", kind, "monas")?;
+    let evaluate = process::build_measured(root, "memory", &["--example"], "evaluate")?;
     let folder = options.data.join("data");
     let files = fs::read_dir(&folder).doing(|| format!("read {}", folder.display()))?;
     let files = files.filter_map(|file| Some(file.ok()?.path()));

@@ -65,8 +65,8 @@ impl Programs {
             None => (None, None, None),
         };
         Ok(Programs {
-            ours: process::build_for_speed(root, "monas", &["--bin"], "monas")?,
-            load: process::build_for_speed(root, "xtask", &["--bin"], "xtask")?,
+            ours: process::build_measured(root, "monas", &["--bin"], "monas")?,
+            load: process::build_measured(root, "xtask", &["--bin"], "xtask")?,
             rust,
             js,
             python,

@@ -65,8 +65,8 @@ impl Programs {
         let modules = tools::npm_packages(root, "conformance/capnweb", &node)?;
         let ours = if peers.contains(&Peer::Ours) {
             Some(Ours {
-                server: process::build_for_speed(root, "capnweb", &["--example"], "bench_target")?,
-                client: process::build_for_speed(root, "capnweb", &["--example"], "bench_client")?,
+                server: process::build_measured(root, "capnweb", &["--example"], "bench_target")?,
+                client: process::build_measured(root, "capnweb", &["--example"], "bench_client")?,
             })
         } else {
             None
@@ -75,7 +75,7 @@ impl Programs {
             node,
             modules,
             scripts: root.join("xtask/bench"),
-            load: process::build_for_speed(root, "xtask", &["--bin"], "xtask")?,
+            load: process::build_measured(root, "xtask", &["--bin"], "xtask")?,
             ours,
         })
     }

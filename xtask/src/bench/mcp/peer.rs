@@ -72,8 +72,8 @@ impl Programs {
         let node = tools::node(root)?;
         everything(&folder, &node)?;
         Ok(Programs {
-            load: process::build_for_speed(root, "xtask", &["--bin"], "xtask")?,
-            ours: process::build_for_speed(root, "monas", &["--bin"], "monas")?,
+            load: process::build_measured(root, "xtask", &["--bin"], "xtask")?,
+            ours: process::build_measured(root, "monas", &["--bin"], "monas")?,
             rmcp,
             rmcp_version,
             node,

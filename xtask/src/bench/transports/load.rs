@@ -22,7 +22,10 @@ impl Programs {
     /// Builds them together, so that what they share is compiled once.
     pub(crate) fn build(root: &Path) -> Result<Programs> {
         let wanted = ["--package", "monas", "--bin", "monas", "--example", "load"];
-        let built = process::build(root, &[&["--release"], &wanted[..]].concat())?;
+        let built = process::build(
+            root,
+            &[&["--profile", process::MEASURED_PROFILE], &wanted[..]].concat(),
+        )?;
         let find = |name: &str| {
             let found = built.iter().find(|program| program.name == name);
             let path = found.map(|program| program.path.clone());
