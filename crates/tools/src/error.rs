@@ -1,17 +1,17 @@
-//! What can go wrong in a workspace.
+//! What can go wrong in a project.
 
 use std::fmt;
 use std::io;
 
 use cap_std::fs::FileType;
 
-use crate::path::{Problem, WorkspacePath};
+use crate::path::{Problem, ProjectPath};
 
 /// Why something was not done. The text goes on after "could not read", "could not write" and the like.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The text is no path in a workspace. Nothing was looked for.
+    /// The text is no path in a project. Nothing was looked for.
     #[error("{path:?}: {problem}")]
     Path {
         /// What was given, shortened.
@@ -20,27 +20,27 @@ pub enum Error {
         problem: Problem,
     },
     /// A symlink on the way leads out.
-    #[error("{0}: it leads out of the workspace")]
-    Outside(WorkspacePath),
+    #[error("{0}: it leads out of the project")]
+    Outside(ProjectPath),
     /// Nothing is there.
     #[error("{0}: there is no such file")]
-    NotFound(WorkspacePath),
+    NotFound(ProjectPath),
     /// Something is there that is no file, or something on the way is no folder.
     #[error("{path}: it is {kind}")]
     Kind {
         /// Where.
-        path: WorkspacePath,
+        path: ProjectPath,
         /// What it is instead.
         kind: Kind,
     },
     /// The bytes are not UTF-8.
     #[error("{0}: it is not text")]
-    NotText(WorkspacePath),
+    NotText(ProjectPath),
     /// More than the [limits](crate::Limits) allow.
     #[error("{path}: {bytes} bytes are too many, the limit is {limit}")]
     TooLarge {
         /// Where.
-        path: WorkspacePath,
+        path: ProjectPath,
         /// How many there are, as far as was looked.
         bytes: u64,
         /// How many there may be.
@@ -52,16 +52,16 @@ pub enum Error {
     )]
     TooMuch {
         /// Where.
-        path: WorkspacePath,
+        path: ProjectPath,
         /// How many bytes can be shown.
         limit: usize,
     },
     /// It is not what the caller had seen.
     #[error("{0}: it has changed since it was read")]
-    Changed(WorkspacePath),
+    Changed(ProjectPath),
     /// The system does not let us, or the file is marked read-only.
     #[error("{0}: permission denied")]
-    Denied(WorkspacePath),
+    Denied(ProjectPath),
     /// What is searched for, or the pattern of names, is none.
     #[error("{what}: {problem}")]
     Query {
@@ -70,8 +70,8 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// The folder of the workspace cannot be made or opened.
-    #[error("open the workspace {folder}: {source}")]
+    /// The folder of the project cannot be made or opened.
+    #[error("open the project {folder}: {source}")]
     Folder {
         /// Which folder.
         folder: String,
@@ -82,7 +82,7 @@ pub enum Error {
     #[error("{path}: {source}")]
     Io {
         /// Where.
-        path: WorkspacePath,
+        path: ProjectPath,
         /// What the system said.
         source: io::Error,
     },
@@ -119,7 +119,7 @@ impl Error {
     }
 
     /// What the system said about this path.
-    pub(crate) fn io(path: &WorkspacePath, source: io::Error) -> Self {
+    pub(crate) fn io(path: &ProjectPath, source: io::Error) -> Self {
         use io::ErrorKind::{
             AlreadyExists, CrossesDevices, IsADirectory, NotADirectory, NotFound, PermissionDenied,
         };
@@ -137,7 +137,7 @@ impl Error {
         }
     }
 
-    pub(crate) fn kind(path: &WorkspacePath, kind: Kind) -> Self {
+    pub(crate) fn kind(path: &ProjectPath, kind: Kind) -> Self {
         Self::Kind {
             path: path.clone(),
             kind,

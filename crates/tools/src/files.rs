@@ -3,7 +3,7 @@
 use skill::{DefinitionError, Registry, SkillError};
 
 use crate::error::Error;
-use crate::workspace::Workspace;
+use crate::project::Project;
 
 mod read;
 mod search;
@@ -22,12 +22,12 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("file_write", "file-write"),
 ];
 
-/// All of them, in this workspace.
-pub fn skills(workspace: &Workspace) -> Result<Registry, DefinitionError> {
+/// All of them, in this project.
+pub fn skills(project: &Project) -> Result<Registry, DefinitionError> {
     Registry::new()
-        .with(FileRead::new(workspace.clone()))?
-        .with(FileWrite::new(workspace.clone()))?
-        .with(FileSearch::new(workspace.clone()))
+        .with(FileRead::new(project.clone()))?
+        .with(FileWrite::new(project.clone()))?
+        .with(FileSearch::new(project.clone()))
 }
 
 /// Does something that waits for the disk, on a thread for that. `doing` is what it could not do if it fails.

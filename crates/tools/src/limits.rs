@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What one operation in a workspace may take and give.
+/// What one operation in a project may take and give.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

@@ -1,4 +1,4 @@
-//! Where something is in a workspace: text that was found to be a path beneath its folder.
+//! Where something is in a project: text that was found to be a path beneath its folder.
 
 use std::fmt;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::error::Error;
 #[path = "path_tests.rs"]
 mod tests;
 
-/// What names the folder of the workspace in absolute paths.
+/// What names the folder of the project in absolute paths.
 const ROOT: &str = "/project";
 
 /// What every system takes, with room for the names of temporary files.
@@ -20,15 +20,15 @@ const MAX_NAMES: usize = 64;
 /// How much of a text that is no path is repeated.
 const SHOWN_CHARS: usize = 80;
 
-/// A path beneath the folder of a workspace, with one spelling for each place: names joined by `/`, none of them
+/// A path beneath the folder of a project, with one spelling for each place: names joined by `/`, none of them
 /// `.` or `..`. It is shown as an absolute one below `/project`.
 ///
 /// It says nothing about what is there: a symlink may lead elsewhere, and is followed as far as that is in the
-/// workspace.
+/// project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct WorkspacePath(String);
+pub struct ProjectPath(String);
 
-/// What is wrong with a text that is no path in a workspace.
+/// What is wrong with a text that is no path in a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -46,8 +46,8 @@ pub enum Problem {
     TooDeep,
 }
 
-impl WorkspacePath {
-    /// The folder of the workspace.
+impl ProjectPath {
+    /// The folder of the project.
     pub fn root() -> Self {
         Self::default()
     }
@@ -116,12 +116,12 @@ impl WorkspacePath {
         Ok(())
     }
 
-    /// Whether it is the folder of the workspace itself.
+    /// Whether it is the folder of the project itself.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The path relative to the folder of the workspace, which itself is `.`.
+    /// The path relative to the folder of the project, which itself is `.`.
     pub fn as_str(&self) -> &str {
         match self.is_root() {
             true => ".",
@@ -133,7 +133,7 @@ impl WorkspacePath {
         Path::new(self.as_str())
     }
 
-    /// The folder it lies in, and its name there. The folder of the workspace has neither.
+    /// The folder it lies in, and its name there. The folder of the project has neither.
     pub(crate) fn split(&self) -> Option<(Self, &str)> {
         match self.0.rsplit_once('/') {
             Some((folder, name)) => Some((Self(folder.to_owned()), name)),
@@ -143,7 +143,7 @@ impl WorkspacePath {
     }
 }
 
-impl fmt::Display for WorkspacePath {
+impl fmt::Display for ProjectPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(ROOT)?;
         match self.is_root() {
@@ -157,7 +157,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Empty => "the path is empty",
-            Self::Absolute => "it is outside of the workspace, which is /project",
+            Self::Absolute => "it is outside of the project, which is /project",
             Self::Parent => "a path has no `..` in it",
             Self::Character => "a path has no backslashes and no control characters in it",
             Self::TooLong => "the path is too long",

@@ -1,4 +1,4 @@
-//! What is a path in a workspace, and what is none.
+//! What is a path in a project, and what is none.
 
 use proptest::prelude::*;
 
@@ -6,14 +6,14 @@ use super::*;
 
 fn check(text: &str, expected: &str) {
     assert_eq!(
-        WorkspacePath::parse(text).unwrap().to_string(),
+        ProjectPath::parse(text).unwrap().to_string(),
         expected,
         "{text:?}"
     );
 }
 
 fn refused(text: &str) -> Problem {
-    match WorkspacePath::parse(text) {
+    match ProjectPath::parse(text) {
         Err(Error::Path { problem, .. }) => problem,
         other => panic!("{text:?} gives {other:?}"),
     }
@@ -31,7 +31,7 @@ fn a_place_has_one_spelling() {
     }
     for text in ["/project", "/project/", ".", "./", "/project/./"] {
         check(text, "/project");
-        assert!(WorkspacePath::parse(text).unwrap().is_root());
+        assert!(ProjectPath::parse(text).unwrap().is_root());
     }
 }
 
@@ -107,13 +107,13 @@ fn what_leads_out_is_refused_by_its_text_alone() {
 
 #[test]
 fn an_error_says_what_is_wrong_and_repeats_little() {
-    let error = WorkspacePath::parse(&format!("/etc/\u{1b}[31m{}", "x".repeat(5000))).unwrap_err();
+    let error = ProjectPath::parse(&format!("/etc/\u{1b}[31m{}", "x".repeat(5000))).unwrap_err();
     assert!(error.to_string().len() < 200, "{error}");
     assert!(!error.to_string().contains('\u{1b}'));
-    let error = WorkspacePath::parse("/etc/passwd").unwrap_err().to_string();
+    let error = ProjectPath::parse("/etc/passwd").unwrap_err().to_string();
     assert_eq!(
         error,
-        "\"/etc/passwd\": it is outside of the workspace, which is /project"
+        "\"/etc/passwd\": it is outside of the project, which is /project"
     );
 }
 
@@ -139,7 +139,7 @@ fn pieces() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn a_path_is_relative_and_has_only_names(text in pieces()) {
-        let Ok(path) = WorkspacePath::parse(&text) else { return Ok(()) };
+        let Ok(path) = ProjectPath::parse(&text) else { return Ok(()) };
         prop_assert!(path.as_path().is_relative());
         for part in path.as_path().components() {
             let fits = matches!(part, std::path::Component::Normal(_)) || path.is_root();
@@ -150,9 +150,9 @@ proptest! {
 
     #[test]
     fn a_path_that_is_shown_is_the_same_path(text in pieces()) {
-        let Ok(path) = WorkspacePath::parse(&text) else { return Ok(()) };
-        prop_assert_eq!(&WorkspacePath::parse(&path.to_string()).unwrap(), &path);
-        prop_assert_eq!(&WorkspacePath::parse(path.as_str()).unwrap(), &path);
+        let Ok(path) = ProjectPath::parse(&text) else { return Ok(()) };
+        prop_assert_eq!(&ProjectPath::parse(&path.to_string()).unwrap(), &path);
+        prop_assert_eq!(&ProjectPath::parse(path.as_str()).unwrap(), &path);
         if let Some((folder, name)) = path.split() {
             prop_assert_eq!(&folder.join(name).unwrap(), &path);
         }

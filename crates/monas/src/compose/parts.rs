@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ::memory::Memory;
-use ::tools::Workspace;
+use ::tools::Project;
 use a2a::binding::Offers;
 use a2a::server::{TABLES, Targets};
 use model::Model;
@@ -86,9 +86,9 @@ pub(super) fn files(config: &Config) -> Result<Registry, Error> {
         // Nothing is kept, and so there is no place for files.
         (None, Data::Memory) => return Ok(Registry::new()),
     };
-    let workspace = Workspace::open(&folder)?;
+    let project = Project::open(&folder)?;
     if config.workspace.is_none() {
-        workspace.welcome()?;
+        project.welcome()?;
     }
-    Ok(::tools::skills(&workspace)?)
+    Ok(::tools::skills(&project)?)
 }

@@ -5,21 +5,21 @@ use serde::{Deserialize, Serialize};
 use skill::{Context, Id, OneOrMore, Reply, Skill, SkillError, SkillInput, Spec, Traits};
 
 use crate::files::on_disk;
-use crate::path::WorkspacePath;
-use crate::workspace::{Lines, Workspace};
+use crate::path::ProjectPath;
+use crate::project::{Lines, Project};
 
 /// How many lines are read if nobody says.
 const LINES: usize = 2_000;
 
-/// Reads files of a workspace.
+/// Reads files of a project.
 #[derive(Clone, Debug)]
-pub struct FileRead(Workspace);
+pub struct FileRead(Project);
 
 /// Which file, and which of its lines.
 #[derive(Clone, Debug, Deserialize, JsonSchema, SkillInput)]
 #[non_exhaustive]
 pub struct Read {
-    /// The file, relative to the workspace or below /project.
+    /// The file, relative to the project or below /project.
     pub path: String,
     /// The first line to read, counted from 1.
     #[schemars(range(min = 1))]
@@ -53,9 +53,9 @@ pub struct Content {
 }
 
 impl FileRead {
-    /// In this workspace.
-    pub fn new(workspace: Workspace) -> Self {
-        Self(workspace)
+    /// In this project.
+    pub fn new(project: Project) -> Self {
+        Self(project)
     }
 }
 
@@ -68,7 +68,7 @@ impl Skill for FileRead {
         Spec::new(
             Id::new("file-read"),
             "Read a file",
-            "Reads a text file of the workspace, all of it or some of its lines.",
+            "Reads a text file of the project, all of it or some of its lines.",
             OneOrMore::new(&["files", "workspace"]),
             OneOrMore::new(&["read README.md", "show me /project/src/main.rs"]),
         )
@@ -78,11 +78,11 @@ impl Skill for FileRead {
     type Output = Content;
 
     async fn run(&self, input: Read, _ctx: Context) -> Result<Reply<Content>, SkillError> {
-        let workspace = self.0.clone();
+        let project = self.0.clone();
         let lines = Lines::from(input.offset.unwrap_or(1)).take(input.limit.unwrap_or(LINES));
         let content = on_disk("read", move || {
-            let path = WorkspacePath::parse(&input.path)?;
-            let text = workspace.read(&path, lines)?;
+            let path = ProjectPath::parse(&input.path)?;
+            let text = project.read(&path, lines)?;
             Ok(Content {
                 path: path.to_string(),
                 content: text.content,

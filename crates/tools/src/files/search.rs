@@ -6,12 +6,12 @@ use skill::{Context, Id, OneOrMore, Reply, Skill, SkillError, SkillInput, Spec, 
 use tokio_util::sync::CancellationToken;
 
 use crate::files::on_disk;
-use crate::path::WorkspacePath;
-use crate::workspace::{Case, Incomplete, Query, Syntax, Workspace};
+use crate::path::ProjectPath;
+use crate::project::{Case, Incomplete, Project, Query, Syntax};
 
-/// Searches files of a workspace.
+/// Searches files of a project.
 #[derive(Clone, Debug)]
-pub struct FileSearch(Workspace);
+pub struct FileSearch(Project);
 
 /// What is searched for, and where.
 #[derive(Clone, Debug, Deserialize, JsonSchema, SkillInput)]
@@ -25,7 +25,7 @@ pub struct Search {
     /// True when capital and small letters are the same.
     #[serde(default)]
     pub ignore_case: bool,
-    /// The file, or the folder with all in it; the whole workspace if it is left out.
+    /// The file, or the folder with all in it; the whole project if it is left out.
     pub path: Option<String>,
     /// Which files, by name, such as *.rs, or by path, such as src/**/*.rs.
     pub glob: Option<String>,
@@ -62,9 +62,9 @@ pub struct Match {
 }
 
 impl FileSearch {
-    /// In this workspace.
-    pub fn new(workspace: Workspace) -> Self {
-        Self(workspace)
+    /// In this project.
+    pub fn new(project: Project) -> Self {
+        Self(project)
     }
 }
 
@@ -77,7 +77,7 @@ impl Skill for FileSearch {
         Spec::new(
             Id::new("file-search"),
             "Search files",
-            "Looks for a text or a regular expression in the files of the workspace, past what .gitignore says.",
+            "Looks for a text or a regular expression in the files of the project, past what .gitignore says.",
             OneOrMore::new(&["files", "search", "workspace"]),
             OneOrMore::new(&["search for TODO", "search for fn main"]),
         )
@@ -87,12 +87,12 @@ impl Skill for FileSearch {
     type Output = Searched;
 
     async fn run(&self, input: Search, _ctx: Context) -> Result<Reply<Searched>, SkillError> {
-        let workspace = self.0.clone();
+        let project = self.0.clone();
         // A thread cannot be dropped: it is told when the answer is not wanted any more.
         let unwanted = CancellationToken::new();
         let _told = unwanted.clone().drop_guard();
         let searched = on_disk("search", move || {
-            let found = workspace.search(&input.query()?, &|| unwanted.is_cancelled())?;
+            let found = project.search(&input.query()?, &|| unwanted.is_cancelled())?;
             let matches = found.hits.into_iter().map(|hit| Match {
                 path: hit.path.to_string(),
                 line: hit.line,
@@ -121,7 +121,7 @@ impl Search {
             query.case = Case::Ignored;
         }
         if let Some(path) = self.path {
-            query.path = WorkspacePath::parse(&path)?;
+            query.path = ProjectPath::parse(&path)?;
         }
         if let Some(limit) = self.limit {
             query.hits = limit;

@@ -5,19 +5,19 @@ use serde::{Deserialize, Serialize};
 use skill::{Context, Id, OneOrMore, Reply, Skill, SkillError, SkillInput, Spec, Traits};
 
 use crate::files::on_disk;
-use crate::path::WorkspacePath;
-use crate::workspace::Workspace;
+use crate::path::ProjectPath;
+use crate::project::Project;
 
-/// Writes files of a workspace. It is marked as needing approval, and its preview is the difference that it would
+/// Writes files of a project. It is marked as needing approval, and its preview is the difference that it would
 /// make.
 #[derive(Clone, Debug)]
-pub struct FileWrite(Workspace);
+pub struct FileWrite(Project);
 
 /// Which file, and what it is to hold.
 #[derive(Clone, Debug, Deserialize, JsonSchema, SkillInput)]
 #[non_exhaustive]
 pub struct Write {
-    /// The file, relative to the workspace or below /project. It and its folders are made if they are not there.
+    /// The file, relative to the project or below /project. It and its folders are made if they are not there.
     pub path: String,
     /// What the file holds afterwards: all of it.
     pub content: String,
@@ -44,9 +44,9 @@ pub struct Wrote {
 }
 
 impl FileWrite {
-    /// In this workspace.
-    pub fn new(workspace: Workspace) -> Self {
-        Self(workspace)
+    /// In this project.
+    pub fn new(project: Project) -> Self {
+        Self(project)
     }
 }
 
@@ -60,7 +60,7 @@ impl Skill for FileWrite {
         Spec::new(
             Id::new("file-write"),
             "Write a file",
-            "Writes a text file of the workspace, after a person has seen the difference and agreed.",
+            "Writes a text file of the project, after a person has seen the difference and agreed.",
             OneOrMore::new(&["files", "workspace"]),
             OneOrMore::new(&["write \"rain\" into notes/today.md"]),
         )
@@ -70,10 +70,10 @@ impl Skill for FileWrite {
     type Output = Wrote;
 
     async fn run(&self, input: Write, _ctx: Context) -> Result<Reply<Wrote>, SkillError> {
-        let workspace = self.0.clone();
+        let project = self.0.clone();
         let wrote = on_disk("write", move || {
-            let path = WorkspacePath::parse(&input.path)?;
-            let written = workspace.write(&path, &input.content, input.seen.as_deref())?;
+            let path = ProjectPath::parse(&input.path)?;
+            let written = project.write(&path, &input.content, input.seen.as_deref())?;
             let deed = match (written.created, written.changed) {
                 (true, _) => "made",
                 (false, true) => "changed",
@@ -92,9 +92,9 @@ impl Skill for FileWrite {
     }
 
     async fn preview(&self, input: Write) -> Result<Option<String>, SkillError> {
-        let workspace = self.0.clone();
+        let project = self.0.clone();
         let diff = on_disk("write", move || {
-            workspace.diff(&WorkspacePath::parse(&input.path)?, &input.content)
+            project.diff(&ProjectPath::parse(&input.path)?, &input.content)
         });
         diff.await.map(Some)
     }

@@ -1,4 +1,4 @@
-//! What leads out of a workspace leads nowhere.
+//! What leads out of a project leads nowhere.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -14,7 +14,7 @@ pub(crate) fn pipe(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
 }
 
-/// A workspace full of ways out, and paths through them.
+/// A project full of ways out, and paths through them.
 fn holes(bed: &Bed) -> Vec<&'static str> {
     bed.put("here/file.txt", "inside");
     bed.link(&bed.outside, "absolute");
@@ -68,7 +68,7 @@ fn no_symlink_leads_out() {
             assert!(matches!(failed, Error::Outside(_)), "{path}: {failed}");
             assert_eq!(
                 failed.to_string(),
-                format!("/project/{path}: it leads out of the workspace")
+                format!("/project/{path}: it leads out of the project")
             );
         }
         assert!(!bed.try_all(path).contains(SECRET));
@@ -167,14 +167,14 @@ fn pipes_sockets_and_devices_are_refused_and_not_waited_for() {
                 assert!(special, "{path}: {failed}");
             }
             let mut query = Query::new("x");
-            query.path = tools::WorkspacePath::parse(path).unwrap();
-            bed.workspace.search(&query, &|| false).unwrap_err();
+            query.path = tools::ProjectPath::parse(path).unwrap();
+            bed.project.search(&query, &|| false).unwrap_err();
         }
         assert_eq!(bed.find(&Query::new("inside")).len(), 1);
         // A folder of devices, without the rights that it takes to make one.
-        let devices = tools::Workspace::open(Path::new("/dev")).unwrap();
+        let devices = tools::Project::open(Path::new("/dev")).unwrap();
         for name in ["zero", "null", "full"] {
-            let path = tools::WorkspacePath::parse(name).unwrap();
+            let path = tools::ProjectPath::parse(name).unwrap();
             let failed = devices.read(&path, tools::Lines::all()).unwrap_err();
             assert_eq!(
                 failed.to_string(),
@@ -206,7 +206,7 @@ fn a_file_does_not_stay_one_that_runs_as_its_owner() {
 }
 
 #[test]
-fn the_workspace_stays_the_folder_it_was_opened_as() {
+fn the_project_stays_the_folder_it_was_opened_as() {
     let bed = Bed::new();
     bed.put("file.txt", "inside");
     let away = bed.root.with_extension("away");

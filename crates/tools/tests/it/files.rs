@@ -4,21 +4,21 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use expect_test::{Expect, expect};
-use tools::{Error, Lines, Workspace, WorkspacePath};
+use tools::{Error, Lines, Project, ProjectPath};
 
 use crate::support::{Bed, names};
 
-fn path(text: &str) -> WorkspacePath {
-    WorkspacePath::parse(text).unwrap()
+fn path(text: &str) -> ProjectPath {
+    ProjectPath::parse(text).unwrap()
 }
 
 #[test]
-fn a_new_workspace_is_for_its_owner_and_welcomes_once() {
+fn a_new_project_is_for_its_owner_and_welcomes_once() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("deep/workspace");
-    let workspace = Workspace::open(&root).unwrap();
-    assert!(workspace.is_new());
-    workspace.welcome().unwrap();
+    let project = Project::open(&root).unwrap();
+    assert!(project.is_new());
+    project.welcome().unwrap();
     assert_eq!(
         fs::metadata(&root).unwrap().permissions().mode() & 0o777,
         0o700
@@ -28,18 +28,18 @@ fn a_new_workspace_is_for_its_owner_and_welcomes_once() {
     assert!(welcome.starts_with("# Welcome\n"), "{welcome}");
 
     fs::remove_file(root.join("WELCOME.md")).unwrap();
-    let again = Workspace::open(&root).unwrap();
+    let again = Project::open(&root).unwrap();
     assert!(!again.is_new());
     again.welcome().unwrap();
     assert_eq!(names(&root), Vec::<String>::new());
 }
 
 #[test]
-fn a_workspace_that_is_no_folder_says_so() {
+fn a_project_that_is_no_folder_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
-    let failed = Workspace::open(&file).unwrap_err();
+    let failed = Project::open(&file).unwrap_err();
     assert!(matches!(failed, Error::Folder { .. }), "{failed}");
 }
 
@@ -54,7 +54,7 @@ fn a_file_is_read_by_lines() {
         (Lines::from(3).take(9), "three", None),
         (Lines::from(4), "", None),
     ] {
-        let text = bed.workspace.read(&path("file.txt"), lines).unwrap();
+        let text = bed.project.read(&path("file.txt"), lines).unwrap();
         assert_eq!((&*text.content, text.next), (content, next));
         assert_eq!((text.lines, text.bytes, text.cut), (3, 14, false));
     }
@@ -146,17 +146,17 @@ fn a_file_that_has_changed_since_it_was_seen_is_left_alone() {
     bed.put("file.txt", "one");
     let at = path("file.txt");
     let seen = bed.read("file.txt").unwrap().hash;
-    bed.workspace.write(&at, "two", Some(&seen)).unwrap();
-    let late = bed.workspace.write(&at, "three", Some(&seen)).unwrap_err();
+    bed.project.write(&at, "two", Some(&seen)).unwrap();
+    let late = bed.project.write(&at, "three", Some(&seen)).unwrap_err();
     assert_eq!(
         late.to_string(),
         "/project/file.txt: it has changed since it was read"
     );
     // What is so already is what was asked for.
-    let again = bed.workspace.write(&at, "two", Some(&seen)).unwrap();
+    let again = bed.project.write(&at, "two", Some(&seen)).unwrap();
     assert!(!again.changed);
     let gone = bed
-        .workspace
+        .project
         .write(&path("gone.txt"), "x", Some(&seen))
         .unwrap_err();
     assert!(matches!(gone, Error::Changed(_)), "{gone}");

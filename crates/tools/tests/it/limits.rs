@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use tools::{Error, Limits, Lines, WorkspacePath};
+use tools::{Error, Limits, Lines, ProjectPath};
 
 use crate::support::{Bed, names, soon};
 
@@ -47,11 +47,11 @@ fn a_file_that_is_too_large_is_not_read() {
 fn a_reading_is_gone_on_with_until_all_is_read() {
     let bed = small();
     bed.put("file.txt", "1234\n5678\n9\nabcdefghi\nxyz\n");
-    let path = WorkspacePath::parse("file.txt").unwrap();
+    let path = ProjectPath::parse("file.txt").unwrap();
     let mut parts = Vec::new();
     let mut next = Some(1);
     while let Some(line) = next {
-        let text = bed.workspace.read(&path, Lines::from(line)).unwrap();
+        let text = bed.project.read(&path, Lines::from(line)).unwrap();
         assert!(!text.cut);
         parts.push(text.content);
         next = text.next;

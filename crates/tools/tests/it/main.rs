@@ -1,4 +1,4 @@
-//! A workspace as those see it who work in it, and as those do who attack it.
+//! A project as those see it who work in it, and as those do who attack it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod attack;

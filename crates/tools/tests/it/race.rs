@@ -49,7 +49,7 @@ impl Drop for End<'_> {
     }
 }
 
-/// A folder `d` in the workspace, and `l`, which leads out.
+/// A folder `d` in the project, and `l`, which leads out.
 fn swapped_folders(bed: &Bed) -> (std::path::PathBuf, std::path::PathBuf) {
     bed.put("d/secret.txt", "inside");
     bed.put("d/deep/secret.txt", "inside");
@@ -147,9 +147,9 @@ fn searching_a_folder_that_is_swapped_finds_nothing_outside() {
     let (one, other) = swapped_folders(&bed);
     let mut query = Query::new("(?i)secret|inside");
     query.syntax = tools::Syntax::Regex;
-    query.path = tools::WorkspacePath::parse("d").unwrap();
+    query.path = tools::ProjectPath::parse("d").unwrap();
     race(&one, &other, |_| {
-        match bed.workspace.search(&query, &|| false) {
+        match bed.project.search(&query, &|| false) {
             Ok(found) => {
                 assert!(
                     found.hits.iter().all(|hit| hit.text == "inside"),

@@ -1,6 +1,6 @@
 //! Searching.
 
-use tools::{Case, Incomplete, Limits, Query, Syntax, WorkspacePath};
+use tools::{Case, Incomplete, Limits, ProjectPath, Query, Syntax};
 
 use crate::support::Bed;
 
@@ -31,7 +31,7 @@ fn a_query_says_what_where_and_how() {
     let check = |change: &dyn Fn(&mut Query), expected: &[&str]| {
         let mut query = Query::new("fn");
         change(&mut query);
-        let found = bed.workspace.search(&query, &|| false).unwrap().hits;
+        let found = bed.project.search(&query, &|| false).unwrap().hits;
         let places = found.iter().map(|hit| format!("{}:{}", hit.path, hit.line));
         let places = Vec::from_iter(places);
         assert_eq!(places, expected, "{query:?}");
@@ -48,11 +48,11 @@ fn a_query_says_what_where_and_how() {
     check(&|it| it.glob = Some("/project/src/m*".into()), &all[2..]);
     check(&|it| it.glob = Some("**/*.{md,txt}".into()), &all[..1]);
     check(
-        &|it| it.path = WorkspacePath::parse("/project/src").unwrap(),
+        &|it| it.path = ProjectPath::parse("/project/src").unwrap(),
         &all[1..],
     );
     check(
-        &|it| it.path = WorkspacePath::parse("src/main.rs").unwrap(),
+        &|it| it.path = ProjectPath::parse("src/main.rs").unwrap(),
         &all[2..],
     );
     check(&|it| it.text = "FN".into(), &[]);
@@ -105,9 +105,9 @@ fn what_git_ignores_is_not_searched() {
     assert_eq!(bed.find(&Query::new("here")), [&all[..], &sub[..]].concat());
     // What folders above say counts there, too; what is asked for by its path is searched all the same.
     let mut query = Query::new("here");
-    query.path = WorkspacePath::parse("sub").unwrap();
+    query.path = ProjectPath::parse("sub").unwrap();
     assert_eq!(bed.find(&query), sub);
-    query.path = WorkspacePath::parse("build").unwrap();
+    query.path = ProjectPath::parse("build").unwrap();
     assert_eq!(bed.find(&query), ["/project/build/a.txt:1:here"]);
 }
 
@@ -140,7 +140,7 @@ fn of_a_long_line_what_is_around_the_hit_is_shown() {
         format!("{}needle{}", "ä".repeat(1000), "ö".repeat(1000)),
     );
     let found = bed
-        .workspace
+        .project
         .search(&Query::new("needle"), &|| false)
         .unwrap();
     let text = &found.hits[0].text;
@@ -154,7 +154,7 @@ fn a_query_that_is_none_is_refused_in_words() {
     let check = |change: &dyn Fn(&mut Query), problem: &str| {
         let mut query = Query::new("x");
         change(&mut query);
-        let failed = bed.workspace.search(&query, &|| false).unwrap_err();
+        let failed = bed.project.search(&query, &|| false).unwrap_err();
         assert!(failed.to_string().starts_with(problem), "{failed}");
         assert_eq!(failed.code(), "invalid-query");
     };
@@ -189,7 +189,7 @@ fn a_search_says_when_there_may_be_more() {
         for count in 0..10 {
             bed.put(&format!("a/b/c/{count}.txt"), "here");
         }
-        let found = bed.workspace.search(&Query::new("here"), &|| stop).unwrap();
+        let found = bed.project.search(&Query::new("here"), &|| stop).unwrap();
         assert_eq!(found.incomplete, expected);
         found.hits.len()
     };

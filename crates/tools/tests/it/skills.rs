@@ -14,10 +14,10 @@ use store::Store;
 
 use crate::support::Bed;
 
-/// An agent with the skills of a workspace.
+/// An agent with the skills of a project.
 async fn serve(bed: &Bed) -> Server {
     let mut options = Options::default();
-    options.skills = tools::skills(&bed.workspace).unwrap();
+    options.skills = tools::skills(&bed.project).unwrap();
     let agent = Agent::create(Manifest::new("Test"), options).unwrap();
     let config = Config::new(agent.card());
     let server = Server::start(config, Arc::new(agent), Store::memory(TABLES)).await;
@@ -89,13 +89,13 @@ async fn what_goes_wrong_is_told_in_words_and_as_a_code() {
             "file-read",
             json!({ "path": "out/secret.txt" }),
             "outside-workspace",
-            "could not read /project/out/secret.txt: it leads out of the workspace",
+            "could not read /project/out/secret.txt: it leads out of the project",
         ),
         (
             "file-write",
             json!({ "path": "/etc/passwd", "content": "" }),
             "invalid-path",
-            "could not write \"/etc/passwd\": it is outside of the workspace, which is /project",
+            "could not write \"/etc/passwd\": it is outside of the project, which is /project",
         ),
         (
             "file-write",
@@ -123,7 +123,7 @@ async fn what_goes_wrong_is_told_in_words_and_as_a_code() {
 async fn to_write_needs_approval_and_shows_the_difference() {
     let bed = Bed::new();
     bed.put("poem.txt", "Roses are red,\nviolets are blue.\n");
-    let skills = tools::skills(&bed.workspace).unwrap();
+    let skills = tools::skills(&bed.project).unwrap();
     let marked: Vec<_> = skills
         .iter()
         .filter(|it| it.traits.approval)
@@ -154,7 +154,7 @@ async fn to_write_needs_approval_and_shows_the_difference() {
 
 #[test]
 fn every_alias_is_of_a_skill() {
-    let skills = tools::skills(&Bed::new().workspace).unwrap();
+    let skills = tools::skills(&Bed::new().project).unwrap();
     for (alias, id) in tools::ALIASES {
         assert!(skills.get(id).is_some(), "{alias}");
         assert!(skills.get(alias).is_none(), "{alias}");
@@ -163,7 +163,7 @@ fn every_alias_is_of_a_skill() {
 
 #[test]
 fn a_skill_needs_little_and_takes_more() {
-    let skills = tools::skills(&Bed::new().workspace).unwrap();
+    let skills = tools::skills(&Bed::new().project).unwrap();
     for (id, required, fields) in [
         (
             "file-read",

@@ -1,4 +1,4 @@
-//! A workspace with something outside of it that nobody may see or change.
+//! A project with something outside of it that nobody may see or change.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use tools::{Error, Limits, Lines, Query, Text, Workspace, WorkspacePath, Written};
+use tools::{Error, Limits, Lines, Project, ProjectPath, Query, Text, Written};
 
 /// What is written outside, and must never be read.
 pub(crate) const SECRET: &str = "SECRET";
@@ -17,7 +17,7 @@ pub(crate) struct Bed {
     _folder: TempDir,
     pub(crate) root: PathBuf,
     pub(crate) outside: PathBuf,
-    pub(crate) workspace: Workspace,
+    pub(crate) project: Project,
     before: BTreeMap<PathBuf, Vec<u8>>,
 }
 
@@ -34,17 +34,17 @@ impl Bed {
             fs::write(outside.join(name), SECRET).unwrap();
         }
         let root = folder.path().join("workspace");
-        let workspace = Workspace::with_limits(&root, limits).unwrap();
+        let project = Project::with_limits(&root, limits).unwrap();
         Self {
             before: tree(&outside),
             _folder: folder,
             root,
             outside,
-            workspace,
+            project,
         }
     }
 
-    /// Puts a file there without asking the workspace.
+    /// Puts a file there without asking the project.
     pub(crate) fn put(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.root.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -57,22 +57,21 @@ impl Bed {
     }
 
     pub(crate) fn read(&self, text: &str) -> Result<Text, Error> {
-        self.workspace
-            .read(&WorkspacePath::parse(text)?, Lines::all())
+        self.project.read(&ProjectPath::parse(text)?, Lines::all())
     }
 
     pub(crate) fn write(&self, text: &str, content: &str) -> Result<Written, Error> {
-        self.workspace
-            .write(&WorkspacePath::parse(text)?, content, None)
+        self.project
+            .write(&ProjectPath::parse(text)?, content, None)
     }
 
     pub(crate) fn diff(&self, text: &str, content: &str) -> Result<String, Error> {
-        self.workspace.diff(&WorkspacePath::parse(text)?, content)
+        self.project.diff(&ProjectPath::parse(text)?, content)
     }
 
     /// The paths and lines in which something is found.
     pub(crate) fn find(&self, query: &Query) -> Vec<String> {
-        let found = self.workspace.search(query, &|| false).unwrap();
+        let found = self.project.search(query, &|| false).unwrap();
         let hits = found.hits.iter();
         hits.map(|hit| format!("{}:{}:{}", hit.path, hit.line, hit.text))
             .collect()
@@ -83,10 +82,10 @@ impl Bed {
         let mut seen = String::new();
         seen.extend(self.read(text).map(|it| it.content));
         seen.extend(self.diff(text, "by the test\n"));
-        if let Ok(path) = WorkspacePath::parse(text) {
+        if let Ok(path) = ProjectPath::parse(text) {
             let mut query = Query::new(SECRET);
             query.path = path;
-            let found = self.workspace.search(&query, &|| false);
+            let found = self.project.search(&query, &|| false);
             seen.extend(found.into_iter().flat_map(|it| it.hits).map(|hit| hit.text));
         }
         let _ = self.write(text, "by the test\n");

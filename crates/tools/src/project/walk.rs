@@ -1,4 +1,4 @@
-//! Through the folders of a workspace, past what `.gitignore` says, and not for ever.
+//! Through the folders of a project, past what `.gitignore` says, and not for ever.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -8,9 +8,9 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::limits::Limits;
-use crate::path::WorkspacePath;
-use crate::workspace::bytes;
-use crate::workspace::write::TEMPORARY;
+use crate::path::ProjectPath;
+use crate::project::bytes;
+use crate::project::write::TEMPORARY;
 
 /// How much of a `.gitignore` is read. A larger one does not count.
 const IGNORE_BYTES: u64 = 256 << 10;
@@ -37,11 +37,11 @@ pub enum Incomplete {
 pub(super) struct Stop<'a> {
     pub(super) folder: &'a Dir,
     pub(super) name: &'a str,
-    pub(super) path: WorkspacePath,
+    pub(super) path: ProjectPath,
 }
 
 /// A walk through a folder and all in it, in the order of names. Symlinks are not followed: what they lead to is
-/// come to where it is. What has no name that a [`WorkspacePath`] can say, and what is gone by the time it is come
+/// come to where it is. What has no name that a [`ProjectPath`] can say, and what is gone by the time it is come
 /// to, is passed over.
 pub(super) struct Walk<'a> {
     pub(super) limits: &'a Limits,
@@ -56,7 +56,7 @@ impl<'a> Walk<'a> {
     pub(super) fn new(
         limits: &'a Limits,
         root: &Dir,
-        from: &WorkspacePath,
+        from: &ProjectPath,
         visit: &'a mut dyn FnMut(&Stop<'_>) -> ControlFlow<Incomplete>,
     ) -> Self {
         let mut above = Vec::new();
@@ -79,19 +79,14 @@ impl<'a> Walk<'a> {
     }
 
     /// Walks. Says why there may be more.
-    pub(super) fn run(mut self, folder: &Dir, from: &WorkspacePath) -> Option<Incomplete> {
+    pub(super) fn run(mut self, folder: &Dir, from: &ProjectPath) -> Option<Incomplete> {
         match self.folder(folder, from, 0) {
             ControlFlow::Break(why) => Some(why),
             ControlFlow::Continue(()) => self.passed,
         }
     }
 
-    fn folder(
-        &mut self,
-        folder: &Dir,
-        at: &WorkspacePath,
-        depth: usize,
-    ) -> ControlFlow<Incomplete> {
+    fn folder(&mut self, folder: &Dir, at: &ProjectPath, depth: usize) -> ControlFlow<Incomplete> {
         if depth >= self.limits.depth {
             self.passed = Some(Incomplete::Depth);
             return ControlFlow::Continue(());
@@ -104,12 +99,7 @@ impl<'a> Walk<'a> {
         walked
     }
 
-    fn entries(
-        &mut self,
-        folder: &Dir,
-        at: &WorkspacePath,
-        depth: usize,
-    ) -> ControlFlow<Incomplete> {
+    fn entries(&mut self, folder: &Dir, at: &ProjectPath, depth: usize) -> ControlFlow<Incomplete> {
         for (name, kind) in self.names(folder) {
             let Ok(path) = at.join(&name) else { continue };
             if self.ignores(&path, kind.is_dir()) {
@@ -149,7 +139,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What the nearest folder says counts. What git keeps for itself is nobody's text.
-    fn ignores(&self, path: &WorkspacePath, is_folder: bool) -> bool {
+    fn ignores(&self, path: &ProjectPath, is_folder: bool) -> bool {
         if path.split().is_some_and(|(_, name)| name == ".git") {
             return true;
         }
@@ -163,7 +153,7 @@ impl<'a> Walk<'a> {
 }
 
 /// What the `.gitignore` in a folder says, if there is one. Lines that are none do not count.
-fn rules(folder: &Dir, at: &WorkspacePath) -> Option<Gitignore> {
+fn rules(folder: &Dir, at: &ProjectPath) -> Option<Gitignore> {
     let text = bytes(folder, Path::new(".gitignore"), at, IGNORE_BYTES).ok()?;
     let mut builder = GitignoreBuilder::new(at.to_string());
     for line in String::from_utf8(text).ok()?.lines() {

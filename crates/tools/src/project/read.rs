@@ -1,8 +1,8 @@
 //! Reading a file, by lines and no more than fits into an answer.
 
 use crate::error::Error;
-use crate::path::WorkspacePath;
-use crate::workspace::{Workspace, hash};
+use crate::path::ProjectPath;
+use crate::project::{Project, hash};
 
 /// Which lines of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,10 +50,10 @@ pub struct Text {
     pub hash: String,
 }
 
-impl Workspace {
+impl Project {
     /// Reads lines of a file that is text. As many are given as fit into an answer; the rest begins at
     /// [`Text::next`].
-    pub fn read(&self, path: &WorkspacePath, lines: Lines) -> Result<Text, Error> {
+    pub fn read(&self, path: &ProjectPath, lines: Lines) -> Result<Text, Error> {
         let text = self.text(path)?;
         let limit = self.limits().answer_bytes;
         let mut content = String::new();

@@ -8,9 +8,9 @@ use globset::{GlobBuilder, GlobMatcher};
 use regex::{Regex, RegexBuilder};
 
 use crate::error::{Error, Kind};
-use crate::path::WorkspacePath;
-use crate::workspace::walk::{Incomplete, Stop, Walk};
-use crate::workspace::{Workspace, bytes};
+use crate::path::ProjectPath;
+use crate::project::walk::{Incomplete, Stop, Walk};
+use crate::project::{Project, bytes};
 
 /// How many bytes an expression may take when it is compiled.
 const EXPRESSION_BYTES: usize = 1 << 20;
@@ -28,8 +28,8 @@ pub struct Query {
     /// Whether capital and small letters are the same.
     pub case: Case,
     /// The file, or the folder with all in it.
-    pub path: WorkspacePath,
-    /// What the names of files must match. With a `/` in it, it is about paths in the workspace.
+    pub path: ProjectPath,
+    /// What the names of files must match. With a `/` in it, it is about paths in the project.
     pub glob: Option<String>,
     /// How many lines are enough.
     pub hits: usize,
@@ -70,7 +70,7 @@ pub struct Found {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// In which file.
-    pub path: WorkspacePath,
+    pub path: ProjectPath,
     /// Which line, counted from one.
     pub line: usize,
     /// The line, or what is around the hit in a long one.
@@ -78,20 +78,20 @@ pub struct Hit {
 }
 
 impl Query {
-    /// This text, in all of the workspace.
+    /// This text, in all of the project.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
             syntax: Syntax::Text,
             case: Case::Matters,
-            path: WorkspacePath::root(),
+            path: ProjectPath::root(),
             glob: None,
             hits: 100,
         }
     }
 }
 
-impl Workspace {
+impl Project {
     /// Looks for text. It can take a while, so `stop` is asked from file to file whether to go on.
     ///
     /// Not searched are: what `.gitignore` says, what is in `.git`, and what is no text. Symlinks are not followed,
@@ -105,7 +105,7 @@ impl Workspace {
                 .as_deref()
                 .map(|it| glob(it, limits.query_bytes))
                 .transpose()?,
-            workspace: self,
+            project: self,
             most: query.hits.clamp(1, limits.hits),
             began: Instant::now(),
             stop,
@@ -139,7 +139,7 @@ impl Workspace {
 
 /// A search under way.
 struct Search<'a> {
-    workspace: &'a Workspace,
+    project: &'a Project,
     expression: Regex,
     glob: Option<Glob>,
     most: usize,
@@ -151,7 +151,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn file(&mut self, file: &Stop<'_>) -> ControlFlow<Incomplete> {
-        let limits = self.workspace.limits();
+        let limits = self.project.limits();
         if (self.stop)() {
             return ControlFlow::Break(Incomplete::Stopped);
         }
@@ -177,7 +177,7 @@ impl Search<'_> {
     }
 
     /// The lines of a text in which something is found, each once.
-    fn lines(&mut self, path: &WorkspacePath, text: &str) -> ControlFlow<Incomplete> {
+    fn lines(&mut self, path: &ProjectPath, text: &str) -> ControlFlow<Incomplete> {
         let mut line = 1;
         let mut counted = 0;
         let mut from = 0;
@@ -201,7 +201,7 @@ impl Search<'_> {
                 text: around(
                     &text[begin..end],
                     hit.start() - begin,
-                    self.workspace.limits().hit_bytes,
+                    self.project.limits().hit_bytes,
                 ),
             });
             if end == text.len() {
@@ -258,7 +258,7 @@ struct Glob {
 }
 
 impl Glob {
-    fn matches(&self, path: &WorkspacePath) -> bool {
+    fn matches(&self, path: &ProjectPath) -> bool {
         match (self.of_paths, path.split()) {
             (false, Some((_, name))) => self.matcher.is_match(name),
             _ => self.matcher.is_match(path.as_path()),

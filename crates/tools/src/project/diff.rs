@@ -3,8 +3,8 @@
 use similar::TextDiff;
 
 use crate::error::Error;
-use crate::path::WorkspacePath;
-use crate::workspace::Workspace;
+use crate::path::ProjectPath;
+use crate::project::Project;
 
 #[cfg(test)]
 #[path = "diff_tests.rs"]
@@ -13,11 +13,11 @@ mod tests;
 /// How many lines around a change are shown.
 const CONTEXT: usize = 3;
 
-impl Workspace {
+impl Project {
     /// What giving a file this content would change, as a unified diff. Nothing is changed. Characters that
     /// cannot be seen, or that change how others are seen, are shown as what they are. One that is too long to be shown
     /// as a whole is an error: nobody agrees to what they have not seen.
-    pub fn diff(&self, path: &WorkspacePath, content: &str) -> Result<String, Error> {
+    pub fn diff(&self, path: &ProjectPath, content: &str) -> Result<String, Error> {
         self.check_size(path, content)?;
         let (from, to) = (
             format!("a/{}", path.as_str()),
@@ -42,7 +42,7 @@ impl Workspace {
 
     fn unified(
         &self,
-        path: &WorkspacePath,
+        path: &ProjectPath,
         (from, to): (&str, &str),
         old: &str,
         new: &str,

@@ -6,8 +6,8 @@ use std::path::Path;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use crate::error::{Error, Kind};
-use crate::path::WorkspacePath;
-use crate::workspace::{Workspace, bytes, hash};
+use crate::path::ProjectPath;
+use crate::project::{Project, bytes, hash};
 
 /// What the names of files begin with that are being written.
 pub(super) const TEMPORARY: &str = ".monas-";
@@ -32,7 +32,7 @@ struct Place {
     file: Option<Metadata>,
 }
 
-impl Workspace {
+impl Project {
     /// Gives a file this content, and makes it and its folders if they are not there. Whoever reads meanwhile reads
     /// all of the old content or all of the new. Permissions stay as they are; a file that is marked read-only is
     /// left alone. Through a symlink the file is written that it leads to; of several hard links to a file the one
@@ -41,7 +41,7 @@ impl Workspace {
     /// With `seen`, the hash of the content that the caller has seen, a file that has another one is left alone.
     pub fn write(
         &self,
-        path: &WorkspacePath,
+        path: &ProjectPath,
         content: &str,
         seen: Option<&str>,
     ) -> Result<Written, Error> {
@@ -78,7 +78,7 @@ impl Workspace {
         Ok(written(place.file.is_none(), true))
     }
 
-    pub(super) fn check_size(&self, path: &WorkspacePath, content: &str) -> Result<(), Error> {
+    pub(super) fn check_size(&self, path: &ProjectPath, content: &str) -> Result<(), Error> {
         let limit = self.limits().write_bytes;
         match content.len() > limit {
             true => Err(Error::TooLarge {
@@ -92,7 +92,7 @@ impl Workspace {
 
     /// Where a path leads, with the folders it needs. From here on the folder is held, not its path: whatever
     /// becomes of the path, the file is written into this folder.
-    fn place(&self, path: &WorkspacePath) -> Result<Place, Error> {
+    fn place(&self, path: &ProjectPath) -> Result<Place, Error> {
         let failed = |error| Error::io(path, error);
         let mut to = path.clone();
         // The second time it leads where the symlink did. If that is one again, somebody is playing with us.
@@ -102,7 +102,7 @@ impl Workspace {
             let file = match folder.symlink_metadata(name) {
                 Ok(found) if found.is_symlink() => {
                     let real = self.root().canonicalize(to.as_path()).map_err(failed)?;
-                    let real = real.to_str().map(WorkspacePath::parse);
+                    let real = real.to_str().map(ProjectPath::parse);
                     to = real.ok_or_else(|| Error::Outside(path.clone()))??;
                     continue;
                 }
@@ -121,7 +121,7 @@ impl Workspace {
     }
 
     /// A folder, made with those it lies in if it is not there.
-    fn folder(&self, path: &WorkspacePath) -> io::Result<Dir> {
+    fn folder(&self, path: &ProjectPath) -> io::Result<Dir> {
         match self.root().open_dir(path.as_path()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.root().create_dir_all(path.as_path())?;

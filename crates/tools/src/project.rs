@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Kind};
 use crate::limits::Limits;
-use crate::path::WorkspacePath;
+use crate::path::ProjectPath;
 
 mod diff;
 mod read;
@@ -24,14 +24,14 @@ pub use search::{Case, Found, Hit, Query, Syntax};
 pub use walk::Incomplete;
 pub use write::Written;
 
-/// What a new workspace begins with.
-const WELCOME: &str = include_str!("workspace/welcome.md");
+/// What a new project begins with.
+const WELCOME: &str = include_str!("project/welcome.md");
 
-/// A folder, and what lies beneath it. Clones are the same workspace.
+/// A folder, and what lies beneath it. Clones are the same project.
 ///
 /// All of it waits for the disk: call it where waiting is allowed, in async code on a thread for that.
 #[derive(Clone)]
-pub struct Workspace {
+pub struct Project {
     inner: Arc<Inner>,
 }
 
@@ -41,8 +41,8 @@ struct Inner {
     is_new: bool,
 }
 
-impl Workspace {
-    /// The workspace in this folder, which is made if it is not there, readable for its owner alone. This is the
+impl Project {
+    /// The project in this folder, which is made if it is not there, readable for its owner alone. This is the
     /// one path that is taken from outside; symlinks in it are followed.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         Self::with_limits(folder, Limits::default())
@@ -68,7 +68,7 @@ impl Workspace {
         })
     }
 
-    /// Whether the folder was made when this workspace was opened.
+    /// Whether the folder was made when this project was opened.
     pub fn is_new(&self) -> bool {
         self.inner.is_new
     }
@@ -76,7 +76,7 @@ impl Workspace {
     /// Puts a short `WELCOME.md` into a folder that was made just now, and does nothing in any other.
     pub fn welcome(&self) -> Result<(), Error> {
         if self.is_new() {
-            self.write(&WorkspacePath::parse("WELCOME.md")?, WELCOME, None)?;
+            self.write(&ProjectPath::parse("WELCOME.md")?, WELCOME, None)?;
         }
         Ok(())
     }
@@ -91,12 +91,12 @@ impl Workspace {
     }
 
     /// The bytes of a file that is not too large.
-    fn bytes(&self, path: &WorkspacePath) -> Result<Vec<u8>, Error> {
+    fn bytes(&self, path: &ProjectPath) -> Result<Vec<u8>, Error> {
         bytes(self.root(), path.as_path(), path, self.limits().file_bytes)
     }
 
     /// The text of a file that is not too large.
-    fn text(&self, path: &WorkspacePath) -> Result<String, Error> {
+    fn text(&self, path: &ProjectPath) -> Result<String, Error> {
         String::from_utf8(self.bytes(path)?).map_err(|_| Error::NotText(path.clone()))
     }
 }
@@ -118,7 +118,7 @@ fn make(folder: &Path) -> io::Result<bool> {
 
 /// The bytes of a file in a folder, which errors call `shown`. What is no file is not read, and one that grows
 /// meanwhile is read up to the limit.
-fn bytes(folder: &Dir, name: &Path, shown: &WorkspacePath, limit: u64) -> Result<Vec<u8>, Error> {
+fn bytes(folder: &Dir, name: &Path, shown: &ProjectPath, limit: u64) -> Result<Vec<u8>, Error> {
     let failed = |error| Error::io(shown, error);
     let too_large = |bytes| Error::TooLarge {
         path: shown.clone(),
@@ -165,9 +165,9 @@ fn hash(bytes: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-impl fmt::Debug for Workspace {
+impl fmt::Debug for Project {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Workspace")
+        f.debug_struct("Project")
             .field("is_new", &self.is_new())
             .finish_non_exhaustive()
     }
