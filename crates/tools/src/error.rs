@@ -1,4 +1,4 @@
-//! What can go wrong in a project.
+//! How an operation on a project fails.
 
 use std::fmt;
 use std::io;
@@ -7,101 +7,81 @@ use cap_std::fs::FileType;
 
 use crate::path::{Problem, ProjectPath};
 
-/// Why something was not done. The text goes on after "could not read", "could not write" and the like.
+/// Why an operation on a project failed. The text continues "could not read", "could not write" and the like.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The text is no path in a project. Nothing was looked for.
+    /// The text is not a path in a project. The disk was not accessed.
     #[error("{path:?}: {problem}")]
     Path {
-        /// What was given, shortened.
+        /// The given text, shortened.
         path: String,
-        /// What is wrong with it.
         problem: Problem,
     },
-    /// A symlink on the way leads out.
-    #[error("{0}: it leads out of the project")]
+    /// A symlink on the path leads out of the project.
+    #[error("{0}: a symlink leads out of the project")]
     Outside(ProjectPath),
-    /// Nothing is there.
     #[error("{0}: there is no such file")]
     NotFound(ProjectPath),
-    /// Something is there that is no file, or something on the way is no folder.
-    #[error("{path}: it is {kind}")]
+    /// The path exists and is not a file, or one of its parents is not a folder.
+    #[error("{path} is {kind}")]
     Kind {
-        /// Where.
         path: ProjectPath,
-        /// What it is instead.
+        /// What the path is instead of a file.
         kind: Kind,
     },
-    /// The bytes are not UTF-8.
-    #[error("{0}: it is not text")]
+    #[error("{0} is not UTF-8 text")]
     NotText(ProjectPath),
-    /// More than the [limits](crate::Limits) allow.
+    /// A file, or a text to write, is larger than the [limits](crate::Limits) allow.
     #[error("{path}: {bytes} bytes are too many, the limit is {limit}")]
     TooLarge {
-        /// Where.
         path: ProjectPath,
-        /// How many there are, as far as was looked.
+        /// The size, as far as it was read.
         bytes: u64,
-        /// How many there may be.
         limit: u64,
     },
-    /// What would change is more than can be shown.
+    /// The diff is longer than an approval can show, so that a person could not read all of it.
     #[error(
-        "{path}: the difference is longer than the {limit} bytes that can be shown, so that nobody could agree to it; write less at a time"
+        "{path}: the diff is longer than the {limit} bytes that an approval can show; write less at a time"
     )]
-    TooMuch {
-        /// Where.
-        path: ProjectPath,
-        /// How many bytes can be shown.
-        limit: usize,
-    },
-    /// It is not what the caller had seen.
-    #[error("{0}: it has changed since it was read")]
+    TooMuch { path: ProjectPath, limit: usize },
+    /// The content is not the one with the hash that the caller passed as `seen`.
+    #[error("{0} has changed since it was read")]
     Changed(ProjectPath),
-    /// The system does not let us, or the file is marked read-only.
+    /// The operating system denies access, or the file is marked read-only.
     #[error("{0}: permission denied")]
     Denied(ProjectPath),
-    /// What is searched for, or the pattern of names, is none.
+    /// The text or the glob of a search is invalid.
     #[error("{what}: {problem}")]
     Query {
-        /// Which of the two.
+        /// `query` or `glob`.
         what: &'static str,
-        /// What is wrong with it.
         problem: String,
     },
-    /// The folder of the project cannot be made or opened.
-    #[error("open the project {folder}: {source}")]
-    Folder {
-        /// Which folder.
-        folder: String,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Whatever else the system says.
+    /// The project's folder cannot be created or opened.
+    #[error("open the project folder {folder}: {source}")]
+    Folder { folder: String, source: io::Error },
+    /// Any other error of the operating system.
     #[error("{path}: {source}")]
     Io {
-        /// Where.
         path: ProjectPath,
-        /// What the system said.
         source: io::Error,
     },
 }
 
-/// What is there instead of a file.
+/// What a path is that is not a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// A folder.
     Folder,
-    /// A file, where a folder should be.
+    /// A parent of the path is a file or a dangling symlink.
     NoFolder,
-    /// A pipe, a socket, a device: something that has no end, or does something when it is opened.
+    /// A pipe, a socket or a device: reading may never end, and opening may have effects.
     Special,
 }
 
 impl Error {
-    /// A word that programs decide by.
+    /// The stable code of this error, for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Path { .. } => "invalid-path",
@@ -118,7 +98,7 @@ impl Error {
         }
     }
 
-    /// What the system said about this path.
+    /// Classifies an error of the operating system about this path.
     pub(crate) fn io(path: &ProjectPath, source: io::Error) -> Self {
         use io::ErrorKind::{
             AlreadyExists, CrossesDevices, IsADirectory, NotADirectory, NotFound, PermissionDenied,
@@ -126,12 +106,12 @@ impl Error {
         let path = path.clone();
         match source.kind() {
             NotFound => Self::NotFound(path),
-            // cap-std has no errno for a path that leaves its folder; the system always has one.
+            // cap-std reports a path that leaves its folder without an errno; the operating system always sets one.
             PermissionDenied if source.raw_os_error().is_none() => Self::Outside(path),
             CrossesDevices => Self::Outside(path),
             PermissionDenied => Self::Denied(path),
             IsADirectory => Self::kind(&path, Kind::Folder),
-            // A symlink that leads nowhere is in the way of a folder, and is none.
+            // A dangling symlink where a folder should be gives AlreadyExists.
             NotADirectory | AlreadyExists => Self::kind(&path, Kind::NoFolder),
             _ => Self::Io { path, source },
         }
@@ -146,7 +126,6 @@ impl Error {
 }
 
 impl Kind {
-    /// What something is that is no file.
     pub(crate) fn of(kind: FileType) -> Self {
         match kind.is_dir() {
             true => Self::Folder,
@@ -159,7 +138,7 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Folder => "a folder",
-            Self::NoFolder => "below something that is no folder",
+            Self::NoFolder => "below something that is not a folder",
             Self::Special => "neither a file nor a folder",
         })
     }

@@ -1,4 +1,4 @@
-//! The skills that work with files, each in its own file.
+//! The skills `file-read`, `file-write` and `file-search`, each in its own file.
 
 use skill::{DefinitionError, Registry, SkillError};
 
@@ -13,8 +13,8 @@ pub use read::{Content, FileRead, Read};
 pub use search::{FileSearch, Match, Search, Searched};
 pub use write::{FileWrite, Write, Wrote};
 
-/// What people's programs call these skills, and their ids. Ids are never rewritten; where a wire is for people, a
-/// name on the left stands for the id on the right.
+/// Names that other programs use for these skills, with the skill's id. Ids are never rewritten; wires that accept
+/// free names map the left side to the right.
 pub const ALIASES: &[(&str, &str)] = &[
     ("file_edit", "file-write"),
     ("file_read", "file-read"),
@@ -22,7 +22,7 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("file_write", "file-write"),
 ];
 
-/// All of them, in this project.
+/// A registry with the three skills, working in this project.
 pub fn skills(project: &Project) -> Result<Registry, DefinitionError> {
     Registry::new()
         .with(FileRead::new(project.clone()))?
@@ -30,7 +30,7 @@ pub fn skills(project: &Project) -> Result<Registry, DefinitionError> {
         .with(FileSearch::new(project.clone()))
 }
 
-/// Does something that waits for the disk, on a thread for that. `doing` is what it could not do if it fails.
+/// Runs blocking work on tokio's blocking threads. `doing` is the verb of the error text: "could not {doing} ...".
 async fn on_disk<T: Send + 'static>(
     doing: &'static str,
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,

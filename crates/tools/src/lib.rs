@@ -1,8 +1,10 @@
-//! What an agent does in a folder of files: a [`Project`] that cannot be left, and skills that work in it.
+//! The folder that an agent works in ([`Project`]) and the skills that read, write and search files in it.
 //!
-//! A project is a capability. Whoever holds one reaches what lies beneath its folder and nothing else: paths are
-//! parsed before they are used, and every one of them is resolved by the system beneath the folder, so that no
-//! `..`, no absolute path and no symlink leads out, also not one that is put there in the middle of an operation.
+//! The setting that names the folder is `workspace`; in code it is a `Project`, because `workspace` is also the crate
+//! of the human side and cargo's own word. A project is a capability: code that holds one reaches what lies beneath its
+//! folder and nothing else. Paths are parsed before they are used, and the operating system resolves every one of them
+//! beneath the open folder, so that no `..`, no absolute path and no symlink leads out of it, even if the symlink is
+//! created in the middle of an operation.
 //!
 //! ```
 //! use tools::{Lines, Project, ProjectPath};
@@ -18,17 +20,17 @@
 //! assert_eq!(project.read(&path, Lines::from(2))?.content, "sun\n");
 //! assert!(ProjectPath::parse("../secret").is_err());
 //!
-//! // What an agent is given.
+//! // The skills that an agent is given; writing needs an approval.
 //! let skills = tools::skills(&project)?;
 //! assert!(skills.get("file-write").is_some_and(|it| it.traits.approval));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! Layout:
-//! - [`ProjectPath`], [`Project`]: where something is, and what may be done there
-//! - `project/read`, `write`, `diff`, `search`: the verbs of a project; `walk`: through its folders
+//! - [`ProjectPath`], [`Project`]: a parsed path, and the folder it is resolved in
+//! - `project/read`, `write`, `diff`, `search`: the operations of a project; `walk`: its folders in order
 //! - [`files`]: the skills `file-read`, `file-write` and `file-search`
-//! - [`Limits`], [`Error`]: how much, and what can go wrong
+//! - [`Limits`], [`Error`]: bounds of each operation, and how it fails
 
 mod error;
 pub mod files;

@@ -1,36 +1,35 @@
-//! How much of everything there may be.
+//! Bounds of the operations on a project.
 
 use std::time::Duration;
 
-/// What one operation in a project may take and give.
+/// How much one operation on a project may read, write and return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Of a file that is read.
+    /// Largest file that is read.
     pub file_bytes: u64,
-    /// Of what one reading gives; the rest is for the next.
+    /// Most bytes that one read returns; `next` says where the following read begins.
     pub answer_bytes: usize,
-    /// Of what is written into a file.
+    /// Largest content that is written.
     pub write_bytes: usize,
-    /// Of a diff; one that is longer cannot be shown.
+    /// Longest diff; a longer one is an error, because an approval must show all of it.
     pub diff_bytes: usize,
-    /// How long may be looked for a short diff; a longer one is found at once.
+    /// Time for finding a minimal diff; after it a longer but correct one is returned.
     pub diff_time: Duration,
-    /// How many files and folders one search may look at.
+    /// Most files and folders that one search visits.
     pub entries: usize,
-    /// How many folders may lie in each other.
+    /// Deepest nesting of folders that a search follows.
     pub depth: usize,
-    /// Of a file that is searched; larger ones are passed over.
+    /// Largest file that is searched; larger ones are counted as skipped.
     pub searched_file_bytes: u64,
-    /// Of all that one search reads.
+    /// Most bytes that one search reads in all.
     pub searched_bytes: u64,
-    /// How long one search may take.
     pub search_time: Duration,
-    /// How many lines a search may find.
+    /// Most lines that a search returns.
     pub hits: usize,
-    /// Of a line that was found; what is around the hit is shown.
+    /// Longest line that is returned; of a longer one the part around the hit.
     pub hit_bytes: usize,
-    /// Of what is searched for, and of the pattern of names.
+    /// Longest query, and longest glob.
     pub query_bytes: usize,
 }
 

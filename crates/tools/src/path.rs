@@ -1,4 +1,4 @@
-//! Where something is in a project: text that was found to be a path beneath its folder.
+//! A path beneath the folder of a project, parsed from text.
 
 use std::fmt;
 use std::path::Path;
@@ -9,50 +9,48 @@ use crate::error::Error;
 #[path = "path_tests.rs"]
 mod tests;
 
-/// What names the folder of the project in absolute paths.
+/// The name of the project's folder in absolute paths, as people and models see them.
 const ROOT: &str = "/project";
 
-/// What every system takes, with room for the names of temporary files.
+/// Below `PATH_MAX` of Linux (4,096), with room for the names of temporary files.
 const MAX_BYTES: usize = 4000;
 const MAX_NAME_BYTES: usize = 255;
 const MAX_NAMES: usize = 64;
 
-/// How much of a text that is no path is repeated.
+/// How many characters of a refused text an error repeats.
 const SHOWN_CHARS: usize = 80;
 
-/// A path beneath the folder of a project, with one spelling for each place: names joined by `/`, none of them
-/// `.` or `..`. It is shown as an absolute one below `/project`.
+/// A path beneath the folder of a project, in one canonical spelling: names joined by `/`, none of them `.` or `..`.
+/// `Display` writes it as an absolute path below `/project`.
 ///
-/// It says nothing about what is there: a symlink may lead elsewhere, and is followed as far as that is in the
-/// project.
+/// The path is text only: nothing needs to exist there, and a symlink on it may lead to another place in the project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProjectPath(String);
 
-/// What is wrong with a text that is no path in a project.
+/// Why a text is not a path in a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// It says nothing. The folder itself is `.`.
+    /// The text is empty. The folder itself is written `.` or `/project`.
     Empty,
-    /// It is absolute, and not below `/project`.
+    /// An absolute path that is not below `/project`.
     Absolute,
-    /// It has `..` in it.
+    /// One of the names is `..`.
     Parent,
-    /// It has a backslash in it, or a character that cannot be seen.
+    /// A backslash or a control character.
     Character,
-    /// It is longer than paths may be, or one of its names is.
+    /// The path is longer than 4,000 bytes, or one of its names is longer than 255.
     TooLong,
-    /// It has more names than paths may have.
+    /// More than 64 names.
     TooDeep,
 }
 
 impl ProjectPath {
-    /// The folder of the project.
     pub fn root() -> Self {
         Self::default()
     }
 
-    /// The path that a text is: relative to the folder, or absolute below `/project`.
+    /// Parses a path: relative to the folder, or absolute below `/project`.
     pub fn parse(text: &str) -> Result<Self, Error> {
         Self::read(text).map_err(|problem| Error::Path {
             path: text.chars().take(SHOWN_CHARS).collect(),
@@ -86,7 +84,6 @@ impl ProjectPath {
         Ok(path)
     }
 
-    /// The path of what has this name in this folder.
     pub(crate) fn join(&self, name: &str) -> Result<Self, Problem> {
         let mut path = self.clone();
         path.push(name)?;
@@ -116,12 +113,11 @@ impl ProjectPath {
         Ok(())
     }
 
-    /// Whether it is the folder of the project itself.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The path relative to the folder of the project, which itself is `.`.
+    /// The path relative to the project's folder; `.` for the folder itself.
     pub fn as_str(&self) -> &str {
         match self.is_root() {
             true => ".",
@@ -133,7 +129,7 @@ impl ProjectPath {
         Path::new(self.as_str())
     }
 
-    /// The folder it lies in, and its name there. The folder of the project has neither.
+    /// The parent folder and the last name. None for the project's folder itself.
     pub(crate) fn split(&self) -> Option<(Self, &str)> {
         match self.0.rsplit_once('/') {
             Some((folder, name)) => Some((Self(folder.to_owned()), name)),
@@ -157,11 +153,11 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Empty => "the path is empty",
-            Self::Absolute => "it is outside of the project, which is /project",
-            Self::Parent => "a path has no `..` in it",
-            Self::Character => "a path has no backslashes and no control characters in it",
-            Self::TooLong => "the path is too long",
-            Self::TooDeep => "the path has too many folders",
+            Self::Absolute => "outside of the project, which is /project",
+            Self::Parent => "`..` is not allowed in a path",
+            Self::Character => "backslashes and control characters are not allowed in a path",
+            Self::TooLong => "the path, or one of its names, is too long",
+            Self::TooDeep => "the path has more than 64 names",
         })
     }
 }

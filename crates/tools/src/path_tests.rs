@@ -1,4 +1,4 @@
-//! What is a path in a project, and what is none.
+//! Parsing of paths: accepted spellings and refused ones.
 
 use proptest::prelude::*;
 
@@ -55,7 +55,7 @@ fn names_that_look_like_something_else_are_names() {
     ] {
         check(text, &format!("/project/{text}"));
     }
-    // Characters that look like those of a path are not those.
+    // Unicode characters that look like dots and slashes are ordinary characters.
     check("․․∕etc", "/project/․․∕etc");
     check("file:///etc/passwd", "/project/file:/etc/passwd");
 }
@@ -113,11 +113,11 @@ fn an_error_says_what_is_wrong_and_repeats_little() {
     let error = ProjectPath::parse("/etc/passwd").unwrap_err().to_string();
     assert_eq!(
         error,
-        "\"/etc/passwd\": it is outside of the project, which is /project"
+        "\"/etc/passwd\": outside of the project, which is /project"
     );
 }
 
-/// Pieces that paths are attacked with, in every order.
+/// Pieces of path attacks, concatenated in random order.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("/".to_owned()),

@@ -24,12 +24,36 @@ pub use search::{Case, Found, Hit, Query, Syntax};
 pub use walk::Incomplete;
 pub use write::Written;
 
-/// What a new project begins with.
+/// The text of `WELCOME.md` in a new project.
 const WELCOME: &str = include_str!("project/welcome.md");
 
-/// A folder, and what lies beneath it. Clones are the same project.
+/// The folder that an agent works in, held as a capability. Clones share the same open folder.
 ///
-/// All of it waits for the disk: call it where waiting is allowed, in async code on a thread for that.
+/// It owns one open directory handle (cap-std's `Dir`) and the [`Limits`]. [`open`](Self::open) takes the only path from
+/// outside, the one an operator configured, and follows symlinks in it. From then on the handle counts and the path does
+/// not: if the folder is renamed or its path is replaced by a symlink, the project stays the folder that was opened.
+///
+/// Each operation goes through the same three steps, in this order:
+///
+/// 1. [`ProjectPath::parse`] refuses a text that could lead out by itself: `..`, absolute paths that are not below
+///    `/project`, backslashes, control characters. Nothing on disk is looked at.
+/// 2. The path is resolved beneath the handle: on Linux by one `openat2` call with `RESOLVE_BENEATH`, elsewhere by
+///    cap-std component by component. A symlink that stays inside is followed, one that leads out is an error
+///    ([`Error::Outside`]).
+/// 3. What was opened is checked (a regular file, within the limits) through the open handle and not through its
+///    path, so that the checked file and the used file are the same one.
+///
+/// The obvious way, `canonicalize` and then `starts_with(root)`, has a race: between the check and the use another
+/// process, often the agent's own build or a command it runs, can replace a folder of the path by a symlink, and the
+/// check has then approved a path to somewhere else. `tests/it/race.rs` replaces folders in a loop for this reason.
+/// Skipping step 1 would not open a hole, but a path would then have several spellings, and approvals, rules and
+/// `.gitignore` patterns compare texts.
+///
+/// A writer keeps the folder handle of its file from the lookup to the final rename (`project/write.rs`), so that the
+/// file ends up in the folder that was looked at. The one race that remains is between two writers of the same file:
+/// the hash in `seen` is compared before the rename, not in the same system call.
+///
+/// All methods block on the disk. Async code calls them with `spawn_blocking` (`files::on_disk`).
 #[derive(Clone)]
 pub struct Project {
     inner: Arc<Inner>,
@@ -42,13 +66,13 @@ struct Inner {
 }
 
 impl Project {
-    /// The project in this folder, which is made if it is not there, readable for its owner alone. This is the
-    /// one path that is taken from outside; symlinks in it are followed.
+    /// Opens the folder as a project. A missing folder is created with mode 0700, and its parents with the default
+    /// mode. Symlinks in `folder` are followed.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         Self::with_limits(folder, Limits::default())
     }
 
-    /// The same with other limits.
+    /// Like [`open`](Self::open), with other limits than the default ones.
     pub fn with_limits(folder: &Path, limits: Limits) -> Result<Self, Error> {
         let opened = make(folder).and_then(|is_new| {
             let root = Dir::open_ambient_dir(folder, ambient_authority())?;
@@ -68,12 +92,12 @@ impl Project {
         })
     }
 
-    /// Whether the folder was made when this project was opened.
+    /// Whether the folder was created when this project was opened.
     pub fn is_new(&self) -> bool {
         self.inner.is_new
     }
 
-    /// Puts a short `WELCOME.md` into a folder that was made just now, and does nothing in any other.
+    /// Writes a short `WELCOME.md` if this project's folder was created when it was opened; does nothing otherwise.
     pub fn welcome(&self) -> Result<(), Error> {
         if self.is_new() {
             self.write(&ProjectPath::parse("WELCOME.md")?, WELCOME, None)?;
@@ -81,7 +105,6 @@ impl Project {
         Ok(())
     }
 
-    /// How much of everything there may be.
     pub fn limits(&self) -> &Limits {
         &self.inner.limits
     }
@@ -90,18 +113,16 @@ impl Project {
         &self.inner.root
     }
 
-    /// The bytes of a file that is not too large.
     fn bytes(&self, path: &ProjectPath) -> Result<Vec<u8>, Error> {
         bytes(self.root(), path.as_path(), path, self.limits().file_bytes)
     }
 
-    /// The text of a file that is not too large.
     fn text(&self, path: &ProjectPath) -> Result<String, Error> {
         String::from_utf8(self.bytes(path)?).map_err(|_| Error::NotText(path.clone()))
     }
 }
 
-/// Makes a folder for its owner; whether it was not there before.
+/// Creates a folder with mode 0700 and returns true, or false if it exists.
 fn make(folder: &Path) -> io::Result<bool> {
     if let Some(parent) = folder.parent().filter(|it| !it.as_os_str().is_empty()) {
         std::fs::create_dir_all(parent)?;
@@ -116,8 +137,8 @@ fn make(folder: &Path) -> io::Result<bool> {
     }
 }
 
-/// The bytes of a file in a folder, which errors call `shown`. What is no file is not read, and one that grows
-/// meanwhile is read up to the limit.
+/// Reads the file `name` in `folder`; errors name it as `shown`. Only regular files are read, and never more than
+/// `limit` bytes, even if the file grows meanwhile.
 fn bytes(folder: &Dir, name: &Path, shown: &ProjectPath, limit: u64) -> Result<Vec<u8>, Error> {
     let failed = |error| Error::io(shown, error);
     let too_large = |bytes| Error::TooLarge {
@@ -125,8 +146,8 @@ fn bytes(folder: &Dir, name: &Path, shown: &ProjectPath, limit: u64) -> Result<V
         bytes,
         limit,
     };
-    // Asked before it is opened, because devices do things when they are, and after, because by then it may be
-    // another one.
+    // The kind is checked before opening, because opening a device can have effects, and again on the open handle,
+    // because the name may refer to another file by then.
     let found = folder.metadata(name).map_err(failed)?;
     if !found.is_file() {
         return Err(Error::kind(shown, Kind::of(found.file_type())));
@@ -147,7 +168,7 @@ fn bytes(folder: &Dir, name: &Path, shown: &ProjectPath, limit: u64) -> Result<V
     }
 }
 
-/// To read, without waiting for the other end where it turns out to be a pipe.
+/// Options for reading. `O_NONBLOCK`: opening a pipe without a writer must not block the thread.
 fn reading() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -159,7 +180,7 @@ fn reading() -> OpenOptions {
     options
 }
 
-/// What tells one content from another: the SHA-256 of its bytes, in hexadecimal digits.
+/// The SHA-256 of the bytes, in hexadecimal digits. Callers pass it back as `seen`.
 fn hash(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()

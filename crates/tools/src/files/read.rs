@@ -8,18 +8,18 @@ use crate::files::on_disk;
 use crate::path::ProjectPath;
 use crate::project::{Lines, Project};
 
-/// How many lines are read if nobody says.
+/// The default of `limit`.
 const LINES: usize = 2_000;
 
-/// Reads files of a project.
+/// The skill `file-read`, bound to a project.
 #[derive(Clone, Debug)]
 pub struct FileRead(Project);
 
-/// Which file, and which of its lines.
+/// Input of `file-read`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, SkillInput)]
 #[non_exhaustive]
 pub struct Read {
-    /// The file, relative to the project or below /project.
+    /// The file, relative to the project folder or below /project.
     pub path: String,
     /// The first line to read, counted from 1.
     #[schemars(range(min = 1))]
@@ -29,7 +29,7 @@ pub struct Read {
     pub limit: Option<usize>,
 }
 
-/// What was read.
+/// Output of `file-read`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Content {
@@ -53,7 +53,6 @@ pub struct Content {
 }
 
 impl FileRead {
-    /// In this project.
     pub fn new(project: Project) -> Self {
         Self(project)
     }

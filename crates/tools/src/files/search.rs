@@ -9,11 +9,11 @@ use crate::files::on_disk;
 use crate::path::ProjectPath;
 use crate::project::{Case, Incomplete, Project, Query, Syntax};
 
-/// Searches files of a project.
+/// The skill `file-search`, bound to a project.
 #[derive(Clone, Debug)]
 pub struct FileSearch(Project);
 
-/// What is searched for, and where.
+/// Input of `file-search`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, SkillInput)]
 #[non_exhaustive]
 pub struct Search {
@@ -34,7 +34,7 @@ pub struct Search {
     pub limit: Option<usize>,
 }
 
-/// What was found.
+/// Output of `file-search`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Searched {
@@ -49,7 +49,7 @@ pub struct Searched {
     pub incomplete: Option<String>,
 }
 
-/// A line in which something was found.
+/// A line with a hit.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Match {
@@ -62,7 +62,6 @@ pub struct Match {
 }
 
 impl FileSearch {
-    /// In this project.
     pub fn new(project: Project) -> Self {
         Self(project)
     }
@@ -77,7 +76,7 @@ impl Skill for FileSearch {
         Spec::new(
             Id::new("file-search"),
             "Search files",
-            "Looks for a text or a regular expression in the files of the project, past what .gitignore says.",
+            "Looks for a text or a regular expression in the files of the project, except those that .gitignore excludes.",
             OneOrMore::new(&["files", "search", "workspace"]),
             OneOrMore::new(&["search for TODO", "search for fn main"]),
         )
@@ -88,7 +87,7 @@ impl Skill for FileSearch {
 
     async fn run(&self, input: Search, _ctx: Context) -> Result<Reply<Searched>, SkillError> {
         let project = self.0.clone();
-        // A thread cannot be dropped: it is told when the answer is not wanted any more.
+        // Dropping this future does not stop the blocking thread; the token tells it to stop.
         let unwanted = CancellationToken::new();
         let _told = unwanted.clone().drop_guard();
         let searched = on_disk("search", move || {
@@ -131,14 +130,13 @@ impl Search {
     }
 }
 
-/// Why there may be more, for whoever asked.
 fn words(why: Incomplete) -> &'static str {
     match why {
         Incomplete::Hits => "there are more lines",
-        Incomplete::Entries => "there are more files than one search looks at",
-        Incomplete::Depth => "folders lie deeper than one search goes",
+        Incomplete::Entries => "there are more files than one search visits",
+        Incomplete::Depth => "some folders are nested too deeply to be searched",
         Incomplete::Bytes => "there is more text than one search reads",
-        Incomplete::Time => "it took too long",
-        Incomplete::Stopped => "it was stopped",
+        Incomplete::Time => "the search took too long",
+        Incomplete::Stopped => "the search was stopped",
     }
 }

@@ -1,4 +1,4 @@
-//! The skill `file-write`, which a person agrees to.
+//! The skill `file-write`, which needs an approval.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,34 +8,33 @@ use crate::files::on_disk;
 use crate::path::ProjectPath;
 use crate::project::Project;
 
-/// Writes files of a project. It is marked as needing approval, and its preview is the difference that it would
-/// make.
+/// The skill `file-write`, bound to a project. It needs an approval; its preview is the diff it would make.
 #[derive(Clone, Debug)]
 pub struct FileWrite(Project);
 
-/// Which file, and what it is to hold.
+/// Input of `file-write`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, SkillInput)]
 #[non_exhaustive]
 pub struct Write {
-    /// The file, relative to the project or below /project. It and its folders are made if they are not there.
+    /// The file, relative to the project folder or below /project. Missing files and folders are created.
     pub path: String,
-    /// What the file holds afterwards: all of it.
+    /// The whole new content of the file.
     pub content: String,
-    /// The `hash` that file-read gave. If the file has another content by now it is left alone.
+    /// The `hash` that file-read returned. If the file has changed since, it is not written.
     pub seen: Option<String>,
 }
 
-/// What came of it.
+/// Output of `file-write`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Wrote {
-    /// In a sentence.
+    /// The outcome in a sentence.
     pub says: String,
     /// The file, below /project.
     pub path: String,
-    /// It was not there before.
+    /// True when the file did not exist before.
     pub created: bool,
-    /// It is not what it was before.
+    /// True when the content differs from the one before.
     pub changed: bool,
     /// How many bytes the file has.
     pub size: usize,
@@ -44,7 +43,6 @@ pub struct Wrote {
 }
 
 impl FileWrite {
-    /// In this project.
     pub fn new(project: Project) -> Self {
         Self(project)
     }
@@ -60,7 +58,7 @@ impl Skill for FileWrite {
         Spec::new(
             Id::new("file-write"),
             "Write a file",
-            "Writes a text file of the project, after a person has seen the difference and agreed.",
+            "Writes a text file of the project, after a person has seen the diff and approved it.",
             OneOrMore::new(&["files", "workspace"]),
             OneOrMore::new(&["write \"rain\" into notes/today.md"]),
         )
@@ -75,9 +73,9 @@ impl Skill for FileWrite {
             let path = ProjectPath::parse(&input.path)?;
             let written = project.write(&path, &input.content, input.seen.as_deref())?;
             let deed = match (written.created, written.changed) {
-                (true, _) => "made",
+                (true, _) => "created",
                 (false, true) => "changed",
-                (false, false) => "left as it was",
+                (false, false) => "unchanged",
             };
             Ok(Wrote {
                 says: format!("{path}: {deed}, {} bytes", written.bytes),

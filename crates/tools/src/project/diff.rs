@@ -1,4 +1,14 @@
-//! What writing would change, for a person to agree to.
+//! The preview of a write: the diff that a person reads before approving it.
+//!
+//! The preview is what an approval rests on, so it has to show every change and nothing that is not one. From this
+//! follow three rules. A diff that is longer than the limit is an error and is not cut, because a person would approve
+//! lines that were not shown. Characters that are invisible, or that change the direction of writing, are escaped as
+//! `\u{202e}`: otherwise a file could contain other text than the screen shows (CVE-2021-42574, "Trojan Source"). And
+//! the preview is computed again when the answer arrives (`agent`'s approval gate), because the file may have
+//! changed between question and answer; if the two previews differ, the person is asked again.
+//!
+//! `similar` finds a minimal diff, which takes quadratic time for unlike files. After `Limits::diff_time` it returns a
+//! longer diff that is still correct.
 
 use similar::TextDiff;
 
@@ -10,13 +20,12 @@ use crate::project::Project;
 #[path = "diff_tests.rs"]
 mod tests;
 
-/// How many lines around a change are shown.
+/// Unchanged lines shown before and after a change.
 const CONTEXT: usize = 3;
 
 impl Project {
-    /// What giving a file this content would change, as a unified diff. Nothing is changed. Characters that
-    /// cannot be seen, or that change how others are seen, are shown as what they are. One that is too long to be shown
-    /// as a whole is an error: nobody agrees to what they have not seen.
+    /// The unified diff between the file and this content; the file stays as it is. Characters that could mislead a
+    /// reader are escaped. A diff longer than [`Limits::diff_bytes`](crate::Limits::diff_bytes) is an error.
     pub fn diff(&self, path: &ProjectPath, content: &str) -> Result<String, Error> {
         self.check_size(path, content)?;
         let (from, to) = (
@@ -24,18 +33,18 @@ impl Project {
             format!("b/{}", path.as_str()),
         );
         let (from, old) = match self.text(path) {
-            Ok(old) if old == content => return Ok(format!("{path} is so already.\n")),
+            Ok(old) if old == content => return Ok(format!("{path} has this content already.\n")),
             Ok(old) => (from, old),
             Err(Error::NotFound(_)) => ("/dev/null".to_owned(), String::new()),
             Err(Error::NotText(_)) => {
-                let mut whole = format!("{path} is not text now, and is replaced.\n");
+                let mut whole = format!("{path} is not text and is replaced as a whole.\n");
                 whole.push_str(&self.unified(path, (&from, &to), "", content)?);
                 return Ok(whole);
             }
             Err(error) => return Err(error),
         };
         if content.is_empty() && old.is_empty() {
-            return Ok(format!("{path} is made, and is empty.\n"));
+            return Ok(format!("{path} is created as an empty file.\n"));
         }
         self.unified(path, (&from, &to), &old, content)
     }
@@ -63,7 +72,7 @@ impl Project {
     }
 }
 
-/// A line with what cannot be seen in it as what it is.
+/// The line with misleading characters escaped.
 fn visible(line: &str) -> String {
     let (line, end) = match line.strip_suffix('\n') {
         Some(line) => (line, "\n"),
@@ -79,16 +88,16 @@ fn visible(line: &str) -> String {
     visible + end
 }
 
-/// Whether a person who looks at a text with this character may see another text.
+/// Whether this character can make a text look like a different one.
 fn deceives(letter: char) -> bool {
     match letter {
         '\t' => false,
-        // Without width, turning the direction, or separating lines for some and not for others.
+        // Zero width, bidirectional controls, and line separators that not every program treats as such.
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' => {
             true
         }
         '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' => true,
-        // Letters of nothing: they repeat ASCII and are not drawn.
+        // Tag characters: invisible copies of ASCII.
         '\u{e0000}'..='\u{e007f}' => true,
         _ => letter.is_control(),
     }

@@ -1,4 +1,4 @@
-//! What a person is shown is what would be written.
+//! A preview shows every character that would be written.
 
 use super::*;
 

@@ -1,25 +1,23 @@
-//! Reading a file, by lines and no more than fits into an answer.
+//! Reading a file by lines, in pieces of limited size.
 
 use crate::error::Error;
 use crate::path::ProjectPath;
 use crate::project::{Project, hash};
 
-/// Which lines of a file.
+/// A range of lines of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lines {
-    /// The first, counted from one.
+    /// The first line, counted from 1.
     pub first: usize,
-    /// How many at most.
     pub count: usize,
 }
 
 impl Lines {
-    /// All there are.
     pub fn all() -> Self {
         Self::from(1)
     }
 
-    /// All from this one, counted from one.
+    /// All lines from this one, counted from 1.
     pub fn from(first: usize) -> Self {
         Self {
             first,
@@ -27,32 +25,31 @@ impl Lines {
         }
     }
 
-    /// At most so many of them.
     pub fn take(self, count: usize) -> Self {
         Self { count, ..self }
     }
 }
 
-/// Lines of a file.
+/// The result of [`Project::read`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// The lines, each with the end it has.
+    /// The lines, with their line ends as in the file.
     pub content: String,
-    /// The line to go on with. None: the file ends here.
+    /// Where the next read begins. None at the end of the file.
     pub next: Option<usize>,
-    /// A single line is longer than an answer may be; what follows of it is not here, and not in the next.
+    /// The last line is longer than an answer may be. Its remainder is in neither this read nor the next.
     pub cut: bool,
-    /// How many lines the file has.
+    /// Number of lines of the whole file.
     pub lines: usize,
-    /// How many bytes the file has.
+    /// Size of the whole file.
     pub bytes: usize,
-    /// What tells this content of the file from any other.
+    /// SHA-256 of the whole file; [`Project::write`] takes it as `seen`.
     pub hash: String,
 }
 
 impl Project {
-    /// Reads lines of a file that is text. As many are given as fit into an answer; the rest begins at
-    /// [`Text::next`].
+    /// Reads lines of a text file, as many as fit into [`Limits::answer_bytes`](crate::Limits::answer_bytes). The
+    /// following read begins at [`Text::next`].
     pub fn read(&self, path: &ProjectPath, lines: Lines) -> Result<Text, Error> {
         let text = self.text(path)?;
         let limit = self.limits().answer_bytes;
@@ -77,7 +74,7 @@ impl Project {
                 false => {
                     cut = true;
                     content.push_str(&line[..line.floor_char_boundary(limit)]);
-                    // Nothing comes behind half a line.
+                    // The next line must not follow directly on a cut one.
                     next = Some(total + 1);
                 }
             }

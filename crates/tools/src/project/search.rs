@@ -1,4 +1,4 @@
-//! Looking for text in files.
+//! Searching the files of a project for a text or a regular expression.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -12,73 +12,66 @@ use crate::path::ProjectPath;
 use crate::project::walk::{Incomplete, Stop, Walk};
 use crate::project::{Project, bytes};
 
-/// How many bytes an expression may take when it is compiled.
+/// Largest compiled regular expression.
 const EXPRESSION_BYTES: usize = 1 << 20;
 
-/// How much of a long line is shown before what was found in it.
+/// How much of a long line is shown before the hit.
 const BEFORE_BYTES: usize = 80;
 
-/// What is searched for, and where.
+/// A search: the text, and the files to look in.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// What is searched for.
     pub text: String,
-    /// How that is meant.
     pub syntax: Syntax,
-    /// Whether capital and small letters are the same.
     pub case: Case,
-    /// The file, or the folder with all in it.
+    /// A file, or a folder that is searched with all its subfolders.
     pub path: ProjectPath,
-    /// What the names of files must match. With a `/` in it, it is about paths in the project.
+    /// Pattern of the files to search. With a `/` it is matched against paths in the project, without one against
+    /// file names.
     pub glob: Option<String>,
-    /// How many lines are enough.
+    /// Stop after this many lines.
     pub hits: usize,
 }
 
-/// How what is searched for is meant.
+/// How the text of a query is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
-    /// As it stands.
     Text,
-    /// As a regular expression, in which `^` and `$` are the ends of lines.
+    /// A regular expression, in which `^` and `$` match at the ends of lines.
     Regex,
 }
 
-/// Whether capital and small letters are the same.
+/// Whether a search distinguishes upper and lower case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
-    /// They differ.
     Matters,
-    /// They are the same.
     Ignored,
 }
 
-/// What was found.
+/// The result of [`Project::search`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// The lines, by path and number.
+    /// The lines, sorted by path and line number.
     pub hits: Vec<Hit>,
-    /// How many files were searched.
     pub files: usize,
-    /// How many files were not, because they are too large, no text, or cannot be read.
+    /// Files that were not searched because they are too large, not text, or unreadable.
     pub skipped: usize,
-    /// Why there may be more.
+    /// Set when the search ended early: why there may be more hits.
     pub incomplete: Option<Incomplete>,
 }
 
-/// A line in which something was found.
+/// A line with a hit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// In which file.
     pub path: ProjectPath,
-    /// Which line, counted from one.
+    /// Line number, counted from 1.
     pub line: usize,
-    /// The line, or what is around the hit in a long one.
+    /// The line; of a long one the part around the hit.
     pub text: String,
 }
 
 impl Query {
-    /// This text, in all of the project.
+    /// A case-sensitive search for this literal text in the whole project.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -92,10 +85,10 @@ impl Query {
 }
 
 impl Project {
-    /// Looks for text. It can take a while, so `stop` is asked from file to file whether to go on.
+    /// Searches files. `stop` is called before each file; the search ends when it returns true.
     ///
-    /// Not searched are: what `.gitignore` says, what is in `.git`, and what is no text. Symlinks are not followed,
-    /// unless the path of the query is one.
+    /// Files that `.gitignore` excludes, files in `.git` and files that are not UTF-8 are not searched. Symlinks are
+    /// not followed, except when the path of the query is one.
     pub fn search(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Found, Error> {
         let limits = self.limits();
         let mut search = Search {
@@ -137,7 +130,6 @@ impl Project {
     }
 }
 
-/// A search under way.
 struct Search<'a> {
     project: &'a Project,
     expression: Regex,
@@ -176,7 +168,7 @@ impl Search<'_> {
         self.lines(&file.path, &text)
     }
 
-    /// The lines of a text in which something is found, each once.
+    /// Collects the lines with a hit, each line once.
     fn lines(&mut self, path: &ProjectPath, text: &str) -> ControlFlow<Incomplete> {
         let mut line = 1;
         let mut counted = 0;
@@ -189,7 +181,7 @@ impl Search<'_> {
             let end = text[hit.start()..]
                 .find('\n')
                 .map_or(text.len(), |at| hit.start() + at);
-            // Behind the last line there is none.
+            // An empty match after the final line end is not on a line.
             if begin == text.len() && begin > 0 {
                 break;
             }
@@ -213,7 +205,7 @@ impl Search<'_> {
     }
 }
 
-/// A line as it is shown: all of it, or what is around the hit.
+/// The line, or the part around the hit if it is longer than `limit`.
 fn around(line: &str, hit: usize, limit: usize) -> String {
     let line = line.strip_suffix('\r').unwrap_or(line);
     if line.len() <= limit {
@@ -226,17 +218,16 @@ fn around(line: &str, hit: usize, limit: usize) -> String {
     format!("{before}{}{after}", &line[begin..end])
 }
 
-/// What a query looks for.
 fn expression(query: &Query, limit: usize) -> Result<Regex, Error> {
     let wrong = |problem: String| Error::Query {
         what: "query",
         problem,
     };
     if query.text.is_empty() {
-        return Err(wrong("it is empty".to_owned()));
+        return Err(wrong("empty".to_owned()));
     }
     if query.text.len() > limit {
-        return Err(wrong(format!("it is longer than {limit} bytes")));
+        return Err(wrong(format!("longer than {limit} bytes")));
     }
     let text = match query.syntax {
         Syntax::Text => regex::escape(&query.text),
@@ -251,7 +242,7 @@ fn expression(query: &Query, limit: usize) -> Result<Regex, Error> {
         .map_err(|error| wrong(error.to_string()))
 }
 
-/// A pattern of names, or of paths.
+/// A glob that is matched against file names, or against paths if it contains a `/`.
 struct Glob {
     matcher: GlobMatcher,
     of_paths: bool,
@@ -272,7 +263,7 @@ fn glob(text: &str, limit: usize) -> Result<Glob, Error> {
         problem,
     };
     if text.len() > limit {
-        return Err(wrong(format!("it is longer than {limit} bytes")));
+        return Err(wrong(format!("longer than {limit} bytes")));
     }
     let beneath = text.strip_prefix("/project/").unwrap_or(text);
     let beneath = beneath.strip_prefix("./").unwrap_or(beneath);

@@ -1,4 +1,4 @@
-//! Through the folders of a project, past what `.gitignore` says, and not for ever.
+//! Walking the folders of a project in order, without ignored files and within limits.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -12,37 +12,36 @@ use crate::path::ProjectPath;
 use crate::project::bytes;
 use crate::project::write::TEMPORARY;
 
-/// How much of a `.gitignore` is read. A larger one does not count.
+/// Largest `.gitignore` that is read; a larger one is not applied.
 const IGNORE_BYTES: u64 = 256 << 10;
 
-/// Why there may be more than was found.
+/// Why a search ended before it had seen everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Incomplete {
-    /// As many lines were found as were asked for.
+    /// The number of lines that was asked for is reached.
     Hits,
-    /// There are more files and folders than one search looks at.
+    /// [`Limits::entries`] is reached.
     Entries,
-    /// Folders lie deeper in each other than one search goes.
+    /// Folders are nested deeper than [`Limits::depth`]; the deeper ones were skipped.
     Depth,
-    /// The files have more bytes than one search reads.
+    /// [`Limits::searched_bytes`] is reached.
     Bytes,
-    /// It took too long.
+    /// [`Limits::search_time`] is over.
     Time,
-    /// Nobody wants to know any more.
+    /// The caller cancelled the search.
     Stopped,
 }
 
-/// A file that is come to: the folder it is in, its name there, its path.
+/// A visited file: the open folder it is in, its name there, and its path.
 pub(super) struct Stop<'a> {
     pub(super) folder: &'a Dir,
     pub(super) name: &'a str,
     pub(super) path: ProjectPath,
 }
 
-/// A walk through a folder and all in it, in the order of names. Symlinks are not followed: what they lead to is
-/// come to where it is. What has no name that a [`ProjectPath`] can say, and what is gone by the time it is come
-/// to, is passed over.
+/// A depth-first walk in the order of names. Symlinks are not followed: a target inside the project is visited at its
+/// own place. Names that a [`ProjectPath`] cannot hold, and entries that disappear during the walk, are skipped.
 pub(super) struct Walk<'a> {
     pub(super) limits: &'a Limits,
     pub(super) visit: &'a mut dyn FnMut(&Stop<'_>) -> ControlFlow<Incomplete>,
@@ -52,7 +51,7 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// A walk that begins here. What folders above say is to be ignored is.
+    /// A walk that begins at `from`. The `.gitignore` files of the folders above it are applied, too.
     pub(super) fn new(
         limits: &'a Limits,
         root: &Dir,
@@ -78,7 +77,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Walks. Says why there may be more.
+    /// Visits every file. Returns why the walk is incomplete, if it is.
     pub(super) fn run(mut self, folder: &Dir, from: &ProjectPath) -> Option<Incomplete> {
         match self.folder(folder, from, 0) {
             ControlFlow::Break(why) => Some(why),
@@ -115,7 +114,7 @@ impl<'a> Walk<'a> {
         ControlFlow::Continue(())
     }
 
-    /// The files and folders in a folder, by name, as far as there may be more of them.
+    /// The files and folders in a folder, sorted by name, up to the limit on entries.
     fn names(&mut self, folder: &Dir) -> Vec<(String, FileType)> {
         let mut names = Vec::new();
         for entry in folder.entries().into_iter().flatten().flatten() {
@@ -138,7 +137,7 @@ impl<'a> Walk<'a> {
         names
     }
 
-    /// What the nearest folder says counts. What git keeps for itself is nobody's text.
+    /// Whether a path is ignored. The nearest `.gitignore` decides, as in git; `.git` is always ignored.
     fn ignores(&self, path: &ProjectPath, is_folder: bool) -> bool {
         if path.split().is_some_and(|(_, name)| name == ".git") {
             return true;
@@ -152,12 +151,12 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What the `.gitignore` in a folder says, if there is one. Lines that are none do not count.
+/// The rules of the `.gitignore` in a folder, if there is one.
 fn rules(folder: &Dir, at: &ProjectPath) -> Option<Gitignore> {
     let text = bytes(folder, Path::new(".gitignore"), at, IGNORE_BYTES).ok()?;
     let mut builder = GitignoreBuilder::new(at.to_string());
     for line in String::from_utf8(text).ok()?.lines() {
-        // A line that is no rule does not take the others with it.
+        // An invalid line is skipped; the other lines are applied.
         let _ = builder.add_line(None, line);
     }
     builder.build().ok()

@@ -1,4 +1,4 @@
-//! Writing a file, whole or not at all.
+//! Writing a file atomically: a temporary file in the same folder, then a rename.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -9,23 +9,22 @@ use crate::error::{Error, Kind};
 use crate::path::ProjectPath;
 use crate::project::{Project, bytes, hash};
 
-/// What the names of files begin with that are being written.
+/// Prefix of the names of temporary files. Searches skip them.
 pub(super) const TEMPORARY: &str = ".monas-";
 
-/// What came of writing a file.
+/// The result of [`Project::write`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// It was not there before.
+    /// The file did not exist before.
     pub created: bool,
-    /// It is not what it was before.
+    /// The content differs from the one before.
     pub changed: bool,
-    /// How many bytes it has.
     pub bytes: usize,
-    /// What tells this content of the file from any other.
+    /// SHA-256 of the written content.
     pub hash: String,
 }
 
-/// A name in a folder, and the file that has it.
+/// An open folder, a name in it, and the file of that name if there is one.
 struct Place {
     folder: Dir,
     name: String,
@@ -33,12 +32,12 @@ struct Place {
 }
 
 impl Project {
-    /// Gives a file this content, and makes it and its folders if they are not there. Whoever reads meanwhile reads
-    /// all of the old content or all of the new. Permissions stay as they are; a file that is marked read-only is
-    /// left alone. Through a symlink the file is written that it leads to; of several hard links to a file the one
-    /// of this name gets the new content.
+    /// Replaces the content of a file; missing files and folders are created. A concurrent reader gets all of the old
+    /// content or all of the new. Permissions are kept; a file that is marked read-only is an error. If the path is a
+    /// symlink, its target is written. If the file has several hard links, only the one of this name changes.
     ///
-    /// With `seen`, the hash of the content that the caller has seen, a file that has another one is left alone.
+    /// With `seen`, the hash that an earlier read returned, the write fails with [`Error::Changed`] if the file has
+    /// another content by now.
     pub fn write(
         &self,
         path: &ProjectPath,
@@ -59,7 +58,7 @@ impl Project {
                 if seen.is_some() || file.len() == content.len() as u64 {
                     let limit = self.limits().file_bytes;
                     let now = bytes(&place.folder, Path::new(&place.name), path, limit)?;
-                    // What is so already has been done, perhaps by ourselves before a restart.
+                    // The same content: perhaps this write was done before a restart. Repeating it succeeds.
                     if now == content.as_bytes() {
                         return Ok(written(false, false));
                     }
@@ -90,12 +89,13 @@ impl Project {
         }
     }
 
-    /// Where a path leads, with the folders it needs. From here on the folder is held, not its path: whatever
-    /// becomes of the path, the file is written into this folder.
+    /// Resolves a path and creates the folders it needs. From here on the open folder is used and not its path, so that
+    /// the file is written there even if the path changes meanwhile.
     fn place(&self, path: &ProjectPath) -> Result<Place, Error> {
         let failed = |error| Error::io(path, error);
         let mut to = path.clone();
-        // The second time it leads where the symlink did. If that is one again, somebody is playing with us.
+        // The second round follows a symlink to its canonical target. If that is a symlink again, it was created in
+        // the meantime: give up.
         for _ in 0..2 {
             let (parent, name) = to.split().ok_or_else(|| Error::kind(path, Kind::Folder))?;
             let folder = self.folder(&parent).map_err(failed)?;
@@ -120,7 +120,7 @@ impl Project {
         Err(Error::Changed(path.clone()))
     }
 
-    /// A folder, made with those it lies in if it is not there.
+    /// Opens a folder; creates it and its parents if they are missing.
     fn folder(&self, path: &ProjectPath) -> io::Result<Dir> {
         match self.root().open_dir(path.as_path()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -133,7 +133,7 @@ impl Project {
 }
 
 impl Place {
-    /// Puts a new file in the place of the old, under another name until it is whole.
+    /// Writes a temporary file and renames it over the old one.
     fn put(&self, content: &[u8]) -> io::Result<()> {
         let temporary = format!("{TEMPORARY}{}", uuid::Uuid::new_v4().simple());
         let mut options = OpenOptions::new();
@@ -143,24 +143,24 @@ impl Place {
         let outcome =
             outcome.and_then(|()| self.folder.rename(&temporary, &self.folder, &self.name));
         if outcome.is_err() {
-            // What cannot be removed is passed over by searches, and has a name that says what it is.
+            // A temporary file that cannot be removed is skipped by searches, because of its prefix.
             let _ = self.folder.remove_file(&temporary);
         }
         outcome
     }
 
     fn fill(&self, file: &mut File, content: &[u8]) -> io::Result<()> {
-        // Before the content, which not everybody may be meant to read.
+        // Before the content is written: it may be private.
         if let Some(old) = &self.file {
             file.set_permissions(ordinary(old))?;
         }
         file.write_all(content)?;
-        // A power cut would otherwise leave a name that leads to a file without its content.
+        // Without the sync a power failure after the rename could leave an empty file.
         file.sync_all()
     }
 }
 
-/// Who may read and write a file. That it runs as its owner does not outlive its content.
+/// The permission bits of the old file without setuid, setgid and sticky, which must not pass to a new content.
 fn ordinary(old: &Metadata) -> cap_std::fs::Permissions {
     #[cfg(unix)]
     {

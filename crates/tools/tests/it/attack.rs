@@ -1,4 +1,4 @@
-//! What leads out of a project leads nowhere.
+//! Symlinks, hard links and special files cannot lead out of a project.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -14,7 +14,7 @@ pub(crate) fn pipe(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
 }
 
-/// A project full of ways out, and paths through them.
+/// A project with symlinks that lead out, and paths through them.
 fn holes(bed: &Bed) -> Vec<&'static str> {
     bed.put("here/file.txt", "inside");
     bed.link(&bed.outside, "absolute");
@@ -51,7 +51,7 @@ fn holes(bed: &Bed) -> Vec<&'static str> {
         "file",
         "magic/etc/passwd",
         "here/magic/Cargo.toml",
-        // It leads out and in again, which is out.
+        // A path that leaves the project and comes back in is refused, too.
         "itself/here/file.txt",
     ]
 }
@@ -68,7 +68,7 @@ fn no_symlink_leads_out() {
             assert!(matches!(failed, Error::Outside(_)), "{path}: {failed}");
             assert_eq!(
                 failed.to_string(),
-                format!("/project/{path}: it leads out of the project")
+                format!("/project/{path}: a symlink leads out of the project")
             );
         }
         assert!(!bed.try_all(path).contains(SECRET));
@@ -171,14 +171,14 @@ fn pipes_sockets_and_devices_are_refused_and_not_waited_for() {
             bed.project.search(&query, &|| false).unwrap_err();
         }
         assert_eq!(bed.find(&Query::new("inside")).len(), 1);
-        // A folder of devices, without the rights that it takes to make one.
+        // /dev has devices already; creating one would need root.
         let devices = tools::Project::open(Path::new("/dev")).unwrap();
         for name in ["zero", "null", "full"] {
             let path = tools::ProjectPath::parse(name).unwrap();
             let failed = devices.read(&path, tools::Lines::all()).unwrap_err();
             assert_eq!(
                 failed.to_string(),
-                format!("/project/{name}: it is neither a file nor a folder")
+                format!("/project/{name} is neither a file nor a folder")
             );
         }
     });

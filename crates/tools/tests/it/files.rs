@@ -1,4 +1,4 @@
-//! Reading and writing.
+//! Reading, writing and previews of single files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -69,17 +69,17 @@ fn what_is_no_text_is_not_read() {
     bed.put("image", [0x89, b'P', 0xff, 0xfe]);
     bed.put("folder/file.txt", "");
     for (path, problem) in [
-        ("image", "/project/image: it is not text"),
+        ("image", "/project/image is not UTF-8 text"),
         ("nothing", "/project/nothing: there is no such file"),
         (
             "nothing/at/all",
             "/project/nothing/at/all: there is no such file",
         ),
-        ("folder", "/project/folder: it is a folder"),
-        (".", "/project: it is a folder"),
+        ("folder", "/project/folder is a folder"),
+        (".", "/project is a folder"),
         (
             "image/x",
-            "/project/image/x: it is below something that is no folder",
+            "/project/image/x is below something that is not a folder",
         ),
     ] {
         assert_eq!(bed.read(path).unwrap_err().to_string(), problem);
@@ -111,11 +111,11 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     let long = format!("folder/{}", "x".repeat(255));
     bed.write(&long, "fits").unwrap();
     for (path, problem) in [
-        ("folder", "/project/folder: it is a folder"),
-        (".", "/project: it is a folder"),
+        ("folder", "/project/folder is a folder"),
+        (".", "/project is a folder"),
         (
             "folder/file.txt/x",
-            "/project/folder/file.txt/x: it is below something that is no folder",
+            "/project/folder/file.txt/x is below something that is not a folder",
         ),
     ] {
         assert_eq!(bed.write(path, "new").unwrap_err().to_string(), problem);
@@ -150,9 +150,9 @@ fn a_file_that_has_changed_since_it_was_seen_is_left_alone() {
     let late = bed.project.write(&at, "three", Some(&seen)).unwrap_err();
     assert_eq!(
         late.to_string(),
-        "/project/file.txt: it has changed since it was read"
+        "/project/file.txt has changed since it was read"
     );
-    // What is so already is what was asked for.
+    // Writing the content that is already there succeeds.
     let again = bed.project.write(&at, "two", Some(&seen)).unwrap();
     assert!(!again.changed);
     let gone = bed
@@ -169,7 +169,7 @@ fn check_diff(old: Option<&[u8]>, new: &str, expected: &Expect) {
         bed.put("src/file.txt", old);
     }
     expected.assert_eq(&bed.diff("src/file.txt", new).unwrap());
-    // To show is not to do.
+    // A preview changes nothing.
     assert_eq!(bed.root.join("src").exists(), old.is_some());
 }
 
@@ -211,7 +211,7 @@ fn a_diff_shows_what_would_change() {
         None,
         "",
         &expect![[r#"
-        /project/src/file.txt is made, and is empty.
+        /project/src/file.txt is created as an empty file.
     "#]],
     );
     check_diff(
@@ -236,14 +236,14 @@ fn a_diff_shows_what_would_change() {
         Some(b"same\n"),
         "same\n",
         &expect![[r#"
-        /project/src/file.txt is so already.
+        /project/src/file.txt has this content already.
     "#]],
     );
     check_diff(
         Some(&[0xff, 0xfe]),
         "text\u{1b}\n",
         &expect![[r#"
-        /project/src/file.txt is not text now, and is replaced.
+        /project/src/file.txt is not text and is replaced as a whole.
         --- a/src/file.txt
         +++ b/src/file.txt
         @@ -0,0 +1 @@

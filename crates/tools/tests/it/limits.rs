@@ -1,4 +1,4 @@
-//! Nothing is read, written or shown without an end.
+//! Reads, writes and previews are bounded.
 
 use std::fs::File;
 
@@ -20,7 +20,7 @@ fn a_file_that_is_too_large_is_not_read() {
     let bed = small();
     bed.put("fits", "x".repeat(1000));
     bed.put("large", "x".repeat(1001));
-    // A hole takes no room on the disk, and would take all memory.
+    // A sparse file takes no space on disk, and reading it would fill the memory.
     let hole = File::create(bed.root.join("hole")).unwrap();
     hole.set_len(1 << 40).unwrap();
     assert!(bed.read("fits").is_ok());
@@ -38,7 +38,7 @@ fn a_file_that_is_too_large_is_not_read() {
             assert_eq!(bed.read(path).unwrap_err().to_string(), problem);
             assert_eq!(bed.diff(path, "x").unwrap_err().to_string(), problem);
         }
-        // To replace it needs no reading.
+        // Replacing the file does not read it.
         bed.write("hole", "x").unwrap();
     });
 }

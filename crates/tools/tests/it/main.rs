@@ -1,4 +1,4 @@
-//! A project as those see it who work in it, and as those do who attack it.
+//! A project used through its public API, with honest and with hostile input.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod attack;

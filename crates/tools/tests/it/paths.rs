@@ -1,4 +1,4 @@
-//! Whatever text is given as a path, nothing outside is read or changed.
+//! No text given as a path reads or changes anything outside of the project.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::support::{Bed, SECRET};
 
-/// Texts that paths were attacked with elsewhere, and some more: one in each line of the file, as a JSON string.
+/// Known path traversal attacks and our own, one JSON string on each line.
 const CORPUS: &str = include_str!("paths.txt");
 
 fn bed() -> Bed {
@@ -27,7 +27,7 @@ fn nothing_in_the_corpus_leads_out() {
     let mut count = 0;
     for line in CORPUS.lines().filter(|line| !line.starts_with('#')) {
         let text: String = serde_json::from_str(line).unwrap();
-        // Wherever the test's own folder is, attacks can name it.
+        // Attacks can name the absolute path of the test's own folder.
         let here = bed.outside.display().to_string();
         let text = text.replace("OUTSIDE", &here);
         assert!(!bed.try_all(&text).contains(SECRET), "{text:?}");
@@ -39,7 +39,7 @@ fn nothing_in_the_corpus_leads_out() {
 
 #[test]
 fn the_corpus_would_notice() {
-    // The same attacks on a folder without a fence find what they look for.
+    // The same attacks succeed against plain `std::fs`.
     let bed = bed();
     let naive = |text: &str| fs::read_to_string(bed.root.join(text)).unwrap_or_default();
     for line in [

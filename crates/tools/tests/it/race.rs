@@ -1,4 +1,4 @@
-//! Somebody swaps what lies on the way while it is gone.
+//! Folders of a path are replaced by symlinks while operations resolve it.
 
 use std::fs;
 use std::path::Path;
@@ -15,8 +15,8 @@ use crate::support::{Bed, SECRET, soon};
 /// How often each outcome is seen before a race is over.
 const ENOUGH: usize = 50;
 
-/// Swaps two names without a moment in between, over and over, while something is done over and over, until
-/// enough of it has come out either way. Whoever holds the lock is not swapped under.
+/// Swaps two names atomically in a loop while an operation runs in a loop, until each outcome was seen often enough. The
+/// swapping thread pauses while the lock is held.
 fn race(one: &Path, other: &Path, mut attempt: impl FnMut(&Mutex<()>) -> bool) {
     let over = AtomicBool::new(false);
     let still = Mutex::new(());
@@ -27,7 +27,7 @@ fn race(one: &Path, other: &Path, mut attempt: impl FnMut(&Mutex<()>) -> bool) {
                 renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).unwrap();
             }
         });
-        // Also when an attempt panics the other thread ends.
+        // The other thread ends even if an attempt panics.
         let _end = End(&over);
         let deadline = Instant::now() + Duration::from_secs(60);
         let mut seen = [0, 0];
@@ -49,7 +49,7 @@ impl Drop for End<'_> {
     }
 }
 
-/// A folder `d` in the project, and `l`, which leads out.
+/// A folder `d` in the project, and a symlink `l` that leads out.
 fn swapped_folders(bed: &Bed) -> (std::path::PathBuf, std::path::PathBuf) {
     bed.put("d/secret.txt", "inside");
     bed.put("d/deep/secret.txt", "inside");
@@ -130,7 +130,7 @@ fn a_file_that_is_swapped_with_a_symlink_is_not_written_outside() {
     race(&one, &other, |still| {
         count += 1;
         let written = bed.write("file.txt", &format!("inside {count}"));
-        // A file that took the place of the symlink itself is well; the next attempt needs another symlink.
+        // A write may replace the symlink itself; the next attempt needs a new symlink.
         let _still = still.lock().unwrap();
         if [&one, &other].iter().all(|path| !is_link(path)) {
             bed.link("../outside/secret.txt", "next.txt");

@@ -1,4 +1,4 @@
-//! Searching.
+//! Searching files: hits, globs, `.gitignore`, limits.
 
 use tools::{Case, Incomplete, Limits, ProjectPath, Query, Syntax};
 
@@ -103,7 +103,7 @@ fn what_git_ignores_is_not_searched() {
         "/project/sub/extra.log:1:here",
     ];
     assert_eq!(bed.find(&Query::new("here")), [&all[..], &sub[..]].concat());
-    // What folders above say counts there, too; what is asked for by its path is searched all the same.
+    // The `.gitignore` of parent folders applies; a path that the query names itself is searched even if ignored.
     let mut query = Query::new("here");
     query.path = ProjectPath::parse("sub").unwrap();
     assert_eq!(bed.find(&query), sub);
@@ -158,13 +158,13 @@ fn a_query_that_is_none_is_refused_in_words() {
         assert!(failed.to_string().starts_with(problem), "{failed}");
         assert_eq!(failed.code(), "invalid-query");
     };
-    check(&|it| it.text = String::new(), "query: it is empty");
+    check(&|it| it.text = String::new(), "query: empty");
     check(
         &|it| it.text = "x".repeat(2000),
-        "query: it is longer than 1024 bytes",
+        "query: longer than 1024 bytes",
     );
     check(&|it| it.glob = Some("[".into()), "glob: ");
-    check(&|it| it.glob = Some("*".repeat(2000)), "glob: it is longer");
+    check(&|it| it.glob = Some("*".repeat(2000)), "glob: longer");
     for text in ["(", "a{1000}{1000}{1000}", &"(".repeat(1000)] {
         check(
             &|it| {
@@ -174,7 +174,7 @@ fn a_query_that_is_none_is_refused_in_words() {
             "query: ",
         );
     }
-    // As long as it may be, and as hard.
+    // The longest query allowed, and an expensive one.
     let mut query = Query::new("x");
     query.glob = Some("?".repeat(1024));
     assert!(bed.find(&query).is_empty());

@@ -38,7 +38,6 @@ fn state(task: &Task) -> TaskState {
     task.status.as_ref().unwrap().state
 }
 
-/// What a skill gave.
 async fn output(server: &Server, skill: &str, input: Value) -> Value {
     let task = call(server, skill, input).await;
     assert_eq!(state(&task), TaskState::Completed, "{task:?}");
@@ -83,25 +82,25 @@ async fn what_goes_wrong_is_told_in_words_and_as_a_code() {
             "file-read",
             json!({ "path": "../outside/secret.txt" }),
             "invalid-path",
-            "could not read \"../outside/secret.txt\": a path has no `..` in it",
+            "could not read \"../outside/secret.txt\": `..` is not allowed in a path",
         ),
         (
             "file-read",
             json!({ "path": "out/secret.txt" }),
             "outside-workspace",
-            "could not read /project/out/secret.txt: it leads out of the project",
+            "could not read /project/out/secret.txt: a symlink leads out of the project",
         ),
         (
             "file-write",
             json!({ "path": "/etc/passwd", "content": "" }),
             "invalid-path",
-            "could not write \"/etc/passwd\": it is outside of the project, which is /project",
+            "could not write \"/etc/passwd\": outside of the project, which is /project",
         ),
         (
             "file-write",
             json!({ "path": "new.txt", "content": "", "seen": "0" }),
             "changed",
-            "could not write /project/new.txt: it has changed since it was read",
+            "could not write /project/new.txt has changed since it was read",
         ),
         (
             "file-search",
@@ -187,7 +186,7 @@ fn a_skill_needs_little_and_takes_more() {
         known.sort();
         assert_eq!(known, fields);
     }
-    // A plain text is the file that is meant, or what is looked for.
+    // Plain text input is the path of file-read and the query of file-search.
     assert_eq!(skills.get("file-read").unwrap().text_field(), Some("path"));
     assert_eq!(
         skills.get("file-search").unwrap().text_field(),

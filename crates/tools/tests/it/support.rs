@@ -1,4 +1,4 @@
-//! A project with something outside of it that nobody may see or change.
+//! A project beside a secret file that no operation may read or change.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tools::{Error, Limits, Lines, Project, ProjectPath, Query, Text, Written};
 
-/// What is written outside, and must never be read.
+/// Content of the file outside; it must never be returned.
 pub(crate) const SECRET: &str = "SECRET";
 
 pub(crate) struct Bed {
@@ -44,7 +44,7 @@ impl Bed {
         }
     }
 
-    /// Puts a file there without asking the project.
+    /// Writes a file directly, without the project.
     pub(crate) fn put(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.root.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -69,7 +69,7 @@ impl Bed {
         self.project.diff(&ProjectPath::parse(text)?, content)
     }
 
-    /// The paths and lines in which something is found.
+    /// The paths and line numbers of the hits of a search.
     pub(crate) fn find(&self, query: &Query) -> Vec<String> {
         let found = self.project.search(query, &|| false).unwrap();
         let hits = found.hits.iter();
@@ -77,7 +77,7 @@ impl Bed {
             .collect()
     }
 
-    /// Everything that can be done with a path is done. Returns what was read.
+    /// Tries every operation with this path. Returns all text that was read.
     pub(crate) fn try_all(&self, text: &str) -> String {
         let mut seen = String::new();
         seen.extend(self.read(text).map(|it| it.content));
@@ -92,7 +92,7 @@ impl Bed {
         seen
     }
 
-    /// What is outside is what it was.
+    /// Asserts that the files outside are unchanged.
     pub(crate) fn check_outside(&self) {
         assert_eq!(tree(&self.outside), self.before);
         let mut around = Vec::from_iter(tree(self.root.parent().unwrap()).into_keys());
@@ -118,7 +118,6 @@ pub(crate) fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-/// The names in a folder.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names =
@@ -127,7 +126,7 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Does something that may hang if it is wrong.
+/// Runs an operation with a time limit, because a failure could hang.
 pub(crate) fn soon<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, wait) = mpsc::channel();
     std::thread::spawn(move || done.send(work()));
