@@ -7,7 +7,7 @@ use capnweb::expression::Raw;
 use futures_core::stream::BoxStream;
 
 use crate::error::Error;
-use crate::server::fold;
+use crate::fold;
 use crate::types::wire::WireMessage as _;
 use crate::types::{Event as Payload, StreamResponse, Task, TaskState};
 

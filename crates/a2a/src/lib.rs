@@ -21,6 +21,9 @@ pub mod binding;
 pub mod client;
 pub mod error;
 pub mod event;
+pub(crate) mod fold;
+#[cfg(test)]
+mod fold_tests;
 pub mod limits;
 pub mod old;
 pub mod operation;

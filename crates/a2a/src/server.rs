@@ -5,7 +5,7 @@
 //! - `replay`: a message that came before gets the answer of the first time
 //! - `run`: the life of a task while somebody works on it; `live` finds it
 //! - `agent`, `turn`: what answers, and what it sees
-//! - `journal`, `fold`: how tasks lie in the store, and how they come out of it again
+//! - `journal`: how tasks lie in the store; [`fold`](crate::fold) makes a task of its events again
 //! - `subscribe`, `tasks`, `push`: who wants to know
 //! - `upkeep`: what a dead process left behind, and what has become old
 
@@ -27,10 +27,6 @@ use crate::types::*;
 use crate::webhook::Dialect;
 
 mod agent;
-pub(crate) mod fold;
-#[cfg(test)]
-#[path = "server/fold_tests.rs"]
-mod fold_tests;
 mod id;
 mod journal;
 mod live;

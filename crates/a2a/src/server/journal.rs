@@ -10,8 +10,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use store::{Column, Entry, NewEvent, Query, Row, StreamId, Table, Value, View};
 
-use super::fold;
 use crate::event::Event;
+use crate::fold;
 use crate::limits::EVENTS_AT_ONCE;
 use crate::types::wire::{DecodeError, WireMessage as _, messages};
 use crate::types::{Message, StreamResponse, Task, TaskState};

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use futures_util::{poll, stream};
 use tokio::sync::oneshot;
 
+use super::Inner;
 use super::journal::Scope;
 use super::live::{Opened, Started};
 use super::push::{self, Registration};
 use super::replay::{Admission, Outcome, Ticket};
 use super::run::{Command, Incoming, Run, Wants};
 use super::turn::Asked;
-use super::{Inner, fold};
 use crate::error::Error;
 use crate::event::{Event, EventStream};
+use crate::fold;
 use crate::limits::MAX_ID;
 use crate::sabotage::{self, broken};
 use crate::service::Call;

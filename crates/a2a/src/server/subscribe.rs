@@ -5,12 +5,13 @@ use std::sync::Arc;
 use futures_util::stream;
 use store::{Follow, StreamState};
 
+use super::Inner;
 use super::journal::{self, Scope};
 use super::live::Opened;
 use super::run::state;
-use super::{Inner, fold};
 use crate::error::Error;
 use crate::event::{Event, EventStream};
+use crate::fold;
 use crate::limits::EVENTS_AT_ONCE;
 use crate::sabotage::broken;
 use crate::types::{Event as Payload, Struct, Task, TaskState};

@@ -8,10 +8,11 @@ use store::{Order, Query};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use super::Inner;
 use super::journal::{self, Scope, TASKS};
 use super::run::{Command, state};
-use super::{Inner, fold};
 use crate::error::Error;
+use crate::fold;
 use crate::limits::{DEFAULT_PAGE, MAX_ID, MAX_PAGE};
 use crate::sabotage::broken;
 use crate::service::Call;

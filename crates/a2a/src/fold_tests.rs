@@ -1,6 +1,6 @@
 //! Tasks are folded from their events.
 
-use super::fold::{apply, cut_history};
+use crate::fold::{apply, cut_history};
 use crate::types::{
     Artifact, Event as Payload, Message, Part, StreamResponse, Task, TaskArtifactUpdateEvent,
     TaskState, TaskStatus, TaskStatusUpdateEvent,
