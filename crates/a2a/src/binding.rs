@@ -4,44 +4,71 @@
 //! `http_call` is what they share, `asked` is what a name means in either version, `sse` writes and reads streams,
 //! `card` publishes the card that lists them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+#[cfg(feature = "http")]
 use std::time::SystemTime;
 
+#[cfg(feature = "http")]
 use ::capnweb::Tasks;
+#[cfg(feature = "http")]
 use ::capnweb::observe::Metrics;
+#[cfg(feature = "http")]
 use access::{Door, Principal, Shown};
+#[cfg(feature = "http")]
 use axum::Router;
+#[cfg(feature = "http")]
 use axum::middleware::map_response;
+#[cfg(feature = "http")]
 use http::request::Parts;
+#[cfg(feature = "http")]
 use http::{HeaderName, HeaderValue, Response};
 use serde_json::json;
 
+#[cfg(feature = "client")]
 use crate::client::channel::Channel;
+#[cfg(feature = "client")]
 use crate::client::dial::Dialer;
+#[cfg(feature = "client")]
 use crate::client::{self, Way};
+#[cfg(feature = "http")]
 use crate::error::Error;
+#[cfg(feature = "http")]
 use crate::limits::Limits;
 use crate::old::{self, Dialect};
+#[cfg(feature = "http")]
 use crate::sabotage::{self, broken};
+#[cfg(feature = "http")]
 use crate::service::{Call, Service};
 use crate::types::{AgentCard, AgentExtension, AgentInterface};
 
 pub(crate) mod asked;
 pub mod capnweb;
+#[cfg(feature = "http")]
 pub mod card;
 #[cfg(feature = "grpc")]
 pub mod grpc;
+#[cfg(feature = "http")]
 pub(crate) mod http_call;
+#[cfg(feature = "client")]
 mod http_reply;
 pub mod jsonrpc;
 pub mod rest;
 pub mod sse;
+#[cfg(feature = "websocket")]
 pub mod websocket;
 
+#[cfg(feature = "http")]
 pub use http_call::{challenge, read as read_body, refused, turn_away};
+
+/// Service parameters that a call carries itself: what HTTP has in its headers.
+pub(crate) type Parameters = BTreeMap<String, String>;
 
 /// The version of the protocol that these bindings speak, with [`old::VERSION`] beside it.
 pub const VERSION: &str = "1.0";
+
+/// Where a host publishes the card of its agent; the second path is the older one.
+pub const CARD_PATHS: [&str; 2] = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
 
 /// The extension that tells which bindings are on their way out.
 pub const DEPRECATED: &str = "urn:monas:a2a:ext:deprecated-bindings:1";
@@ -61,6 +88,7 @@ pub enum Offer {
 }
 
 /// Makes a wire to an agent.
+#[cfg(feature = "client")]
 type Connect = fn(&Way, &Arc<Dialer>) -> Result<Arc<dyn Channel>, client::Error>;
 
 /// A binding as the card lists it, and where it is.
@@ -78,7 +106,9 @@ pub struct Binding {
     pub old: Option<&'static str>,
     /// How 0.3 is written there.
     pub dialect: Dialect,
+    #[cfg(feature = "http")]
     routes: fn(Wire) -> Router,
+    #[cfg(feature = "client")]
     pub(crate) channel: Connect,
 }
 
@@ -102,7 +132,9 @@ pub static BINDINGS: &[Binding] = &[
         path: "/a2a/jsonrpc",
         old: Some("JSONRPC"),
         dialect: Dialect::Kind,
+        #[cfg(feature = "http")]
         routes: jsonrpc::server::routes,
+        #[cfg(feature = "client")]
         channel: jsonrpc::client::channel,
     },
     Binding {
@@ -112,7 +144,9 @@ pub static BINDINGS: &[Binding] = &[
         path: "/a2a/rest",
         old: Some("HTTP+JSON"),
         dialect: Dialect::Proto,
+        #[cfg(feature = "http")]
         routes: rest::server::routes,
+        #[cfg(feature = "client")]
         channel: rest::client::channel,
     },
     #[cfg(feature = "grpc")]
@@ -123,27 +157,34 @@ pub static BINDINGS: &[Binding] = &[
         path: "",
         old: Some("GRPC"),
         dialect: Dialect::Proto,
+        #[cfg(feature = "http")]
         routes: grpc::server::routes,
+        #[cfg(feature = "client")]
         channel: grpc::client::channel,
     },
     Binding {
         name: "urn:monas:a2a:binding:capnweb:1",
         key: "capnweb",
         scheme: Scheme::Http,
-        path: capnweb::server::PATH,
+        path: capnweb::PATH,
         old: Some("CAPNWEB"),
         dialect: Dialect::Kind,
+        #[cfg(feature = "http")]
         routes: capnweb::server::routes,
+        #[cfg(feature = "client")]
         channel: capnweb::client::channel,
     },
+    #[cfg(feature = "websocket")]
     Binding {
         name: "urn:monas:a2a:binding:websocket:1",
         key: "websocket",
         scheme: Scheme::WebSocket,
-        path: websocket::server::PATH,
+        path: websocket::PATH,
         old: Some("WEBSOCKET"),
         dialect: Dialect::Kind,
+        #[cfg(feature = "http")]
         routes: websocket::server::routes,
+        #[cfg(feature = "client")]
         channel: websocket::client::channel,
     },
 ];
@@ -159,6 +200,7 @@ impl Binding {
 }
 
 /// What every binding needs: whom to ask, and how much to take.
+#[cfg(feature = "http")]
 #[derive(Clone)]
 pub struct Wire {
     /// Who answers.
@@ -173,6 +215,7 @@ pub struct Wire {
     pub metrics: Metrics,
 }
 
+#[cfg(feature = "http")]
 impl Wire {
     /// Calls to a service by everybody, who are all the anonymous caller.
     pub fn new(service: Arc<dyn Service>, limits: Limits) -> Self {
@@ -210,6 +253,7 @@ impl Wire {
     }
 }
 
+#[cfg(feature = "http")]
 impl std::fmt::Debug for Wire {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Wire")
@@ -322,6 +366,7 @@ pub fn declare(card: &mut AgentCard, offers: &Offers, address: &Address) {
 }
 
 /// The routes of all bindings that are offered.
+#[cfg(feature = "http")]
 pub fn routes(wire: &Wire, offers: &Offers) -> Router {
     let mut router = Router::new();
     for binding in BINDINGS {
@@ -336,6 +381,7 @@ pub fn routes(wire: &Wire, offers: &Offers) -> Router {
     router
 }
 
+#[cfg(feature = "http")]
 async fn mark<B: Send>(mut response: Response<B>) -> Response<B> {
     response.headers_mut().insert(
         HeaderName::from_static("deprecation"),

@@ -208,7 +208,7 @@ impl Client {
         let mut known = known.flat_map(|capabilities| &capabilities.extensions);
         operation.is_safe()
             || (operation.is_send()
-                && known.any(|extension| extension.uri == crate::server::REPEATABLE))
+                && known.any(|extension| extension.uri == crate::service::REPEATABLE))
     }
 
     /// How long to wait before each further attempt.

@@ -297,6 +297,7 @@ impl From<Refusal> for Error {
     }
 }
 
+#[cfg(feature = "server")]
 impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
         match error {

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+#[cfg(feature = "http")]
 use capnweb::expression::Raw;
 use futures_core::stream::BoxStream;
 
@@ -27,7 +28,31 @@ pub struct Event {
     json: OnceLock<Bytes>,
     protobuf: OnceLock<Bytes>,
     /// As an expression of Cap'n Web, if it is one.
+    #[cfg(feature = "http")]
     expression: OnceLock<Option<Raw>>,
+}
+
+/// Which part of an artifact an agent hands over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chunk {
+    /// All of it.
+    Whole,
+    /// The first part; more will come.
+    First,
+    /// A further part; more will come.
+    More,
+    /// The last part, appended to the others.
+    Last,
+}
+
+impl Chunk {
+    pub(crate) fn appends(self) -> bool {
+        matches!(self, Self::More | Self::Last)
+    }
+
+    pub(crate) fn is_last(self) -> bool {
+        matches!(self, Self::Last | Self::Whole)
+    }
 }
 
 /// Events in order, in portions: what is there at one moment is written at once.
@@ -40,6 +65,7 @@ impl Event {
             response: response.into(),
             json: OnceLock::new(),
             protobuf: OnceLock::new(),
+            #[cfg(feature = "http")]
             expression: OnceLock::new(),
         }
     }
@@ -86,6 +112,7 @@ impl Event {
     }
 
     /// The event as an expression of Cap'n Web, which is printed from the JSON at the first call and shared after it.
+    #[cfg(feature = "http")]
     pub(crate) fn expression(&self, print: impl FnOnce(&Bytes) -> Option<Raw>) -> Option<Raw> {
         let printed = self
             .expression

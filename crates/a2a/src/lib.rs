@@ -17,7 +17,23 @@
 //! - [`sabotage`]: requirements broken on purpose, for the proof alone
 //! - [`event`], [`error`], [`limits`]: what happens, what goes wrong, and how much of everything
 
+#![cfg_attr(
+    not(all(
+        feature = "client",
+        feature = "http",
+        feature = "grpc",
+        feature = "websocket"
+    )),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "what one end alone leaves unused, the other end uses; the default build is checked whole"
+    )
+)]
+
+#[cfg(any(feature = "client", feature = "http"))]
 pub mod binding;
+#[cfg(feature = "client")]
 pub mod client;
 pub mod error;
 pub mod event;
@@ -25,18 +41,25 @@ pub(crate) mod fold;
 #[cfg(test)]
 mod fold_tests;
 pub mod limits;
+#[cfg(any(feature = "client", feature = "server"))]
 pub mod old;
 pub mod operation;
 pub mod sabotage;
+#[cfg(feature = "server")]
 pub mod server;
 pub mod service;
+#[cfg(any(feature = "client", feature = "http"))]
 pub mod signature;
 pub mod types;
 pub mod typescript;
+#[cfg(any(feature = "client", feature = "server"))]
 pub mod webhook;
 
+#[cfg(feature = "client")]
 pub use client::Client;
 pub use error::Error;
+#[cfg(feature = "server")]
 pub use limits::Limits;
+#[cfg(feature = "server")]
 pub use server::Server;
 pub use service::{Call, Service};

@@ -1,8 +1,10 @@
 //! Every number that bounds what a peer or an agent can make the server hold, do or wait for.
 
+#[cfg(feature = "server")]
 use std::time::Duration;
 
 /// The limits of one server. Each has a default that suits one machine.
+#[cfg(feature = "server")]
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {
@@ -45,6 +47,7 @@ pub struct Limits {
     pub retention: store::Retention,
 }
 
+#[cfg(feature = "server")]
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -92,4 +95,5 @@ pub const MAX_CALLS: usize = 256;
 pub(crate) const FRAMES_AT_ONCE: usize = 16;
 
 /// How long the rest of a body that nobody wants is taken, so that its sender reads why.
+#[cfg(feature = "http")]
 pub(crate) const DISCARD_TIME: Duration = Duration::from_secs(5);

@@ -12,6 +12,7 @@ use futures_core::stream::BoxStream;
 use futures_util::{StreamExt as _, TryFutureExt as _};
 use serde_json::{Map, Value as Json};
 
+#[cfg(feature = "client")]
 use crate::client::{self, Client, Events};
 use crate::error::Error;
 use crate::event::{self, Format};
@@ -97,6 +98,7 @@ pub struct Frame {
     /// The reply.
     pub body: Bytes,
     /// The event that it is, unless it was translated: what is made of that is made once for all who get it.
+    #[cfg(feature = "http")]
     pub(crate) event: Option<Arc<event::Event>>,
 }
 
@@ -106,6 +108,7 @@ impl Frame {
         Self {
             cursor,
             body,
+            #[cfg(feature = "http")]
             event: None,
         }
     }
@@ -142,6 +145,7 @@ macro_rules! operations {
         )*];
 
         /// The operations, asked of an agent somewhere.
+        #[cfg(feature = "client")]
         impl Client {$(
             $(#[$doc])*
             pub async fn $method(
@@ -168,6 +172,7 @@ macro_rules! operations {
                 let frame = |event: &Arc<event::Event>| Frame {
                     cursor: event.cursor(),
                     body: event.encode($format),
+                    #[cfg(feature = "http")]
                     event: Some(event.clone()),
                 };
                 portion.map(|events| events.iter().map(frame).collect())

@@ -39,12 +39,13 @@ mod tasks;
 mod turn;
 mod upkeep;
 
+pub use crate::event::Chunk;
+pub use crate::service::REPEATABLE;
 pub use agent::{AfterRestart, Agent, Failure};
 pub use journal::TABLES;
 pub use push::{DeadWebhook, Targets};
-pub use replay::REPEATABLE;
 pub use subscribe::{COMPACTED, Interrupted};
-pub use turn::{Chunk, Over, Turn};
+pub use turn::{Over, Turn};
 
 /// What a server is made of, besides its agent and its store.
 #[derive(Clone, Debug)]
@@ -227,7 +228,7 @@ impl Inner {
 
     fn offers_push(&self) -> bool {
         let capabilities = self.card.capabilities.as_ref();
-        capabilities.and_then(|it| it.push_notifications) == Some(true)
+        cfg!(feature = "http") && capabilities.and_then(|it| it.push_notifications) == Some(true)
     }
 
     /// The card for callers who are known, where they can be.

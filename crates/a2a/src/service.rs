@@ -57,6 +57,9 @@ impl Call {
     }
 }
 
+/// The extension by which a card says that a message may be sent again: it gets the answer of the first time.
+pub const REPEATABLE: &str = "urn:monas:a2a:ext:repeatable-send:1";
+
 /// A reply under way.
 pub type Answering<T> = BoxFuture<'static, Result<T, Error>>;
 

@@ -1,7 +1,7 @@
 //! r14: the card is found at its well-known address, and by it the way to this binding.
 
 use a2a::Client;
-use a2a::binding::card::PATHS;
+use a2a::binding::CARD_PATHS as PATHS;
 use a2a::types::{GetExtendedAgentCardRequest, TaskState};
 use proof::{Wire, World};
 

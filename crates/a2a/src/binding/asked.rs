@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+#[cfg(feature = "http")]
 use super::http_call::Versioned;
 use crate::error::Error;
 use crate::old::{self, Dialect, Written};
@@ -43,7 +44,6 @@ impl Asked {
     }
 
     /// What a method of the gRPC service of 0.3 means.
-    #[cfg(feature = "grpc")]
     pub(super) fn old_rpc(name: &str) -> Option<Self> {
         old::rpc(name).map(|row| Self::Old(row, Dialect::Proto))
     }
@@ -78,6 +78,7 @@ impl Asked {
     }
 
     /// What the call's own parameter has to say about the version.
+    #[cfg(feature = "http")]
     pub(super) fn versioned(self) -> Versioned {
         match self {
             Self::New(_) => Versioned::Parameter,
@@ -86,6 +87,7 @@ impl Asked {
     }
 
     /// The same at an address where a name of 1.0 needs no parameter.
+    #[cfg(feature = "http")]
     pub(super) fn versioned_at_address(self) -> Versioned {
         match self {
             Self::New(_) => Versioned::Address,

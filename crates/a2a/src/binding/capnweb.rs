@@ -10,10 +10,18 @@
 //! - `task`: a task as an object, and who is told of it
 //! - `value`: JSON as Cap'n Web has it
 
+#[cfg(feature = "client")]
 pub(in crate::binding) mod client;
+#[cfg(feature = "http")]
 mod request;
+#[cfg(feature = "http")]
 pub mod server;
+#[cfg(feature = "http")]
 mod task;
 pub mod value;
 
+#[cfg(feature = "http")]
 pub(in crate::binding) use request::credentials;
+
+/// The path of the binding.
+pub(super) const PATH: &str = "/a2a/capnweb";

@@ -14,12 +14,10 @@ use http::header::{
 use http::{HeaderName, Response, StatusCode};
 use sha2::{Digest as _, Sha256};
 
+use super::CARD_PATHS;
 use crate::old;
 use crate::sabotage::broken;
 use crate::types::AgentCard;
-
-/// Where the card is; the second address is the older one.
-pub const PATHS: [&str; 2] = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
 
 /// A card as it is published: written once.
 #[derive(Clone, Debug)]
@@ -33,7 +31,7 @@ struct Published {
 /// The routes of a card that does not change while the server runs.
 pub fn routes(card: &AgentCard) -> Router {
     let published = Published::new(card, SystemTime::now());
-    PATHS
+    CARD_PATHS
         .into_iter()
         .fold(Router::new(), |router, path| {
             router.route(path, get(answer))

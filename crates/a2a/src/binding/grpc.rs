@@ -1,5 +1,13 @@
 //! gRPC: the protocol's own service, with health and reflection beside it.
 
+#[cfg(feature = "client")]
 pub(in crate::binding) mod client;
 mod codec;
+#[cfg(feature = "http")]
 pub mod server;
+
+/// The name of the service.
+pub const SERVICE: &str = "lf.a2a.v1.A2AService";
+
+/// The name of the service in 0.3.
+pub const OLD_SERVICE: &str = "a2a.v1.A2AService";

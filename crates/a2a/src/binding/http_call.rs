@@ -1,6 +1,5 @@
 //! What is the same in every HTTP request: version, extensions, cursor, body.
 
-use std::collections::BTreeMap;
 use std::task::Poll;
 
 use access::Principal;
@@ -14,7 +13,7 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::VERSION;
+use super::{Parameters, VERSION};
 use crate::error::Error;
 use crate::limits::{DISCARD_TIME, Limits};
 use crate::old;
@@ -58,9 +57,6 @@ impl Versioned {
         }
     }
 }
-
-/// Service parameters that a call carries itself: what HTTP has in its headers.
-pub(crate) type Parameters = BTreeMap<String, String>;
 
 /// The headers of a call: those of the handshake, and over them the call's own.
 pub(super) fn with_parameters(handshake: &HeaderMap, own: Parameters) -> Result<HeaderMap, Error> {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Error;
 use super::dial::Dialer;
-use crate::binding::card::PATHS;
+use crate::binding::CARD_PATHS as PATHS;
 use crate::old;
 use crate::signature::TrustedKeys;
 use crate::types::AgentCard;

@@ -9,8 +9,8 @@ use futures_util::{StreamExt as _, stream};
 use tokio::time::timeout;
 
 use super::{Body, Error};
+use crate::binding::Parameters;
 use crate::binding::asked::Asked;
-use crate::binding::http_call::Parameters;
 use crate::event::Format;
 
 /// A wire to one agent. It connects when it is first needed, and again when a connection was lost.

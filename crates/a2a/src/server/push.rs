@@ -27,11 +27,13 @@ use crate::types::{
 use crate::webhook::{self, Dialect, Secret};
 
 mod dead;
+#[cfg(feature = "http")]
 mod deliver;
 mod guard;
 #[cfg(test)]
 #[path = "push/guard_tests.rs"]
 mod guard_tests;
+#[cfg(feature = "http")]
 mod post;
 mod row;
 
@@ -45,6 +47,7 @@ use row::{State, Webhook, key};
 pub(super) struct Push {
     targets: Targets,
     dialects: Vec<&'static Dialect>,
+    #[cfg(feature = "http")]
     client: post::Client,
     places: Semaphore,
     workers: Mutex<HashMap<String, JoinHandle<()>>>,
@@ -90,6 +93,7 @@ impl Push {
         Self {
             targets,
             dialects,
+            #[cfg(feature = "http")]
             client: post::Client::new(targets, limits.push_time),
             places: Semaphore::new(limits.max_deliveries),
             workers: Mutex::default(),
@@ -107,6 +111,7 @@ impl Push {
     }
 
     /// Begins to serve a webhook that is in the store.
+    #[cfg(feature = "http")]
     pub(super) fn begin(&self, server: &Arc<Inner>, row: Row) {
         let key = row.key.clone();
         let mut workers = self.lock();
@@ -116,6 +121,10 @@ impl Push {
             before.abort();
         }
     }
+
+    /// Without HTTP nothing is delivered. The row stays open, for a server that has it.
+    #[cfg(not(feature = "http"))]
+    pub(super) fn begin(&self, _: &Arc<Inner>, _: Row) {}
 
     /// Ends the worker of a webhook. When this returns it writes nothing any more.
     async fn end(&self, key: &str) {
@@ -146,6 +155,9 @@ impl Inner {
         call: Call,
         request: TaskPushNotificationConfig,
     ) -> Result<TaskPushNotificationConfig, Error> {
+        if cfg!(not(feature = "http")) {
+            return Err(Error::PushNotificationNotSupported);
+        }
         check(&request, self.push.targets())?;
         let scope = Scope::new(&call.caller, &request.tenant);
         let task = self.load(&scope, &request.task_id).await?;

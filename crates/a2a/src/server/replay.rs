@@ -21,9 +21,6 @@ use crate::limits::Limits;
 use crate::types::wire::{WireMessage as _, messages};
 use crate::types::{Message, SendMessageRequest};
 
-/// The extension by which a card says that a message may be sent again: it gets the answer of the first time.
-pub const REPEATABLE: &str = "urn:monas:a2a:ext:repeatable-send:1";
-
 /// Who sent which message. Only a hash is kept.
 type Key = [u8; 16];
 

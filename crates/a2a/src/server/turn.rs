@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::{id, journal};
+use crate::event::Chunk;
 use crate::types::{
     Artifact, Message, Part, Role, SendMessageConfiguration, Struct, Task, TaskState,
 };
@@ -181,29 +182,6 @@ impl Turn {
     /// Ends when all updates so far are committed: what was said before cannot be lost any more.
     pub async fn committed(&self) -> Result<(), Over> {
         self.outbox.committed().await
-    }
-}
-
-/// Which part of an artifact it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chunk {
-    /// All of it.
-    Whole,
-    /// The first part; more will come.
-    First,
-    /// A further part; more will come.
-    More,
-    /// The last part, appended to the others.
-    Last,
-}
-
-impl Chunk {
-    pub(super) fn appends(self) -> bool {
-        matches!(self, Self::More | Self::Last)
-    }
-
-    pub(super) fn is_last(self) -> bool {
-        matches!(self, Self::Last | Self::Whole)
     }
 }
 

@@ -286,7 +286,7 @@ async fn the_card_is_cached() {
         ..AgentCard::default()
     };
     let router = binding::card::routes(&card);
-    for path in binding::card::PATHS {
+    for path in binding::CARD_PATHS {
         let (head, body) = ask(&router, Request::get(path), Vec::new()).await;
         assert_eq!(head.headers()["content-type"], "application/json");
         assert!(

@@ -5,7 +5,7 @@ use access::Credentials;
 use serde_json::{Map, Value as Json};
 
 use super::value::to_json;
-use crate::binding::http_call::Parameters;
+use crate::binding::Parameters;
 use crate::error::Error;
 use crate::operation::Operation;
 use crate::types::wire::Kind;

@@ -18,18 +18,16 @@ use http::Response;
 use http::request::Parts;
 use serde_json::{Map, Value as Json};
 
+use super::PATH;
 use super::request::{Request, credentials};
 use super::task::TaskObject;
 use super::value::{failure, from_json, of_frame, of_reply};
 use crate::binding::Wire;
 use crate::binding::asked::Asked;
-use crate::binding::http_call;
+use crate::binding::{Parameters, http_call};
 use crate::error::Error;
 use crate::old::{self, Written};
 use crate::operation::{self, Operation, Reply, TABLE};
-
-/// Where it is: WebSockets by GET, batches by POST.
-pub(in crate::binding) const PATH: &str = "/a2a/capnweb";
 
 /// The one address.
 pub fn routes(wire: Wire) -> Router {
@@ -214,7 +212,7 @@ impl AgentObject {
     }
 
     /// What the handshake says, and over it a call's own parameters, where it has any.
-    fn own_head(&self, parameters: http_call::Parameters) -> Result<Option<Parts>, Error> {
+    fn own_head(&self, parameters: Parameters) -> Result<Option<Parts>, Error> {
         if parameters.is_empty() {
             return Ok(None);
         }

@@ -1,5 +1,6 @@
 //! JSON as values of Cap'n Web, and back.
 
+#[cfg(feature = "http")]
 use ::capnweb::expression::Raw;
 use ::capnweb::{Error as RpcError, Object, Value};
 use base64::Engine as _;
@@ -8,6 +9,7 @@ use bytes::Bytes;
 use serde_json::Value as Json;
 
 use crate::error::Error;
+#[cfg(feature = "http")]
 use crate::operation::Frame;
 use crate::types::Timestamp;
 
@@ -85,6 +87,7 @@ fn is_whole(number: f64) -> bool {
 }
 
 /// A reply that the table gave. It is JSON already, and is sent as it is.
+#[cfg(feature = "http")]
 pub fn of_reply(reply: &Bytes) -> Result<Value, Error> {
     raw(reply)
         .map(Value::Raw)
@@ -92,6 +95,7 @@ pub fn of_reply(reply: &Bytes) -> Result<Value, Error> {
 }
 
 /// One of many replies. An event is printed once, however many follow it.
+#[cfg(feature = "http")]
 pub(super) fn of_frame(frame: &Frame) -> Result<Value, Error> {
     let print = |json: &Bytes| raw(json).ok();
     let event = frame.event.as_ref();
@@ -101,6 +105,7 @@ pub(super) fn of_frame(frame: &Frame) -> Result<Value, Error> {
     }
 }
 
+#[cfg(feature = "http")]
 fn raw(json: &Bytes) -> Result<Raw, String> {
     let text = std::str::from_utf8(json).map_err(|error| error.to_string())?;
     Raw::from_json(text).map_err(|error| error.to_string())
@@ -125,6 +130,7 @@ pub fn from_json(json: Json) -> Value {
 }
 
 /// A failed call, as its caller sees it: an `Error` with code, reason and details.
+#[cfg(feature = "http")]
 pub(super) fn failure(error: &Error) -> RpcError {
     let code = error.code();
     RpcError::new(error.to_string())

@@ -17,7 +17,7 @@ use tonic::metadata::MetadataMap;
 use tonic::{Code as Number, Status};
 
 use super::codec::Raw;
-use super::server::{OLD_SERVICE, SERVICE};
+use super::{OLD_SERVICE, SERVICE};
 use crate::binding::asked::Asked;
 use crate::client::channel::{self, Carried, Channel, Outgoing, Piece, Pieces};
 use crate::client::dial::Dialer;

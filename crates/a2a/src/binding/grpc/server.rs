@@ -18,6 +18,7 @@ use tonic::{Code, Status};
 use tonic_health::ServingStatus;
 
 use super::codec::Raw;
+use super::{OLD_SERVICE, SERVICE};
 use crate::binding::Wire;
 use crate::binding::asked::Asked;
 use crate::binding::http_call::{self, Versioned};
@@ -29,12 +30,6 @@ use crate::types::descriptor::{self, Package};
 use crate::types::rpc_error;
 use crate::types::rpc_error::{Any, BadRequest, ErrorInfo, FieldViolation};
 use crate::types::wire::WireMessage;
-
-/// The name of the service.
-pub const SERVICE: &str = "lf.a2a.v1.A2AService";
-
-/// The name of the service in 0.3.
-pub const OLD_SERVICE: &str = "a2a.v1.A2AService";
 
 /// The services at their own paths, and the same once more under `/a2a/grpc`.
 pub fn routes(wire: Wire) -> Router {

@@ -21,7 +21,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
 
-use super::server::SUBPROTOCOL;
+use super::SUBPROTOCOL;
 use crate::binding::jsonrpc::client::{result, write};
 use crate::client::channel::{self, Carried, Channel, Outgoing, Piece, Pieces};
 use crate::client::dial::{Dialer, Socket};

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::binding::http_call::Parameters;
+use crate::binding::Parameters;
 use crate::binding::jsonrpc::{Envelope, Id};
 use crate::error::Error;
 use crate::types::wire::json;

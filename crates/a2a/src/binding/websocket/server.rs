@@ -20,22 +20,17 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use super::frame::{self, Incoming};
+use super::{PATH, SUBPROTOCOL};
 use crate::binding::Wire;
 use crate::binding::asked::Asked;
-use crate::binding::http_call::{self, Parameters};
 use crate::binding::jsonrpc::server::{write_error, write_result};
 use crate::binding::jsonrpc::{Envelope, Id};
+use crate::binding::{Parameters, http_call};
 use crate::error::Error;
 use crate::event::Format;
 use crate::limits::{FRAMES_AT_ONCE, MAX_CALLS};
 use crate::operation::{Input, Replies, Reply};
 use crate::sabotage::broken;
-
-/// Where it is.
-pub(in crate::binding) const PATH: &str = "/ws/a2a";
-
-/// The subprotocol. A caller that names none is spoken to in the same way.
-pub(super) const SUBPROTOCOL: &str = "a2a.v1";
 
 /// The one address.
 pub fn routes(wire: Wire) -> Router {

@@ -5,12 +5,12 @@ use store::{Batch, Commit, Follow, NewEvent, Row};
 
 use super::{Incoming, Run, Wants, is_worked_on, state};
 use crate::error::Error;
+use crate::event::Chunk;
 use crate::fold;
 use crate::server::id;
 use crate::server::journal::{self, NOTES, RUNNING, SENDS, TASKS, WEBHOOKS};
 use crate::server::live::Reply;
 use crate::server::replay::Ticket;
-use crate::server::turn::Chunk;
 use crate::types::{
     Artifact, Event as Payload, Message, StreamResponse, Task, TaskArtifactUpdateEvent, TaskState,
     TaskStatus, TaskStatusUpdateEvent,
