@@ -98,16 +98,12 @@ impl Agents {
 
 /// Why a text cannot be the id of an agent.
 fn unfit(id: &str) -> Option<&'static str> {
-    let label = |id: &str| {
-        let known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        !id.starts_with('-') && !id.ends_with('-') && id.bytes().all(known)
-    };
     match id {
         "" => Some("it is empty"),
         id if RESERVED.contains(&id) => {
             Some("addresses of the protocol or the agent at the root have that name")
         }
-        id if id.len() > 63 || !label(id) => {
+        id if !skill::is_label(id) => {
             Some("it is not made of at most 63 small letters, digits and inner hyphens")
         }
         _ => None,

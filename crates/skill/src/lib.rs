@@ -63,7 +63,7 @@ pub use registry::Registry;
 pub use reply::{Ending, Reply};
 pub use skill::{Skill, SkillInput, SkillOutput};
 pub use skill_macros::{SkillInput, skill};
-pub use spec::{Id, OneOrMore, Spec, Traits, is_label};
+pub use spec::{Id, MAX_LABEL, OneOrMore, Spec, Traits, is_label, to_label};
 
 // What the macros write refers to these.
 #[doc(hidden)]

@@ -78,10 +78,13 @@ impl Id {
     }
 }
 
-/// Whether a text can be the id of a skill.
+/// The length of the longest DNS label.
+pub const MAX_LABEL: usize = 63;
+
+/// Whether a text is a lower-case DNS label, as the ids of skills and agents are.
 pub const fn is_label(text: &str) -> bool {
     let bytes = text.as_bytes();
-    if bytes.is_empty() || bytes.len() > 63 {
+    if bytes.is_empty() || bytes.len() > MAX_LABEL {
         return false;
     }
     let mut at = 0;
@@ -95,6 +98,14 @@ pub const fn is_label(text: &str) -> bool {
         at += 1;
     }
     true
+}
+
+/// The ASCII letters and digits of a text in lower case, with one hyphen in place of everything between them. This is a
+/// label ([`is_label`]) unless it is empty or longer than [`MAX_LABEL`].
+pub fn to_label(text: &str) -> String {
+    let words = text.split(|character: char| !character.is_ascii_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    words.join("-").to_ascii_lowercase()
 }
 
 /// A list of texts that is not empty.

@@ -1,4 +1,4 @@
-//! Whatever a tool is called, its id is one, and its own.
+//! Every tool gets a valid id that no other tool has.
 
 use std::collections::HashSet;
 
