@@ -1,16 +1,15 @@
-//! Others' MCP tools, taken in as skills.
+//! Uses the tools of other MCP servers as skills.
 //!
-//! A server of tools is connected to when its tools are listed, and again when one is called and the connection is
-//! gone. Each of its tools that is allowed becomes an ordinary skill under an id of ours; the server's own name for it
-//! is kept as its origin and used on the wire. Nothing a server says is believed further than that: what it sends has
-//! limits, what it calls itself is cleaned, and what it does wrong concerns its own tools alone.
+//! Each allowed tool of a server becomes an ordinary skill under an id that we make; the server's own name for the tool is
+//! kept as the skill's origin and used on the wire. A tool server is not trusted: what it sends has limits, the texts it
+//! sends are cleaned before they are shown, and its faults affect its own tools only.
 //!
 //! Layout:
-//! - `config`: what other hosts write in `mcp.json`
-//! - `peer`: the connection to one server; `program` and `http`: the two ways to one
-//! - `host`: us, as a server sees us: who is asked, and who is told how far it is
-//! - `call`: one call, from the first request to the last answer
-//! - `tool`, `id`, `content`: a tool as a skill, what it is called, and what it gives
+//! - `config`: reads `mcp.json`
+//! - `peer`: the connection to one server; `program` and `http`: the two transports
+//! - `host`: the client side that a server sees: relays its questions and its progress to the skill that called it
+//! - `call`: one call of a tool
+//! - `tool`, `id`, `content`: the definition of a tool as a skill, its id, and its results
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -36,59 +35,65 @@ pub use peer::ConnectError;
 use crate::limits::ToolLimits;
 use peer::Peer;
 
-/// Servers of tools. Clones are the same.
+/// The tool servers of one agent. Clones share one state.
+///
+/// The life of a tool server, which [`Peer`] keeps:
+/// 1. [`new`](Self::new) connects to nothing. A server that is disabled is left out.
+/// 2. [`tools`](Self::tools) connects to all servers at the same time, lists their tools and makes skills of them. A
+///    server that fails is reported in [`Tools::problems`], and the agent is made without its tools. The list is read
+///    once: tools that a server adds later are not seen.
+/// 3. A call uses the connection, or makes a new one if it was lost: the program is started again, or the session opened
+///    again. A request that may have reached the server is not repeated, since its tool may have side effects; the call
+///    fails with `tool-server` instead.
+/// 4. After a connection failed, calls fail with the same error for [`ToolLimits::pause`], so that a broken server is
+///    not started for every call.
+/// 5. [`close`](Outside::close) ends all connections; programs get [`ToolLimits::grace`] to exit and are then killed.
+///    Calls after that fail. A value that is dropped without it kills its programs at once.
+///
+/// Connections are not made at the first call, because the skills must be known when the agent is made: they are part of
+/// its card, and the law refers to them by id.
 #[derive(Clone)]
 pub struct ToolServers {
     peers: Vec<Arc<Peer>>,
 }
 
-/// The tools of servers, as skills.
+/// The skills that [`ToolServers::tools`] made, and what it could not use.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Tools {
-    /// Those that callers are offered.
+    /// Skills that callers may use.
     pub offered: Registry,
-    /// Those that are for the agent's own skills.
+    /// Skills that only the agent's other skills may use.
     pub hidden: Registry,
-    /// What is not there, and why.
-    pub problems: Vec<Problem>,
+    /// Servers and tools that are missing, with the reason.
+    pub problems: Vec<ToolProblem>,
 }
 
-/// Something that is not there.
+/// A tool, or all tools of a server, cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Problem {
-    /// A server cannot be reached, or does not list its tools.
-    #[error("the tools of {server:?} are not there: {source}")]
+pub enum ToolProblem {
+    /// The server cannot be reached, or listing its tools failed.
+    #[error("no tools from server {server:?}: {source}")]
     Unreachable {
-        /// Which server.
         server: String,
-        /// Why.
         source: ConnectError,
     },
-    /// A tool cannot be a skill.
-    #[error("the tool {tool:?} of {server:?} is not there: {problem}")]
+    /// The tool cannot be a skill: its name, definition or id is not acceptable.
+    #[error("tool {tool:?} of server {server:?} not usable: {problem}")]
     Unusable {
-        /// Which server.
         server: String,
-        /// Which tool.
         tool: String,
-        /// Why.
         problem: String,
     },
-    /// A tool is allowed, and the server does not have it.
-    #[error("{server:?} has no tool {tool:?}, which is allowed")]
-    Missing {
-        /// Which server.
-        server: String,
-        /// Which tool.
-        tool: String,
-    },
+    /// The configuration allows a tool that the server does not have.
+    #[error("server {server:?} has no tool {tool:?}, which its allow list names")]
+    Missing { server: String, tool: String },
 }
 
 impl ToolServers {
-    /// These servers. `environment` is what every program needs, such as `PATH`: a program that is started sees it,
-    /// what its own entry says, and nothing else.
+    /// These servers. `environment` is what every program needs, such as `PATH`: a program that is started gets these
+    /// variables and those of its own entry, and none of ours.
     pub fn new(
         servers: &BTreeMap<String, ToolServer>,
         environment: &BTreeMap<String, String>,
@@ -102,13 +107,12 @@ impl ToolServers {
         }
     }
 
-    /// Whether there is none.
+    /// Whether no server is enabled.
     pub fn is_empty(&self) -> bool {
         self.peers.is_empty()
     }
 
-    /// Their tools, under ids that are not among those of `skills`. One server that is not there does not keep the
-    /// others away.
+    /// Connects to the servers and makes skills of their tools, under ids that `skills` does not use.
     pub async fn tools(&self, skills: &Registry) -> Tools {
         let listed = join_all(self.peers.iter().map(|peer| peer.tools())).await;
         let mut problems = Vec::new();
@@ -117,7 +121,7 @@ impl ToolServers {
             let server = peer.name().to_owned();
             match listed {
                 Ok(tools) => found.extend(tool::usable(peer, tools, &mut problems)),
-                Err(source) => problems.push(Problem::Unreachable { server, source }),
+                Err(source) => problems.push(ToolProblem::Unreachable { server, source }),
             }
         }
         let mut tools = Tools {

@@ -1,7 +1,7 @@
-//! Skills over MCP, and others' MCP tools as skills.
+//! Serves skills as MCP tools, and uses the tools of other MCP servers as skills.
 //!
-//! To call a tool is to call a skill, and what comes of it is a task of the one journal: it can be watched,
-//! answered and cancelled over A2A, too, and nothing of the protocol reaches the skill.
+//! A `tools/call` becomes an A2A message that names a skill, so its work is a task in the journal: it can be followed,
+//! answered and cancelled over A2A too. The skill itself sees nothing of MCP.
 //!
 //! ```no_run
 //! # async fn serve(tasks: a2a::Server, agent: skill::Agent) {
@@ -14,25 +14,25 @@
 //! # }
 //! ```
 //!
-//! Both wires are at one address: revision 2026-07-28, where every request stands alone, and 2025-11-25 with its
-//! sessions.
+//! Two revisions of MCP are served at one address: 2026-07-28, where every request carries all it needs, and 2025-11-25
+//! with its sessions.
 //!
 //! Layout:
 //! - [`Handler`], [`Config`]: the requests of MCP, answered from skills and tasks
-//! - `server/tool`, `server/call`, `server/outcome`: what a tool is, how it is called, and what is said of the end
-//! - `server/question`, `server/task`: what a skill asks, and work that outlives its request
-//! - `server/resource`, `server/prompt`: tasks, artifacts and examples
-//! - [`Http`], [`stdio`], [`lines`]: the ways in; `server/session` knows which requests of a session are under way
+//! - `server/tool`, `server/call`, `server/outcome`: a skill as a tool, a call, and the result of a call
+//! - `server/question`, `server/task`: questions of a skill as forms, and calls that outlive their request
+//! - `server/resource`, `server/prompt`: tasks and artifacts as resources, examples of skills as prompts
+//! - [`Http`], [`stdio`], [`lines`]: the transports; `server/session` tracks the open requests of each session
 //! - [`ToolServers`]: the tools of other servers, as skills
-//! - [`Limits`], [`ToolLimits`]: how much of everything
+//! - [`Limits`], [`ToolLimits`]: sizes, counts and time limits
 
 mod client;
 mod limits;
 mod server;
 
-pub use client::{ConfigError, ConnectError, Problem, ToolServers, Tools, expand, servers};
+pub use client::{ConfigError, ConnectError, ToolProblem, ToolServers, Tools, expand, servers};
 pub use limits::{Limits, ToolLimits};
 pub use rmcp;
-pub use server::http::{Http, HttpConfig, PATH, complaint as refusal};
+pub use server::http::{Http, HttpConfig, PATH, refusal};
 pub use server::stdio::{lines, stdio};
-pub use server::{Config, Handler};
+pub use server::{Config, Handler, random_key};

@@ -1,26 +1,28 @@
-//! Every number that bounds what a client can make the server hold, do or wait for.
+//! Sizes, counts and time limits: what a client can make the server hold, and what a tool server can make us hold.
 
 use std::time::Duration;
 
-/// The limits of one server. Each has a default that suits one machine.
+/// The limits of one MCP server. The defaults suit one machine.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The largest request, in bytes.
+    /// The size of a request, in bytes.
     pub max_body: usize,
-    /// How many sessions of the older wire there may be.
+    /// How many sessions of revision 2025-11-25 may be open.
     pub max_sessions: usize,
-    /// How long a session may be silent before it ends.
+    /// A session without a message for this long is closed.
     pub session_idle: Duration,
-    /// How long a reply in a session is held back to see whether it is one message, and so needs no stream.
+    /// How long a reply in a session is held back: if it turns out to be a single message, it is sent as JSON instead of
+    /// as an event stream.
     pub hold: Duration,
-    /// How long a call is waited for before it becomes a task, where the client can follow tasks.
+    /// How long a call may take before it is answered with a task, for clients that support MCP tasks.
     pub patience: Duration,
-    /// How often a client that follows a task is asked to look.
+    /// The poll interval that clients of MCP tasks are told.
     pub poll: Duration,
-    /// How long somebody has to answer a question of a call that is waited for.
+    /// How long a question may stay unanswered while its call waits (2025-11-25), and how long a sealed request state is
+    /// valid (2026-07-28).
     pub answer_time: Duration,
-    /// How often one call is asked something, on the older wire.
+    /// How many questions one call may ask in a session of revision 2025-11-25.
     pub max_questions: usize,
 }
 
@@ -39,38 +41,38 @@ impl Default for Limits {
     }
 }
 
-/// How long the tool list may be kept by a client.
+/// How long clients may cache the list of tools.
 pub(crate) const LIST_TIME: Duration = Duration::from_secs(60);
 
-/// The longest answer that is put into an error in MCP's form, in bytes.
-pub(crate) const MAX_COMPLAINT: usize = 4 << 10;
+/// How many bytes of a plain-text error body are copied into the message of a JSON-RPC error.
+pub(crate) const MAX_REFUSAL: usize = 4 << 10;
 
-/// Every number that bounds what a server of tools can make us hold or wait for. Each call has the time of a skill
-/// besides.
+/// What a tool server can make us hold or wait for. The time limit of a call is that of its skill, and is not among
+/// these.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ToolLimits {
-    /// How long a server may take to be there.
+    /// How long starting or reaching a server, and its handshake, may take together.
     pub connect: Duration,
-    /// How long none is tried again after it could not be reached.
+    /// After a failed connection the same error is returned for this long, without another attempt.
     pub pause: Duration,
-    /// How long it may take to list its tools, all pages together.
+    /// How long listing its tools may take, all pages together.
     pub list: Duration,
-    /// How many pages its list may have.
+    /// How many pages its list of tools may have.
     pub max_pages: usize,
-    /// How many tools it may have.
+    /// How many tools it may list.
     pub max_tools: usize,
-    /// The largest definition of a tool, in bytes of JSON.
+    /// The size of one tool's definition, in bytes of JSON.
     pub max_definition: usize,
-    /// The largest message, in bytes.
+    /// The size of one message, in bytes.
     pub max_message: usize,
-    /// How often one call may say how far it is.
+    /// How many progress notifications of one call are passed on; the rest are dropped.
     pub max_progress: usize,
-    /// How often one call may ask something.
+    /// How many questions one call may ask.
     pub max_questions: usize,
-    /// How many files and resources one call may hand over.
+    /// How many files and embedded resources one result may hold.
     pub max_files: usize,
-    /// How long a program has to end once nobody needs it.
+    /// How long a program may take to exit after its input was closed; then it is killed.
     pub grace: Duration,
 }
 

@@ -100,12 +100,7 @@ fn key(path: &Path) -> io::Result<Vec<u8>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         read => return read,
     }
-    let random = [
-        uuid::Uuid::new_v4(),
-        uuid::Uuid::new_v4(),
-        uuid::Uuid::new_v4(),
-    ];
-    let key: Vec<u8> = random.iter().flat_map(|part| *part.as_bytes()).collect();
+    let key = ::mcp::random_key();
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

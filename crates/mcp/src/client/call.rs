@@ -1,4 +1,4 @@
-//! One call of a tool, from the first request to the last answer.
+//! One call of a tool: its request, the questions of the server, its progress, its cancellation.
 
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -10,55 +10,59 @@ use serde_json::{Map, Value};
 use skill::{Context, SkillError};
 
 use super::clean::{COMPLAINT, NAME, line};
-use super::host::{Asker, Listening};
+use super::host::{CallListener, QuestionRelay};
 use super::peer::{ConnectError, Connection, Peer};
 
 #[cfg(test)]
 #[path = "call_tests.rs"]
 mod tests;
 
-/// What the peer is told about a request that nobody waits for any more.
-const UNWANTED: &str = "nobody waits for it any more";
+/// The reason in the notification that cancels a request.
+const CANCELLED: &str = "the call was cancelled";
 
 impl Peer {
-    /// Calls a tool by the name it has there, for as long as the skill may take. A connection that is gone is made
-    /// again; a call that may have arrived is not repeated.
+    /// Calls a tool by the server's name for it. Has no time limit of its own: the skill has one. A lost connection is
+    /// made again before the request is sent; a request that may have reached the server is not repeated.
     pub(super) async fn call(
         &self,
         tool: &str,
         arguments: Map<String, Value>,
         ctx: &Context,
     ) -> Result<CallToolResult, SkillError> {
-        // The list is what was agreed on, whatever became a skill.
+        // Checked again here, although only allowed tools become skills: the allow list is the agreement.
         if !self.allows(tool) {
             return Err(SkillError::Refused(format!(
-                "the tool {tool:?} is not allowed"
+                "tool {tool:?} is not on the allow list"
             )));
         }
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        let asker = Asker::new(ctx, self.limits.max_questions);
+        let relay = QuestionRelay::new(ctx, self.limits.max_questions);
         for _ in 0..=self.limits.max_questions {
             let result = tokio::select! {
-                result = self.ask(params.clone(), &asker, ctx) => result?,
+                result = self.ask(params.clone(), &relay, ctx) => result?,
                 () = ctx.cancelled().cancelled_owned() => return Err(SkillError::Cancelled),
             };
             match result {
                 ServerResult::CallToolResult(result) => return Ok(result),
                 ServerResult::InputRequiredResult(required) => {
                     params.request_state.clone_from(&required.request_state);
-                    params.input_responses = self.answer(required, &asker, ctx).await?;
+                    params.input_responses = self.answer(required, &relay, ctx).await?;
                 }
-                _ => return Err(self.failed("it answers something else than a tool gives")),
+                _ => return Err(self.failed("unexpected kind of result")),
             }
         }
-        Err(self.failed("it asks and asks"))
+        Err(self.failed(&format!(
+            "asked for input more than {} times in one call",
+            self.limits.max_questions
+        )))
     }
 
-    /// One request, with what is said meanwhile.
+    /// Sends one request and waits for its result. A connection that was closed before the request could be sent is made
+    /// again, once.
     async fn ask(
         &self,
         params: CallToolRequestParams,
-        asker: &Asker,
+        relay: &QuestionRelay,
         ctx: &Context,
     ) -> Result<ServerResult, SkillError> {
         let mut connection = self
@@ -68,7 +72,7 @@ impl Peer {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let mut sent = send(&connection, request.clone()).await;
         if matches!(sent, Err(ServiceError::TransportClosed)) {
-            // It was gone already, so nothing was sent.
+            // Closed before anything was sent, so repeating the request is safe.
             self.forget(&connection).await;
             connection = self
                 .connect()
@@ -79,14 +83,14 @@ impl Peer {
         let answered = match sent {
             Ok(handle) => {
                 let host = connection.service.service();
-                let listening = host.listen(
+                let listener = host.listen(
                     handle.id.clone(),
                     handle.progress_token.clone(),
-                    asker.clone(),
+                    relay.clone(),
                 );
                 wait(
-                    InFlight(Some(handle)),
-                    listening,
+                    OpenRequest(Some(handle)),
+                    listener,
                     self.limits.max_progress,
                     ctx,
                 )
@@ -104,11 +108,11 @@ impl Peer {
         }
     }
 
-    /// Answers what a server asks before it goes on. Without a question it wants to be asked again, after a while.
+    /// Answers the questions of an `InputRequiredResult`. One without questions asks us to repeat the request later.
     async fn answer(
         &self,
         required: InputRequiredResult,
-        asker: &Asker,
+        relay: &QuestionRelay,
         ctx: &Context,
     ) -> Result<Option<InputResponses>, SkillError> {
         let Some(questions) = required.input_requests else {
@@ -120,10 +124,10 @@ impl Peer {
         let mut answers = InputResponses::new();
         for (name, question) in questions {
             let InputRequest::Elicitation(question) = question else {
-                return Err(self.failed("it asks for something that it was not offered"));
+                return Err(self.failed("it asked for input of a kind that was not offered"));
             };
             let answer = tokio::select! {
-                answer = asker.ask(question.params) => answer,
+                answer = relay.ask(question.params) => answer,
                 () = ctx.cancelled().cancelled_owned() => return Err(SkillError::Cancelled),
             };
             answers.insert(name, serde_json::to_value(answer).unwrap_or_default());
@@ -132,7 +136,7 @@ impl Peer {
     }
 
     fn unreachable(&self, error: &ConnectError) -> SkillError {
-        let why = format!("the server {:?} cannot be reached: {error}", self.name());
+        let why = format!("tool server {:?} unreachable: {error}", self.name());
         SkillError::coded("unreachable", why)
     }
 
@@ -141,7 +145,7 @@ impl Peer {
         let why = line(why, COMPLAINT);
         SkillError::coded(
             "tool-server",
-            format!("the server {server:?} failed: {why}"),
+            format!("tool server {server:?} failed: {why}"),
         )
     }
 }
@@ -157,53 +161,54 @@ async fn send(
         .await
 }
 
-/// Waits for the end of a request, and passes on how far it is.
+/// Waits for the result of a request, and passes its progress to the skill.
 async fn wait(
-    mut request: InFlight,
-    mut listening: Listening,
+    mut request: OpenRequest,
+    mut listener: CallListener,
     max_progress: usize,
     ctx: &Context,
 ) -> Result<ServerResult, ServiceError> {
     let mut left = max_progress;
     let mut furthest = f64::NEG_INFINITY;
     loop {
-        // What was said before the end is passed on before the end.
-        let said = tokio::select! {
+        // Biased: progress that arrived before the result is passed on before it.
+        let update = tokio::select! {
             biased;
-            Some(said) = listening.progress.recv() => said,
+            Some(update) = listener.progress.recv() => update,
             ended = request.ended() => return ended,
         };
-        if left == 0 || said.progress.partial_cmp(&furthest) != Some(std::cmp::Ordering::Greater) {
+        if left == 0 || update.progress.partial_cmp(&furthest) != Some(std::cmp::Ordering::Greater)
+        {
             continue;
         }
         left -= 1;
-        furthest = said.progress;
-        let text = line(said.message.as_deref().unwrap_or_default(), COMPLAINT);
-        // A task that is over hears nothing, and the call ends by itself.
-        let _ = ctx.progress(said.progress, said.total, text).await;
+        furthest = update.progress;
+        let text = line(update.message.as_deref().unwrap_or_default(), COMPLAINT);
+        // Fails when the task ended; then the call is cancelled too, and ends by itself.
+        let _ = ctx.progress(update.progress, update.total, text).await;
     }
 }
 
-/// A request that was sent. To drop it before its end is to take it back.
-struct InFlight(Option<RequestHandle<RoleClient>>);
+/// A request that was sent. Dropping it before its end cancels it at the server.
+struct OpenRequest(Option<RequestHandle<RoleClient>>);
 
-impl InFlight {
+impl OpenRequest {
     async fn ended(&mut self) -> Result<ServerResult, ServiceError> {
-        let Some(request) = &mut self.0 else {
+        let Some(handle) = &mut self.0 else {
             return Err(ServiceError::TransportClosed);
         };
-        let ended = (&mut request.rx).await;
+        let ended = (&mut handle.rx).await;
         self.0 = None;
         ended.unwrap_or(Err(ServiceError::TransportClosed))
     }
 }
 
-impl Drop for InFlight {
+impl Drop for OpenRequest {
     fn drop(&mut self) {
         let runtime = tokio::runtime::Handle::try_current();
-        if let (Some(request), Ok(runtime)) = (self.0.take(), runtime) {
-            // It ends when the peer has it, or with the connection.
-            runtime.spawn(request.cancel(Some(UNWANTED.to_owned())));
+        if let (Some(handle), Ok(runtime)) = (self.0.take(), runtime) {
+            // It ends when the server has the notification, or with the connection.
+            runtime.spawn(handle.cancel(Some(CANCELLED.to_owned())));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What may be called is decided when it is called, too.
+//! The allow list is checked again when a tool is called.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use skill::{Agent, Manifest, Options, Registry, ToolServer, extension};
 use store::Store;
 
 use super::Peer;
-use crate::client::tool::{Remote, definition};
+use crate::client::tool::{RemoteTool, definition};
 use crate::limits::ToolLimits;
 
-/// The task of a call of `tool`, which became a skill by whatever way, at a server of which only `good` is allowed.
+/// The task of a call of `tool` at a server with the allow list `good`.
 async fn called(url: &str, tool: &str) -> Task {
     let server = ToolServer {
         url: Some(url.to_owned()),
@@ -29,7 +29,7 @@ async fn called(url: &str, tool: &str) -> Task {
     let described = Tool::new(tool.to_owned(), "A tool.", schema.unwrap());
     let definition = definition("box-tool".to_owned(), &peer, &described);
     let tool = tool.to_owned();
-    let remote = Remote { peer, tool };
+    let remote = RemoteTool { peer, tool };
     let mut options = Options::default();
     options.skills = Registry::new()
         .with_handler(definition, Arc::new(remote))
@@ -49,7 +49,7 @@ async fn called(url: &str, tool: &str) -> Task {
 
 #[tokio::test]
 async fn a_tool_that_is_not_on_the_list_is_not_called_whatever_became_a_skill() {
-    // Nobody answers here; whoever is refused does not try.
+    // A listener that never replies: a refused call must not connect to it.
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", silent.local_addr().unwrap());
     let task = tokio::select! {
@@ -62,9 +62,9 @@ async fn a_tool_that_is_not_on_the_list_is_not_called_whatever_became_a_skill() 
         .as_text()
         .unwrap()
         .to_owned();
-    assert_eq!(said, "the tool \"bad\" is not allowed");
+    assert_eq!(said, "tool \"bad\" is not on the allow list");
 
-    // The same with one that is allowed is a call.
+    // An allowed tool does connect.
     tokio::select! {
         task = called(&url, "good") => panic!("it was not called: {task:?}"),
         accepted = silent.accept() => drop(accepted.unwrap()),

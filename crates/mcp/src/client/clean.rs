@@ -1,15 +1,15 @@
-//! What a server says in words, made fit to be shown to people and written to logs.
+//! Cleans the texts of a server before they are shown to people or written to logs.
 
-/// The longest name or title.
+/// The longest name or title, in bytes.
 pub(super) const NAME: usize = 128;
 
 /// The longest description or question, in bytes.
 pub(super) const TEXT: usize = 16 << 10;
 
-/// The longest complaint that is passed on, in bytes.
+/// The longest error text that is passed on, in bytes.
 pub(super) const COMPLAINT: usize = 2 << 10;
 
-/// A text without characters that act on a terminal or turn a line around, and no longer than this.
+/// Removes characters that control a terminal or change the direction of text, and cuts the text at this many bytes.
 pub(super) fn clean(text: &str, longest: usize) -> String {
     let mut clean = String::with_capacity(text.len().min(longest));
     for character in text.chars().filter(|it| is_plain(*it)) {
@@ -21,7 +21,7 @@ pub(super) fn clean(text: &str, longest: usize) -> String {
     clean
 }
 
-/// A text that stands in one line.
+/// The same, on one line.
 pub(super) fn line(text: &str, longest: usize) -> String {
     clean(text, longest)
         .replace(['\n', '\t'], " ")
@@ -29,12 +29,12 @@ pub(super) fn line(text: &str, longest: usize) -> String {
         .to_owned()
 }
 
-/// Whether a name can be shown as it is.
+/// Whether a name needs no cleaning.
 pub(super) fn is_name(name: &str) -> bool {
     (1..=NAME).contains(&name.len()) && line(name, NAME) == name
 }
 
-/// Neither a control character, but for line ends and tabs, nor one that changes how others are shown.
+/// Neither a control character (except line end and tab), nor an invisible one that changes how others are shown.
 fn is_plain(character: char) -> bool {
     match character {
         '\n' | '\t' => true,

@@ -1,4 +1,4 @@
-//! Words of others do nothing but say something.
+//! Texts of servers lose their control characters.
 
 use super::{NAME, clean, is_name, line};
 

@@ -1,26 +1,26 @@
-//! `mcp.json`, as hosts of MCP servers write it.
+//! Reads `mcp.json`, the file in which MCP hosts list their servers.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use skill::ToolServer;
 
-/// The file is not one, or one of its servers cannot be used.
+/// The file is not valid, or one of its servers cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigError(String);
 
-/// Desktop hosts say `mcpServers`, editors `servers`.
+/// Desktop hosts use the key `mcpServers`, editors use `servers`.
 #[derive(Deserialize)]
 struct File {
     #[serde(rename = "mcpServers", alias = "servers")]
-    servers: BTreeMap<String, Server>,
+    servers: BTreeMap<String, ServerEntry>,
 }
 
-/// What hosts agree on. Each has keys of its own besides, which mean nothing here.
+/// The keys that hosts have in common. Keys of a single host are ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Server {
+struct ServerEntry {
     #[serde(rename = "type")]
     kind: Option<String>,
     command: Option<String>,
@@ -32,20 +32,20 @@ struct Server {
     url: Option<String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
-    /// The tools that may be used. Hosts that ask before each call have lists of tools for which they do not; these
-    /// are not lists of what may be used, and mean nothing here.
+    /// The allow list. Lists such as `autoApprove`, of tools that a host calls without asking its user, are not allow
+    /// lists and are ignored.
     #[serde(alias = "includeTools", alias = "enabledTools")]
     allow: Option<Vec<String>>,
     #[serde(default)]
     disabled: bool,
 }
 
-/// The servers that a file names.
+/// Parses the text of an `mcp.json`.
 pub fn servers(text: &str) -> Result<BTreeMap<String, ToolServer>, ConfigError> {
     let file: File = serde_json::from_str(text).map_err(|error| ConfigError(error.to_string()))?;
     let servers = file.servers.into_iter().map(|(name, server)| {
         if server.kind.as_deref() == Some("sse") {
-            let problem = "speaks the transport that came before streamable HTTP";
+            let problem = "uses the transport \"sse\", which is not supported: use streamable HTTP";
             return Err(ConfigError(format!("the server {name:?} {problem}")));
         }
         let server = ToolServer {
@@ -65,15 +65,15 @@ pub fn servers(text: &str) -> Result<BTreeMap<String, ToolServer>, ConfigError> 
     servers.collect()
 }
 
-/// Puts variables in place of `${NAME}` and `${env:NAME}`, wherever a server is told something; so a file need not
-/// hold secrets. `${NAME:-text}` says what holds without the variable.
+/// Replaces `${NAME}` and `${env:NAME}` by the variable, in every value of the entry, so that a file need not hold
+/// secrets. `${NAME:-text}` gives a default for a variable that is not set.
 pub fn expand(
     server: &mut ToolServer,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(), ConfigError> {
-    let told = server.command.iter_mut().chain(&mut server.args);
-    let told = told.chain(server.env.values_mut()).chain(&mut server.url);
-    for text in told.chain(server.headers.values_mut()) {
+    let values = server.command.iter_mut().chain(&mut server.args);
+    let values = values.chain(server.env.values_mut()).chain(&mut server.url);
+    for text in values.chain(server.headers.values_mut()) {
         *text = expanded(text, variable)?;
     }
     Ok(())
@@ -83,7 +83,7 @@ fn expanded(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Str
     let mut expanded = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
-        let unclosed = || ConfigError(format!("{text:?} has a \"${{\" without its \"}}\""));
+        let unclosed = || ConfigError(format!("{text:?}: \"${{\" without a closing \"}}\""));
         let (inner, after) = after.split_once('}').ok_or_else(unclosed)?;
         let (name, otherwise) = match inner.split_once(":-") {
             Some((name, otherwise)) => (name, Some(otherwise.to_owned())),
@@ -91,7 +91,8 @@ fn expanded(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Str
         };
         let name = name.strip_prefix("env:").unwrap_or(name);
         if name.contains(':') {
-            let problem = format!("${{{inner}}} is known to other hosts alone");
+            let problem =
+                format!("${{{inner}}} is not supported: only ${{NAME}} and ${{env:NAME}} are");
             return Err(ConfigError(problem));
         }
         let unset = || ConfigError(format!("the variable {name:?} is not set"));

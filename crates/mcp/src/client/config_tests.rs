@@ -1,4 +1,4 @@
-//! The files of other hosts are read; what makes no sense in them is said.
+//! Files of other hosts are read, and faults in them are reported.
 
 use super::{expand, servers};
 
@@ -39,7 +39,7 @@ fn what_cannot_be_used_is_told_with_the_name_of_the_server() {
         ),
         (
             r#"{"type": "sse", "url": "http://x"}"#,
-            "came before streamable HTTP",
+            "use streamable HTTP",
         ),
     ] {
         let text = format!(r#"{{"mcpServers": {{"a": {entry}}}}}"#);
@@ -65,8 +65,8 @@ fn variables_are_put_where_they_are_named() {
 
     for (text, problem) in [
         ("${OTHER}", "\"OTHER\" is not set"),
-        ("${input:key}", "known to other hosts alone"),
-        ("a ${TOKEN", "without its"),
+        ("${input:key}", "is not supported"),
+        ("a ${TOKEN", "without a closing"),
     ] {
         server.headers.insert("X".to_owned(), text.to_owned());
         let error = expand(&mut server, &variable).unwrap_err().to_string();

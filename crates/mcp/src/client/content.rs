@@ -1,4 +1,4 @@
-//! What a tool gives, as what a skill gives.
+//! Translates the result of a tool into the result of a skill.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,8 @@ use skill::{Context, Outcome, Reply, SkillError, reply};
 
 use super::clean::{COMPLAINT, NAME, line};
 
-/// What is structured, else the text; files and resources become artifacts. What a tool says of its failure is said.
+/// The output is the structured content if there is any, else the text. Files and embedded resources become artifacts. An
+/// error result fails the skill with the text of the tool.
 pub(super) async fn outcome(result: CallToolResult, max_files: usize, ctx: &Context) -> Outcome {
     let mut texts = Vec::new();
     let mut files = Vec::new();
@@ -37,13 +38,13 @@ pub(super) async fn outcome(result: CallToolResult, max_files: usize, ctx: &Cont
     }
     if result.is_error == Some(true) {
         let text = match texts.is_empty() {
-            true => "the tool failed and does not say why".to_owned(),
+            true => "the tool failed without a message".to_owned(),
             false => texts.join("\n"),
         };
         return Err(SkillError::coded("tool-failed", text));
     }
     if files.len() > max_files {
-        let why = format!("the tool hands over more than {max_files} files");
+        let why = format!("result with more than {max_files} files");
         return Err(SkillError::coded("tool-server", why));
     }
     for (number, file) in files.into_iter().enumerate() {
@@ -68,7 +69,12 @@ enum File {
 }
 
 fn file(uri: Option<&str>, kind: &str, data: &str) -> Result<File, SkillError> {
-    let unread = |error| SkillError::coded("tool-server", format!("the tool's file: {error}"));
+    let unread = |error| {
+        SkillError::coded(
+            "tool-server",
+            format!("file in the result is not base64: {error}"),
+        )
+    };
     let bytes = STANDARD.decode(data).map_err(unread)?;
     let uri = uri.map(|uri| line(uri, COMPLAINT));
     Ok(File::Bytes(uri, line(kind, NAME), bytes))

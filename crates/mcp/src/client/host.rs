@@ -1,5 +1,5 @@
-//! Us, as a server of tools sees us. When it asks something, the skill that calls it asks on; when it says how far it
-//! is, that skill says so.
+//! The client side that a tool server sees. A question of the server becomes a question of the skill that called it; its
+//! progress becomes progress of that skill.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,53 +19,56 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::clean::{TEXT, clean};
 
-/// How much of what one call says waits to be passed on. More than that is left out.
+/// How many progress notifications of one call may be queued; more are dropped.
 const WAITING: usize = 16;
 
-/// Us. Clones are the same.
+/// Answers the requests of one tool server, and knows which calls are open on its connection. Clones share one state.
+///
+/// MCP does not say which call a question of the server belongs to. Over HTTP it is the call with the response stream in
+/// which the question arrived; otherwise it can be told only while a single call is open. A question that cannot be assigned is
+/// declined: showing it to the wrong caller could reveal one caller's data to another.
 #[derive(Clone, Default)]
 pub(super) struct Host {
-    calls: Arc<Mutex<Vec<Call>>>,
+    calls: Arc<Mutex<Vec<OpenCall>>>,
 }
 
-/// A call that a server works on.
 #[derive(Clone)]
-struct Call {
+struct OpenCall {
     request: RequestId,
     token: ProgressToken,
     progress: mpsc::Sender<ProgressNotificationParam>,
-    asker: Asker,
-    /// Ends with the call.
+    relay: QuestionRelay,
+    /// Cancelled when the call ends.
     ended: CancellationToken,
 }
 
-/// While it lives, a call is one that the server may say something about.
-pub(super) struct Listening {
+/// Receives the progress of one call. While it lives, questions of the server can be assigned to that call.
+pub(super) struct CallListener {
     host: Host,
     request: RequestId,
-    /// How far it is, in the order in which the server said so.
+    /// Progress in the order in which it arrived.
     pub(super) progress: mpsc::Receiver<ProgressNotificationParam>,
     _ended: DropGuard,
 }
 
 impl Host {
-    /// From now on the server may say something about a request.
+    /// Registers an open call.
     pub(super) fn listen(
         &self,
         request: RequestId,
         token: ProgressToken,
-        asker: Asker,
-    ) -> Listening {
+        relay: QuestionRelay,
+    ) -> CallListener {
         let (sender, progress) = mpsc::channel(WAITING);
         let ended = CancellationToken::new();
-        self.lock().push(Call {
+        self.lock().push(OpenCall {
             request: request.clone(),
             token,
             progress: sender,
-            asker,
+            relay,
             ended: ended.clone(),
         });
-        Listening {
+        CallListener {
             host: self.clone(),
             request,
             progress,
@@ -73,9 +76,8 @@ impl Host {
         }
     }
 
-    /// The call that a request of the server's is about: the one in whose stream it came, or else the only one there
-    /// is. Of several nobody can tell which one asks.
-    fn about(&self, origin: Option<&InboundStreamOrigin>) -> Option<Call> {
+    /// The call that a request of the server belongs to, if that can be told.
+    fn call_of(&self, origin: Option<&InboundStreamOrigin>) -> Option<OpenCall> {
         let calls = self.lock();
         if let Some(InboundStreamOrigin::OutboundRequest(id)) = origin {
             return calls.iter().find(|call| call.request == *id).cloned();
@@ -86,23 +88,23 @@ impl Host {
         }
     }
 
-    fn is_at(&self, progress: ProgressNotificationParam) {
+    fn pass_progress(&self, progress: ProgressNotificationParam) {
         let calls = self.lock();
         let call = calls
             .iter()
             .find(|call| call.token == progress.progress_token);
         if let Some(call) = call {
-            // Who does not listen fast enough hears less.
+            // Dropped if the skill reads more slowly than the server writes.
             let _ = call.progress.try_send(progress);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Call>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<OpenCall>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Listening {
+impl Drop for CallListener {
     fn drop(&mut self) {
         self.host.lock().retain(|call| call.request != self.request);
     }
@@ -115,7 +117,7 @@ impl ClientHandler for Host {
         capabilities.elicitation = Some(forms);
         let us = Implementation::new("monas", env!("CARGO_PKG_VERSION"));
         let mut info = ClientConfig::new(capabilities, us);
-        // The newest version that begins with an introduction.
+        // The newest revision with an `initialize` handshake; 2026-07-28 has none.
         info.protocol_version = ProtocolVersion::V_2025_11_25;
         info
     }
@@ -125,25 +127,25 @@ impl ClientHandler for Host {
         request: ElicitRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        let Some(call) = self.about(context.extensions.get()) else {
+        let Some(call) = self.call_of(context.extensions.get()) else {
             return Ok(ElicitResult::new(ElicitationAction::Decline));
         };
         let ended = call.ended.clone();
         tokio::select! {
-            answer = call.asker.ask(request) => Ok(answer),
+            answer = call.relay.ask(request) => Ok(answer),
             () = ended.cancelled() => Ok(ElicitResult::new(ElicitationAction::Cancel)),
         }
     }
 }
 
-/// Asks whoever called the skill, so many times.
+/// Passes questions of a server to the caller of the skill, up to a number of questions.
 #[derive(Clone)]
-pub(super) struct Asker {
+pub(super) struct QuestionRelay {
     ctx: Context,
     left: Arc<AtomicUsize>,
 }
 
-impl Asker {
+impl QuestionRelay {
     pub(super) fn new(ctx: &Context, max_questions: usize) -> Self {
         Self {
             ctx: ctx.clone(),
@@ -151,7 +153,7 @@ impl Asker {
         }
     }
 
-    /// Asks what a server asks. What whoever answers leaves out is as the server suggests.
+    /// Asks one question. Fields that the answer leaves out get the defaults of the form.
     pub(super) async fn ask(&self, request: ElicitRequestParams) -> ElicitResult {
         let ElicitRequestParams::FormElicitationParams {
             message,
@@ -169,10 +171,10 @@ impl Asker {
             return ElicitResult::new(ElicitationAction::Cancel);
         }
         let mut schema = serde_json::to_value(requested_schema).unwrap_or_default();
-        let suggested = suggested(&mut schema);
+        let defaults = take_defaults(&mut schema);
         match self.ctx.ask_for(schema, clean(&message, TEXT)).await {
             Ok(Value::Object(mut answer)) => {
-                for (field, value) in suggested {
+                for (field, value) in defaults {
                     answer.entry(field).or_insert(value);
                 }
                 let accepted = ElicitResult::new(ElicitationAction::Accept);
@@ -184,31 +186,32 @@ impl Asker {
     }
 }
 
-/// What a form suggests for its fields. Fields for which something is suggested need not be filled.
-fn suggested(schema: &mut Value) -> Map<String, Value> {
-    let mut suggested = Map::new();
+/// The defaults of a form. Fields with a default are removed from the required ones.
+fn take_defaults(schema: &mut Value) -> Map<String, Value> {
+    let mut defaults = Map::new();
     let fields = schema.get("properties").and_then(Value::as_object);
     for (name, field) in fields.into_iter().flatten() {
         if let Some(value) = field.get("default") {
-            suggested.insert(name.clone(), value.clone());
+            defaults.insert(name.clone(), value.clone());
         }
     }
     if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
         required.retain(|name| {
             name.as_str()
-                .is_none_or(|name| !suggested.contains_key(name))
+                .is_none_or(|name| !defaults.contains_key(name))
         });
     }
-    suggested
+    defaults
 }
 
-/// A transport that tells us how far calls are as soon as it is said, and so before it is said that they ended.
-pub(super) struct Watched<T> {
+/// A transport that takes progress notifications out of the stream of messages and passes them on at once. The library
+/// would handle each in a task of its own, possibly after the result of the call.
+pub(super) struct ProgressTransport<T> {
     pub(super) transport: T,
     pub(super) host: Host,
 }
 
-impl<T: Transport<RoleClient>> Transport<RoleClient> for Watched<T> {
+impl<T: Transport<RoleClient>> Transport<RoleClient> for ProgressTransport<T> {
     type Error = T::Error;
 
     fn send(
@@ -224,7 +227,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Watched<T> {
             if let ServerJsonRpcMessage::Notification(note) = &message
                 && let ServerNotification::ProgressNotification(progress) = &note.notification
             {
-                self.host.is_at(progress.params.clone());
+                self.host.pass_progress(progress.params.clone());
                 continue;
             }
             return Some(message);

@@ -1,4 +1,4 @@
-//! The connection to one server of tools: made when it is needed, and again when it is gone.
+//! One tool server: its configuration and its connection, which is made when needed and again when it was lost.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::clean::{COMPLAINT, line};
-use super::host::{Host, Watched};
+use super::host::{Host, ProgressTransport};
 use super::http::Client;
 use super::program::Program;
 use crate::limits::ToolLimits;
 
-/// How often a stream that broke off is taken up again.
+/// How many times a broken event stream is resumed.
 const RESUME: usize = 3;
 
-/// Headers that are for the protocol and the connection to set.
+/// Headers that the protocol or the connection sets; the configuration may not.
 const RESERVED: &[HeaderName] = &[
     header::ACCEPT,
     header::ACCEPT_ENCODING,
@@ -41,59 +41,58 @@ const RESERVED: &[HeaderName] = &[
     header::UPGRADE,
 ];
 
-/// Why a server is not there.
+/// Why there is no connection to a tool server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// The program cannot be started.
     #[error("start {command}: {problem}")]
-    Start {
-        /// Which program.
-        command: String,
-        /// What the system says.
-        problem: String,
-    },
-    /// A header cannot be sent, or is not for the configuration to set.
-    #[error("the header {0:?} cannot be sent")]
+    Start { command: String, problem: String },
+    /// A header of the configuration is not valid, or is one that the configuration may not set.
+    #[error("header {0:?} is invalid or reserved")]
     Header(String),
-    /// It does not speak as it should, or not at all.
+    /// The connection or the handshake failed, or a reply was not valid.
     #[error("{0}")]
     Talk(String),
-    /// It took too long.
+    /// The server did not answer within this time.
     #[error("no answer within {0:?}")]
     Slow(Duration),
-    /// It sends more than anybody would.
-    #[error("it has more than {0}")]
+    /// Its list of tools exceeds a limit.
+    #[error("more than {0}")]
     TooMuch(String),
-    /// Nobody needs it any more.
+    /// The tool servers were closed.
     #[error("the agent has stopped")]
     Closed,
 }
 
-/// One server of tools.
+/// One tool server. At most one connection to it is open; calls share it. [`ToolServers`](super::ToolServers) describes
+/// its life.
+///
+/// `state` is locked while a connection is made, so calls that arrive meanwhile wait for it instead of starting the
+/// program a second time. It is not locked during a call. A connection that failed is forgotten by the call that noticed
+/// it, but only if it is still the current one: another call may have replaced it.
 pub(super) struct Peer {
     name: String,
     server: ToolServer,
     environment: BTreeMap<String, String>,
     pub(super) limits: ToolLimits,
     state: Mutex<State>,
-    /// It does not understand the newest way.
+    /// The server did not understand the handshake of 2026-07-28: the next connection begins with `initialize`.
     is_old: AtomicBool,
-    /// Nobody needs it any more.
+    /// Cancelled by [`close`](Self::close): no new connection is made.
     closing: CancellationToken,
 }
 
-/// What is known of the connection.
 #[derive(Default)]
 enum State {
     #[default]
     None,
     Open(Arc<Connection>),
-    /// It could not be made, at this time.
+    /// The last attempt, when and why it failed.
     Failed(Instant, ConnectError),
 }
 
-/// A connection that was made, and may be gone by now.
+/// A connection that was made, and may have been lost since. Owns the program, if it is one.
 pub(super) struct Connection {
     pub(super) service: RunningService<RoleClient, Host>,
     program: std::sync::Mutex<Option<Program>>,
@@ -125,13 +124,13 @@ impl Peer {
         &self.server
     }
 
-    /// Whether a tool may be used.
+    /// Whether the allow list names a tool; without a list every tool is allowed.
     pub(super) fn allows(&self, tool: &str) -> bool {
         let allowed = self.server.allow.as_ref();
         allowed.is_none_or(|allowed| allowed.iter().any(|name| name == tool))
     }
 
-    /// All its tools.
+    /// Lists all tools of the server, page by page.
     pub(super) async fn tools(&self) -> Result<Vec<Tool>, ConnectError> {
         let connection = self.connect().await?;
         let listing = timeout(self.limits.list, self.list(&connection));
@@ -163,8 +162,8 @@ impl Peer {
                 return Ok(tools);
             };
             if !cursors.insert(next.clone()) {
-                let circle = "its list of tools goes round in a circle";
-                return Err(ConnectError::Talk(circle.to_owned()));
+                let repeated = "its list of tools repeats a page";
+                return Err(ConnectError::Talk(repeated.to_owned()));
             }
             cursor = Some(next);
         }
@@ -174,7 +173,7 @@ impl Peer {
         )))
     }
 
-    /// The connection, which is made if there is none that lives.
+    /// The open connection, or a new one.
     pub(super) async fn connect(&self) -> Result<Arc<Connection>, ConnectError> {
         let mut state = self.state.lock().await;
         if self.closing.is_cancelled() {
@@ -197,7 +196,7 @@ impl Peer {
         };
         match opened {
             Ok(connection) => {
-                tracing::info!(server = self.name, "connected to a server of tools");
+                tracing::info!(server = self.name, "connected to tool server");
                 let connection = Arc::new(connection);
                 *state = State::Open(connection.clone());
                 Ok(connection)
@@ -209,7 +208,7 @@ impl Peer {
         }
     }
 
-    /// A connection is of no use; another one that was made meanwhile stays.
+    /// Drops a connection that failed, if it is still the current one.
     pub(super) async fn forget(&self, connection: &Arc<Connection>) {
         let mut state = self.state.lock().await;
         if matches!(&*state, State::Open(open) if Arc::ptr_eq(open, connection)) {
@@ -217,7 +216,7 @@ impl Peer {
         }
     }
 
-    /// Ends the connection, and with it the program, in good order. None is made again.
+    /// Closes the connection and waits for its program to exit. No other connection is made.
     pub(super) async fn close(&self) {
         self.closing.cancel();
         let state = std::mem::take(&mut *self.state.lock().await);
@@ -226,22 +225,22 @@ impl Peer {
         }
     }
 
-    /// Makes a connection in the newest way that the server knows. One that does not even understand that it is asked
-    /// which it knows is spoken to in the old way, from the beginning.
+    /// Makes a connection in the newest revision that the server supports. A server that does not answer the discovery of
+    /// 2026-07-28 as it should gets a new connection that begins with `initialize`.
     async fn open(&self) -> Result<Connection, ConnectError> {
         if !self.is_old.load(Ordering::Relaxed) {
-            match self.greet(newest()).await? {
+            match self.handshake(newest()).await? {
                 Err(ClientInitializeError::ExpectedInitResult(_))
                 | Err(ClientInitializeError::ConnectionClosed(_)) => {}
-                greeted => return greeted.map_err(|error| talk(&error)),
+                made => return made.map_err(|error| talk(&error)),
             }
         }
-        let greeted = self.greet(ClientLifecycleMode::Initialize).await?;
-        self.is_old.store(greeted.is_ok(), Ordering::Relaxed);
-        greeted.map_err(|error| talk(&error))
+        let made = self.handshake(ClientLifecycleMode::Initialize).await?;
+        self.is_old.store(made.is_ok(), Ordering::Relaxed);
+        made.map_err(|error| talk(&error))
     }
 
-    async fn greet(&self, way: ClientLifecycleMode) -> Result<Greeted, ConnectError> {
+    async fn handshake(&self, mode: ClientLifecycleMode) -> Result<Handshake, ConnectError> {
         if let Some(command) = &self.server.command {
             let started = Program::start(
                 &self.name,
@@ -254,7 +253,7 @@ impl Peer {
                 command: command.clone(),
                 problem: error.to_string(),
             })?;
-            return Ok(greet(lines, Some(program), way).await);
+            return Ok(handshake(lines, Some(program), mode).await);
         }
         let url = self.server.url.clone().unwrap_or_default();
         let mut config = StreamableHttpClientTransportConfig::with_uri(url);
@@ -265,7 +264,7 @@ impl Peer {
         config.retry_config = Arc::new(resume);
         let client = Client::new(self.limits.connect, self.limits.max_message);
         let transport = StreamableHttpClientTransport::with_client(client, config);
-        Ok(greet(transport, None, way).await)
+        Ok(handshake(transport, None, mode).await)
     }
 
     fn headers(&self) -> Result<HashMap<HeaderName, HeaderValue>, ConnectError> {
@@ -285,22 +284,21 @@ impl Peer {
     }
 }
 
-/// What came of a greeting.
-type Greeted = Result<Connection, ClientInitializeError>;
+/// The library's own error stays visible, since `open` decides by it.
+type Handshake = Result<Connection, ClientInitializeError>;
 
-/// Comes to terms with a server.
-async fn greet<T: Transport<RoleClient> + 'static>(
+async fn handshake<T: Transport<RoleClient> + 'static>(
     transport: T,
     program: Option<Program>,
-    way: ClientLifecycleMode,
-) -> Greeted {
+    mode: ClientLifecycleMode,
+) -> Handshake {
     let host = Host::default();
-    let watched = Watched {
+    let transport = ProgressTransport {
         transport,
         host: host.clone(),
     };
     Ok(Connection {
-        service: host.serve_with_lifecycle(watched, way).await?,
+        service: host.serve_with_lifecycle(transport, mode).await?,
         program: std::sync::Mutex::new(program),
     })
 }
@@ -314,7 +312,7 @@ fn newest() -> ClientLifecycleMode {
 
 impl Connection {
     async fn end(&self, grace: Duration) {
-        // Its input ends, or its session does.
+        // Closes the input of a program, or ends the session over HTTP.
         self.service.cancellation_token().cancel();
         let program = self.program.lock();
         let program = program
@@ -326,7 +324,6 @@ impl Connection {
     }
 }
 
-/// What went wrong, in words that can be shown.
 fn talk(error: &dyn std::error::Error) -> ConnectError {
     ConnectError::Talk(line(&error.to_string(), COMPLAINT))
 }

@@ -1,4 +1,4 @@
-//! A server of tools that is a program: started with an environment of its own, ended when nobody needs it.
+//! A tool server that is a program: started with an environment of its own, ended with its connection.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,20 +16,20 @@ use tokio::task::JoinHandle;
 
 use super::clean::line;
 
-/// The longest line of a program's complaints that is logged.
+/// The longest line of standard error that is logged as one line, in bytes.
 const MAX_LINE: u64 = 4 << 10;
 
-/// A program that runs. To drop it is to end it at once.
+/// A running program. Dropping it kills the program.
 pub(super) struct Program {
     child: Child,
-    complaints: Option<JoinHandle<()>>,
+    stderr: Option<JoinHandle<()>>,
 }
 
-/// What is said to a program and by it, a message in a line.
+/// The transport to a program: one message on each line.
 pub(super) type Lines = AsyncRwTransport<RoleClient, Bounded<ChildStdout>, ChildStdin>;
 
 impl Program {
-    /// Starts the program of a server. It sees the environment that is given here and nothing of ours.
+    /// Starts the program of a server, with these environment variables and none of ours.
     pub(super) fn start(
         name: &str,
         command: &str,
@@ -47,32 +47,35 @@ impl Program {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        // What a terminal tells this process, such as to stop, it tells its programs itself.
+        // A process group of its own: Ctrl-C in our terminal must not end the program before we close it.
         #[cfg(unix)]
         program.process_group(0);
         let mut child = program.spawn()?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(io::Error::other("it has no input or no output"));
+            return Err(io::Error::other(
+                "the program has no standard input or output",
+            ));
         };
-        let complaints = child.stderr.take();
-        let complaints = complaints.map(|it| tokio::spawn(log_lines(name.to_owned(), it)));
+        let stderr = child.stderr.take();
+        let stderr = stderr.map(|it| tokio::spawn(log_lines(name.to_owned(), it)));
         let bounded = Bounded {
             inner: output,
             line: 0,
             longest: max_message,
         };
-        // A line that is too long ends the connection, so that nobody waits for what was in it.
+        // `Bounded` ends the connection at a line that is too long. The library would drop the line, and the call would
+        // wait for the response in it.
         let lines = AsyncRwTransport::new_client(bounded, input).with_max_line_length(usize::MAX);
-        Ok((Self { child, complaints }, lines))
+        Ok((Self { child, stderr }, lines))
     }
 
-    /// Waits for the program to end, which it was asked to when its input ended; ends it if it does not.
+    /// Waits until the program exits, which it should do when its input is closed; kills it after `grace`.
     pub(super) async fn end(mut self, grace: Duration) {
         if tokio::time::timeout(grace, self.child.wait())
             .await
             .is_err()
         {
-            // One that is gone already needs no end.
+            // Fails if the program exited just now.
             let _ = self.child.kill().await;
         }
     }
@@ -80,14 +83,14 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        if let Some(complaints) = &self.complaints {
-            complaints.abort();
+        if let Some(stderr) = &self.stderr {
+            stderr.abort();
         }
     }
 }
 
-async fn log_lines(server: String, complaints: ChildStderr) {
-    let mut lines = BufReader::new(complaints);
+async fn log_lines(server: String, stderr: ChildStderr) {
+    let mut lines = BufReader::new(stderr);
     loop {
         let mut bytes = Vec::new();
         let mut limited = (&mut lines).take(MAX_LINE);
@@ -99,10 +102,10 @@ async fn log_lines(server: String, complaints: ChildStderr) {
     }
 }
 
-/// Bytes whose lines are not too long.
+/// A reader that fails when a line becomes too long.
 pub(super) struct Bounded<R> {
     inner: R,
-    /// How long the line is that is being read.
+    /// The length of the current line so far.
     line: usize,
     longest: usize,
 }
@@ -121,7 +124,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
             None => self.line.saturating_add(new.len()),
         };
         if self.line > self.longest {
-            let why = format!("a message is larger than {} bytes", self.longest);
+            let why = format!("message larger than {} bytes", self.longest);
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, why)));
         }
         Poll::Ready(Ok(()))

@@ -1,4 +1,4 @@
-//! Tools of other servers, as skills.
+//! Makes skills of the tools of other servers.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use super::clean::{NAME, TEXT, clean, is_name, line};
 use super::content::outcome;
 use super::id::mint;
 use super::peer::Peer;
-use super::{Problem, Tools};
+use super::{ToolProblem, Tools};
 
-/// A tool that may be used.
-pub(super) struct Found {
+/// A tool that is allowed and can become a skill.
+pub(super) struct UsableTool {
     peer: Arc<Peer>,
     tool: Tool,
 }
 
-/// The tools of a server that may be used and can be.
+/// Those of a server's tools that are allowed and valid; the others are added to `problems`.
 pub(super) fn usable(
     peer: &Arc<Peer>,
     tools: Vec<Tool>,
-    problems: &mut Vec<Problem>,
-) -> Vec<Found> {
+    problems: &mut Vec<ToolProblem>,
+) -> Vec<UsableTool> {
     let listed: HashSet<_> = tools.iter().map(|tool| tool.name.to_string()).collect();
     for name in peer.server().allow.iter().flatten() {
         if !listed.contains(name) {
-            problems.push(Problem::Missing {
+            problems.push(ToolProblem::Missing {
                 server: peer.name().to_owned(),
                 tool: name.clone(),
             });
@@ -42,14 +42,14 @@ pub(super) fn usable(
         let size = serde_json::to_vec(&tool).map_or(usize::MAX, |json| json.len());
         let max = peer.limits.max_definition;
         let problem = if !is_name(&tool.name) {
-            "its name cannot be shown".to_owned()
+            "its name is empty, too long or holds control characters".to_owned()
         } else if size > max {
-            format!("its definition is larger than {max} bytes")
+            format!("definition larger than {max} bytes")
         } else if !names.insert(tool.name.clone()) {
-            "it is there twice".to_owned()
+            "listed twice".to_owned()
         } else {
             let peer = peer.clone();
-            usable.push(Found { peer, tool });
+            usable.push(UsableTool { peer, tool });
             continue;
         };
         problems.push(unusable(peer, &tool, problem));
@@ -57,8 +57,8 @@ pub(super) fn usable(
     usable
 }
 
-/// Makes skills of tools, each under an id that is no other's.
-pub(super) fn add(found: &[Found], skills: &Registry, tools: &mut Tools) {
+/// Makes skills of tools and adds them to `tools`. Each gets an id that no skill in `skills` has.
+pub(super) fn add(found: &[UsableTool], skills: &Registry, tools: &mut Tools) {
     let names: Vec<_> = found
         .iter()
         .map(|it| (it.peer.name(), &*it.tool.name))
@@ -68,14 +68,14 @@ pub(super) fn add(found: &[Found], skills: &Registry, tools: &mut Tools) {
     for id in &ids {
         *times.entry(id).or_default() += 1;
     }
-    for (Found { peer, tool }, id) in found.iter().zip(&ids) {
-        // Where a server made its tool's name of another id, nobody can tell who was meant.
+    for (UsableTool { peer, tool }, id) in found.iter().zip(&ids) {
+        // A server can choose a name that becomes the hashed id of another tool; then neither is used.
         if times[&**id] > 1 || skills.get(id).is_some() {
-            let problem = format!("its id {id:?} is taken");
+            let problem = format!("id {id:?} already in use");
             tools.problems.push(unusable(peer, tool, problem));
             continue;
         }
-        let handler = Arc::new(Remote {
+        let handler = Arc::new(RemoteTool {
             peer: peer.clone(),
             tool: tool.name.to_string(),
         });
@@ -96,8 +96,8 @@ pub(super) fn add(found: &[Found], skills: &Registry, tools: &mut Tools) {
     }
 }
 
-fn unusable(peer: &Peer, tool: &Tool, problem: String) -> Problem {
-    Problem::Unusable {
+fn unusable(peer: &Peer, tool: &Tool, problem: String) -> ToolProblem {
+    ToolProblem::Unusable {
         server: peer.name().to_owned(),
         tool: line(&tool.name, NAME),
         problem,
@@ -114,7 +114,7 @@ pub(super) fn definition(id: String, peer: &Peer, tool: &Tool) -> Definition {
     if input.get("type").is_none() {
         input["type"] = json!("object");
     }
-    // What a tool does not say is to be taken for the worse.
+    // A hint that is missing gets the cautious value, as MCP defines the defaults.
     let hints = tool.annotations.clone().unwrap_or_default();
     let mut traits = Traits::new();
     traits.read_only = hints.read_only_hint.unwrap_or(false);
@@ -136,18 +136,18 @@ pub(super) fn definition(id: String, peer: &Peer, tool: &Tool) -> Definition {
     }
 }
 
-/// A tool that is called where it is.
-pub(super) struct Remote {
+/// The handler of such a skill: calls the tool at its server.
+pub(super) struct RemoteTool {
     pub(super) peer: Arc<Peer>,
     pub(super) tool: String,
 }
 
-impl Handler for Remote {
+impl Handler for RemoteTool {
     fn run(&self, input: Value, ctx: Context) -> BoxFuture<'static, Outcome> {
         let (peer, tool) = (self.peer.clone(), self.tool.clone());
         Box::pin(async move {
             let Value::Object(arguments) = input else {
-                return Err(SkillError::failed("a tool takes an object"));
+                return Err(SkillError::failed("the input of a tool must be an object"));
             };
             let result = peer.call(&tool, arguments, &ctx).await?;
             outcome(result, peer.limits.max_files, &ctx).await

@@ -1,4 +1,5 @@
-//! To call a tool: a message to the agent, and what comes of it followed to its end.
+//! Calls a tool: sends a message that names the skill, follows its task, and replies when the task is at rest. The order of
+//! steps is described at [`Handler`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,25 +20,25 @@ use serde_json::Value;
 use skill::extension;
 use tokio::time::Instant;
 
-use super::question::{self, Asked, Bond, Given};
-use super::{Client, Handler, outcome, refused, task};
+use super::question::{self, CallDigest, FormResponse, PendingQuestion};
+use super::{ClientFeatures, Handler, outcome, refused, task};
 
-/// By this key of a request's `_meta` a client names a call: one of the same name is the same call, however
-/// often it is sent.
+/// The key in `_meta` under which a client names its call. Requests with the same name are the same call, so a client
+/// may repeat one after a lost connection without running the skill twice.
 const NAME: &str = "urn:monas:mcp:call";
 
-/// Longer than anything is waited for.
+/// Stands for "no limit" where a deadline is needed.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// How following a task ended.
 enum Followed {
-    /// The answer is a message, and there is no task.
+    /// The agent replied with a message and made no task.
     Message(Message),
-    /// The task has ended, or waits for somebody.
-    Rests(Task),
-    /// It takes longer than the client is kept waiting.
-    GoesOn(Task),
-    /// Whoever called does not want it any more.
+    /// The task ended, or waits for input.
+    AtRest(Task),
+    /// The task is still running after [`Limits::patience`](crate::Limits::patience).
+    StillRunning(Task),
+    /// The client cancelled the request or disconnected.
     Cancelled,
 }
 
@@ -51,18 +52,17 @@ impl Handler {
             let unknown = format!("unknown tool: {}", request.name);
             return Err(ErrorData::invalid_params(unknown, None));
         }
-        // What belongs to the protocol ends here.
         let meta = &context.meta;
-        tracing::debug!(tool = &*request.name, request = %context.id, ?meta, "a tool is called");
-        let calling = Calling {
+        tracing::debug!(tool = &*request.name, request = %context.id, ?meta, "tool call received");
+        let call = ToolCall {
             handler: self,
-            client: Client::of(&context),
+            client: ClientFeatures::of(&context),
             context: &context,
         };
-        calling.perform(request).await
+        call.perform(request).await
     }
 
-    /// A task of whoever sent this request.
+    /// A task of the caller, without its history.
     pub(super) async fn load(
         &self,
         task: &str,
@@ -78,76 +78,76 @@ impl Handler {
     }
 }
 
-/// One request to call a tool.
-struct Calling<'a> {
+/// One `tools/call` request while it is handled.
+struct ToolCall<'a> {
     handler: &'a Handler,
-    client: Client,
+    client: ClientFeatures,
     context: &'a RequestContext<RoleServer>,
 }
 
-impl Calling<'_> {
+impl ToolCall<'_> {
     async fn perform(&self, request: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
         let caller = self.handler.call_by(self.context).caller;
         let input = Value::Object(request.arguments.unwrap_or_default());
-        let bond = Bond::new(caller.name(), &request.name, &input);
+        let digest = CallDigest::new(caller.name(), &request.name, &input);
         let Some(state) = request.request_state else {
             let id = match self.context.meta.get(NAME) {
                 Some(Value::String(name)) if !name.is_empty() => name.clone(),
                 Some(_) => {
-                    let wrong = format!("_meta[{NAME:?}] is no name: it is to be a text");
+                    let wrong = format!("_meta[{NAME:?}] must be a string that is not empty");
                     return Err(ErrorData::invalid_params(wrong, None));
                 }
                 None => uuid::Uuid::new_v4().to_string(),
             };
             let message = extension::call(id, &request.name, input);
-            return self.send(message.into(), &bond).await;
+            return self.send(message.into(), &digest).await;
         };
-        let task = self.handler.inner.seal.open(&state, &bond)?;
+        let task = self.handler.inner.seal.open(&state, &digest)?;
         let task = self.handler.load(&task, self.context).await?;
         let responses = request.input_responses.unwrap_or_default();
-        match Asked::by(&task).and_then(|asked| asked.answered(&task, &responses)) {
-            Some(Given::Answer(answer)) => self.answer(task, answer, &bond).await,
-            Some(Given::Nothing) => Ok(self.outcome().unanswered(&task).into()),
-            None => self.take_up(task, &bond).await,
+        match PendingQuestion::of(&task).and_then(|it| it.find_response(&task, &responses)) {
+            Some(FormResponse::Answer(answer)) => self.answer(task, answer, &digest).await,
+            Some(FormResponse::Dismissed) => Ok(self.outcome().unanswered(&task).into()),
+            None => self.follow_task(task, &digest).await,
         }
     }
 
-    /// Answers the question of a task as it was seen, and goes on with what comes of it.
+    /// Answers the question that `task` showed, then follows the task. If another client answered first, or the task
+    /// ended, the answer is dropped and the task is followed as it is now.
     async fn answer(
         &self,
         task: Task,
         answer: Message,
-        bond: &Bond,
+        digest: &CallDigest,
     ) -> Result<CallToolResponse, ErrorData> {
-        let answer = question::message(answer, &task);
+        let answer = question::answer_request(answer, &task);
         match self.sent(answer).await {
-            Ok(events) => self.go_on(Task::default(), events, bond).await,
-            // Somebody else answered first, or ended it.
+            Ok(events) => self.follow_and_reply(Task::default(), events, digest).await,
             Err(
                 a2a::Error::TaskGenerationMismatch { .. } | a2a::Error::UnsupportedOperation(_),
             ) => {
                 let task = self.handler.load(&task.id, self.context).await?;
-                self.take_up(task, bond).await
+                self.follow_task(task, digest).await
             }
             Err(error) => Err(refused(&error)),
         }
     }
 
-    /// Calls the agent and goes on with what comes of it.
+    /// Sends the message that begins the call, then follows its task.
     async fn send(
         &self,
         request: SendMessageRequest,
-        bond: &Bond,
+        digest: &CallDigest,
     ) -> Result<CallToolResponse, ErrorData> {
         match self.sent(request).await {
-            Ok(events) => self.go_on(Task::default(), events, bond).await,
-            // What is wrong with the input is for whoever wrote it, often a model, to read.
-            Err(a2a::Error::InvalidParams { message, .. }) => Ok(complaint(message).into()),
+            Ok(events) => self.follow_and_reply(Task::default(), events, digest).await,
+            // Invalid input is an error result rather than a JSON-RPC error: the model that wrote it should read it.
+            Err(a2a::Error::InvalidParams { message, .. }) => Ok(error_result(message).into()),
             Err(error) => Err(refused(&error)),
         }
     }
 
-    /// What comes of a message.
+    /// The events that follow a message.
     async fn sent(&self, mut request: SendMessageRequest) -> Result<EventStream, a2a::Error> {
         request.configuration.get_or_insert_default().history_length = Some(0);
         let call = self.handler.call_by(self.context);
@@ -155,10 +155,14 @@ impl Calling<'_> {
         tasks.send_streaming_message(call, request).await
     }
 
-    /// Goes on with a task as it is found.
-    async fn take_up(&self, task: Task, bond: &Bond) -> Result<CallToolResponse, ErrorData> {
-        if rests(&task) {
-            return self.settle(task, bond).await;
+    /// Follows a task that exists already, or replies at once if it is at rest.
+    async fn follow_task(
+        &self,
+        task: Task,
+        digest: &CallDigest,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if is_at_rest(&task) {
+            return self.reply_at_rest(task, digest).await;
         }
         let request = SubscribeToTaskRequest {
             id: task.id.clone(),
@@ -166,39 +170,44 @@ impl Calling<'_> {
         };
         let call = self.handler.call_by(self.context);
         match self.handler.tasks().subscribe_to_task(call, request).await {
-            Ok(events) => self.go_on(task, events, bond).await,
-            // It ended in between.
+            Ok(events) => self.follow_and_reply(task, events, digest).await,
+            // It ended after it was loaded.
             Err(a2a::Error::UnsupportedOperation(_)) => {
                 let task = self.handler.load(&task.id, self.context).await?;
-                self.settle(task, bond).await
+                self.reply_at_rest(task, digest).await
             }
             Err(error) => Err(refused(&error)),
         }
     }
 
-    async fn go_on(
+    async fn follow_and_reply(
         &self,
         task: Task,
         events: EventStream,
-        bond: &Bond,
+        digest: &CallDigest,
     ) -> Result<CallToolResponse, ErrorData> {
         match self.follow(task, events).await? {
             Followed::Message(message) => Ok(self.outcome().of_message(&message).into()),
-            Followed::Rests(task) => self.settle(task, bond).await,
-            Followed::GoesOn(task) => Ok(task::created(self.handler.limits(), &task).into()),
+            Followed::AtRest(task) => self.reply_at_rest(task, digest).await,
+            Followed::StillRunning(task) => Ok(task::created(self.handler.limits(), &task).into()),
             Followed::Cancelled => Err(ErrorData::internal_error("the call was cancelled", None)),
         }
     }
 
-    /// Answers with a task that has ended, or that waits for somebody.
-    async fn settle(&self, task: Task, bond: &Bond) -> Result<CallToolResponse, ErrorData> {
+    /// Replies with the result of a task that ended, or shows the question of one that waits.
+    async fn reply_at_rest(
+        &self,
+        task: Task,
+        digest: &CallDigest,
+    ) -> Result<CallToolResponse, ErrorData> {
         match state(&task) {
-            TaskState::InputRequired => Box::pin(self.ask(task, bond)).await,
+            TaskState::InputRequired => Box::pin(self.ask(task, digest)).await,
             _ => Ok(self.outcome().of_task(&task)?.into()),
         }
     }
 
-    /// Follows a task until it rests, telling the client how far it is.
+    /// Folds events into `task` until it is at rest, and passes on its progress. Until the first event the task has no
+    /// id, so neither cancellation nor the time limit is looked at: there would be nothing to cancel or to show.
     async fn follow(&self, mut task: Task, mut events: EventStream) -> Result<Followed, ErrorData> {
         let cancelled = &self.context.ct;
         let patience = match self.client.tasks {
@@ -206,20 +215,20 @@ impl Calling<'_> {
             false => FOREVER,
         };
         let patience = Instant::now() + patience;
-        let mut told = Told::default();
+        let mut reporter = ProgressReporter::default();
         loop {
             let known = !task.id.is_empty();
             let portion = tokio::select! {
                 biased;
                 portion = events.next() => portion,
-                () = cancelled.cancelled(), if known => return self.give_up(&task).await,
+                () = cancelled.cancelled(), if known => return self.cancel(&task).await,
                 () = tokio::time::sleep_until(patience), if known => {
-                    return Ok(Followed::GoesOn(task));
+                    return Ok(Followed::StillRunning(task));
                 }
             };
             let portion = match portion {
                 Some(portion) => portion.map_err(|error| refused(&error))?,
-                None if rests(&task) => return Ok(Followed::Rests(task)),
+                None if is_at_rest(&task) => return Ok(Followed::AtRest(task)),
                 None => return Err(ErrorData::internal_error("the server is stopping", None)),
             };
             for event in portion {
@@ -227,17 +236,17 @@ impl Calling<'_> {
                     return Ok(Followed::Message(message.clone()));
                 }
                 event.apply_to(&mut task);
-                told.progress(self.context, &event).await;
+                reporter.report(self.context, &event).await;
             }
-            if rests(&task) {
-                return Ok(Followed::Rests(task));
+            if is_at_rest(&task) {
+                return Ok(Followed::AtRest(task));
             }
         }
     }
 
-    /// Whoever called went away, or said that it is over.
-    async fn give_up(&self, task: &Task) -> Result<Followed, ErrorData> {
-        // A server that stops leaves what it does to the next one.
+    /// Cancels the task of a request that was cancelled.
+    async fn cancel(&self, task: &Task) -> Result<Followed, ErrorData> {
+        // A server that stops leaves its tasks to the next one.
         if self.handler.inner.config.stopping.is_cancelled() {
             return Err(ErrorData::internal_error("the server is stopping", None));
         }
@@ -247,39 +256,42 @@ impl Calling<'_> {
         };
         let call = self.handler.call_by(self.context);
         if let Err(error) = self.handler.tasks().cancel_task(call, request).await {
-            tracing::debug!(task = task.id, %error, "a task was not cancelled");
+            tracing::debug!(task = task.id, %error, "cancelling the task of a cancelled call failed");
         }
         Ok(Followed::Cancelled)
     }
 
-    /// Lets the question of a task be answered, in the way that the client knows.
-    async fn ask(&self, task: Task, bond: &Bond) -> Result<CallToolResponse, ErrorData> {
-        let Some(asked) = Asked::by(&task) else {
+    /// Shows the question of a task in the way that the client supports.
+    async fn ask(&self, task: Task, digest: &CallDigest) -> Result<CallToolResponse, ErrorData> {
+        let Some(question) = PendingQuestion::of(&task) else {
             return Ok(self.outcome().unanswered(&task).into());
         };
         match self.client {
-            Client { tasks: true, .. } => Ok(task::created(self.handler.limits(), &task).into()),
-            Client { forms: false, .. } => Ok(self.outcome().unanswered(&task).into()),
-            Client { modern: true, .. } => {
-                let state = self.handler.inner.seal.close(&task.id, bond);
-                Ok(asked.required(state).into())
+            ClientFeatures { tasks: true, .. } => {
+                Ok(task::created(self.handler.limits(), &task).into())
             }
-            _ => self.ask_at_once(task, asked, bond).await,
+            ClientFeatures { forms: false, .. } => Ok(self.outcome().unanswered(&task).into()),
+            ClientFeatures { modern: true, .. } => {
+                let state = self.handler.inner.seal.seal(&task.id, digest);
+                Ok(question.required(state).into())
+            }
+            _ => self.ask_in_session(task, question, digest).await,
         }
     }
 
-    /// On the older wire the server asks while the call waits. Whoever answers first, by whatever way, is heard.
-    async fn ask_at_once(
+    /// Revision 2025-11-25: sends the form to the client while the call waits for the answer. The first answer counts,
+    /// also one that came over another protocol; the form is then withdrawn.
+    async fn ask_in_session(
         &self,
         task: Task,
-        asked: Asked,
-        bond: &Bond,
+        question: PendingQuestion,
+        digest: &CallDigest,
     ) -> Result<CallToolResponse, ErrorData> {
         let limits = self.handler.limits();
-        if asked.number >= limits.max_questions {
+        if question.number >= limits.max_questions {
             return Ok(self.outcome().unanswered(&task).into());
         }
-        let request = ServerRequest::ElicitRequest(ElicitRequest::new(asked.form()));
+        let request = ServerRequest::ElicitRequest(ElicitRequest::new(question.form()));
         let peer = &self.context.peer;
         let shown = peer.send_cancellable_request(request, PeerRequestOptions::no_options());
         let mut form = match shown.await {
@@ -289,13 +301,13 @@ impl Calling<'_> {
         let answer = tokio::select! {
             biased;
             answer = &mut form.rx => answer.unwrap_or(Err(ServiceError::TransportClosed)),
-            task = self.moved_on(&task) => {
+            task = self.wait_for_change(&task) => {
                 withdraw(form).await;
-                return self.take_up(task?, bond).await;
+                return self.follow_task(task?, digest).await;
             }
             () = self.context.ct.cancelled() => {
                 withdraw(form).await;
-                self.give_up(&task).await?;
+                self.cancel(&task).await?;
                 return Err(ErrorData::internal_error("the call was cancelled", None));
             }
             () = tokio::time::sleep(limits.answer_time) => {
@@ -305,9 +317,9 @@ impl Calling<'_> {
             }
         };
         match answer {
-            Ok(ClientResult::ElicitResult(answer)) => match asked.given(&task, answer) {
-                Given::Answer(answer) => self.answer(task, answer, bond).await,
-                Given::Nothing => Ok(self.outcome().unanswered(&task).into()),
+            Ok(ClientResult::ElicitResult(answer)) => match question.response(&task, answer) {
+                FormResponse::Answer(answer) => self.answer(task, answer, digest).await,
+                FormResponse::Dismissed => Ok(self.outcome().unanswered(&task).into()),
             },
             Ok(_) => Ok(self.unanswered(&task, &ServiceError::UnexpectedResponse)),
             Err(error) => Ok(self.unanswered(&task, &error)),
@@ -315,12 +327,12 @@ impl Calling<'_> {
     }
 
     fn unanswered(&self, task: &Task, error: &ServiceError) -> CallToolResponse {
-        tracing::debug!(task = task.id, %error, "a question was not answered");
+        tracing::debug!(task = task.id, %error, "question of a call not answered by the client");
         self.outcome().unanswered(task).into()
     }
 
-    /// Ends when something happens to a task that waits: it was answered or cancelled by another way.
-    async fn moved_on(&self, task: &Task) -> Result<Task, ErrorData> {
+    /// Returns the task once it changed: its question was answered, or it was cancelled, over another protocol.
+    async fn wait_for_change(&self, task: &Task) -> Result<Task, ErrorData> {
         loop {
             let request = GetTaskRequest {
                 id: task.id.clone(),
@@ -337,31 +349,31 @@ impl Calling<'_> {
         }
     }
 
-    fn outcome(&self) -> outcome::Writer<'_> {
-        outcome::Writer {
+    fn outcome(&self) -> outcome::ResultWriter<'_> {
+        outcome::ResultWriter {
             authority: &self.handler.inner.config.authority,
             modern: self.client.modern,
         }
     }
 }
 
-/// Takes a form back that nobody needs to fill in any more.
+/// Withdraws a form after its question was answered elsewhere or timed out.
 async fn withdraw(form: RequestHandle<RoleServer>) {
-    let why = Some("the question is no longer open".to_owned());
+    let why = Some("the question was answered or withdrawn".to_owned());
     if let Err(error) = form.cancel(why).await {
-        tracing::debug!(%error, "a form was not taken back");
+        tracing::debug!(%error, "withdrawing a form failed");
     }
 }
 
-/// What a client was told about how far its call is.
+/// Sends the progress of a skill to the client. MCP requires that the number grows, so values that do not are dropped.
 #[derive(Default)]
-struct Told {
-    progress: Option<f64>,
+struct ProgressReporter {
+    last: Option<f64>,
 }
 
-impl Told {
-    /// Passes on how far a skill says it is, to a client that wants to know. It only ever grows.
-    async fn progress(&mut self, context: &RequestContext<RoleServer>, event: &Arc<Event>) {
+impl ProgressReporter {
+    /// Does nothing for clients that sent no progress token.
+    async fn report(&mut self, context: &RequestContext<RoleServer>, event: &Arc<Event>) {
         let Some(token) = context.meta.get_progress_token() else {
             return;
         };
@@ -370,27 +382,26 @@ impl Told {
             Payload::Task(task) => task.status.as_ref(),
             _ => None,
         };
-        let Some(said) = status.and_then(|status| status.message.as_ref()) else {
+        let Some(message) = status.and_then(|status| status.message.as_ref()) else {
             return;
         };
-        let Some(far) = extension::progress(said) else {
+        let Some(progress) = extension::progress(message) else {
             return;
         };
-        if self.progress.is_some_and(|told| far.progress <= told) {
+        if self.last.is_some_and(|last| progress.progress <= last) {
             return;
         }
-        self.progress = Some(far.progress);
-        let mut param = ProgressNotificationParam::new(token, far.progress);
-        param.total = far.total;
-        param.message = Some(outcome::text(said)).filter(|text| !text.is_empty());
+        self.last = Some(progress.progress);
+        let mut param = ProgressNotificationParam::new(token, progress.progress);
+        param.total = progress.total;
+        param.message = Some(outcome::text(message)).filter(|text| !text.is_empty());
         if let Err(error) = context.peer.notify_progress(param).await {
-            tracing::debug!(%error, "a client was not told how far its call is");
+            tracing::debug!(%error, "sending a progress notification failed");
         }
     }
 }
 
-/// A result that says what was wrong with the call.
-fn complaint(text: String) -> CallToolResult {
+fn error_result(text: String) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
@@ -401,8 +412,8 @@ fn state(task: &Task) -> TaskState {
         .unwrap_or_default()
 }
 
-/// Whether nothing more happens to a task without somebody else.
-fn rests(task: &Task) -> bool {
+/// Whether a task changes only when it gets input, or not at all.
+fn is_at_rest(task: &Task) -> bool {
     let state = state(task);
     state.is_terminal() || state.is_interrupted()
 }

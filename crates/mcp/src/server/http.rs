@@ -1,4 +1,4 @@
-//! Both wires over HTTP, at one address.
+//! Serves both revisions of MCP over HTTP at one address, and decides which requests reach the library.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,28 +22,26 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::reply::{prefers_streams, settled};
+use super::reply::{prefers_streams, single_message_as_json};
 use super::session::Sessions;
-use crate::limits::{Limits, MAX_COMPLAINT};
+use crate::limits::{Limits, MAX_REFUSAL};
 
-/// The header that names a session.
 const SESSION: &str = "mcp-session-id";
 
-/// Where it is served.
+/// The path of the MCP endpoint.
 pub const PATH: &str = "/mcp";
 
-/// How a handler is served.
+/// How a handler is served over HTTP.
 #[derive(Clone, Debug)]
 pub struct HttpConfig {
-    /// Names of this server besides those of loopback.
+    /// Host names that requests may use, besides those of loopback. Requests with another `Host` are refused.
     pub hosts: Vec<String>,
-    /// Origins of pages that may call it, with their ports. A request that comes from no page may always.
+    /// Origins of web pages that may call it, with their ports. Requests without an `Origin` header are not restricted.
     pub origins: Vec<String>,
-    /// Who is let in. The default asks nobody.
+    /// Authenticates callers. The default admits all of them as anonymous.
     pub door: Arc<Door>,
-    /// The numbers.
     pub limits: Limits,
-    /// Ends what is under way.
+    /// Cancelled when the server stops: ends all requests and streams.
     pub stopping: CancellationToken,
 }
 
@@ -59,7 +57,17 @@ impl Default for HttpConfig {
     }
 }
 
-/// A handler behind HTTP. Clones are the same.
+/// A handler behind HTTP. Clones share one state.
+///
+/// A request passes, in this order: authentication by the door, the check that its session belongs to the caller, the limit
+/// on new sessions, the limit on the size of its body, then the library, then the handler. The order matters: nothing is
+/// read of a body, and nothing is told about sessions, before the caller is known.
+///
+/// Sessions exist in revision 2025-11-25 only. One begins with a successful `initialize` and ends when the client deletes
+/// it, after [`Limits::session_idle`] without a message, or with [`stop`](Self::stop). It belongs to the principal that
+/// opened it; for other callers it does not exist (404). The library keeps a worker task for each, and the streams that a
+/// client may resume; [`Sessions`] adds which requests are open. Tasks do not belong to a session: when it ends, the
+/// calls that still wait in it are cancelled, and calls that were answered with a task run on.
 #[derive(Clone, Debug)]
 pub struct Http {
     router: Router,
@@ -68,7 +76,7 @@ pub struct Http {
 }
 
 impl Http {
-    /// Serves a handler; one that wraps [`Handler`](crate::Handler) can offer more than skills.
+    /// Serves a handler: a [`Handler`](crate::Handler), or one that wraps it and offers more than skills.
     pub fn new<H: ServerHandler + Clone>(handler: H, config: HttpConfig) -> Self {
         let HttpConfig {
             hosts,
@@ -87,7 +95,7 @@ impl Http {
         served.allowed_hosts.extend(hosts);
         let service =
             StreamableHttpService::new(move || Ok(handler.clone()), sessions.clone(), served);
-        let entrance = Entrance {
+        let admission = Admission {
             door,
             sessions: sessions.clone(),
             owners: Arc::default(),
@@ -97,8 +105,8 @@ impl Http {
         };
         let router = Router::new()
             .route_service(PATH, service)
-            .layer(middleware::from_fn_with_state(entrance, let_in))
-            .layer(middleware::map_response(in_the_form_of_mcp));
+            .layer(middleware::from_fn_with_state(admission, admit))
+            .layer(middleware::map_response(as_json_rpc_error));
         Self {
             router,
             sessions,
@@ -106,113 +114,116 @@ impl Http {
         }
     }
 
-    /// The route it is served at.
+    /// A router with the one route [`PATH`].
     pub fn routes(&self) -> Router {
         self.router.clone()
     }
 
-    /// Ends all sessions.
+    /// Ends all requests and closes all sessions.
     pub async fn stop(&self) {
         self.stopping.cancel();
         for id in self.sessions.open().await {
             if let Err(error) = self.sessions.close_session(&id).await {
-                tracing::debug!(%error, "a session was not closed");
+                tracing::debug!(%error, "closing an MCP session failed");
             }
         }
     }
 }
 
-/// Who may come in, and whose the sessions are.
+/// What is needed to decide whether a request is admitted.
 #[derive(Clone, Debug)]
-struct Entrance {
+struct Admission {
     door: Arc<Door>,
     sessions: Arc<Sessions>,
-    /// Who opened each session, by its id.
+    /// The principal that opened each session, by session id.
     owners: Arc<Mutex<HashMap<String, Principal>>>,
     max_sessions: usize,
     max_body: usize,
     hold: Duration,
 }
 
-/// Finds out who calls, which requests then have among their extensions. Turns away who would open a session too
-/// many, or speak in that of another.
-async fn let_in(State(entrance): State<Entrance>, request: Request, next: Next) -> Response {
+/// Authenticates the caller and puts its principal into the request's extensions, where the handler finds it. Refuses a
+/// request in the session of another caller, and one that would open a session above the limit.
+async fn admit(State(admission): State<Admission>, request: Request, next: Next) -> Response {
     let (mut head, body) = request.into_parts();
-    let caller = match entrance.door.admit(&Shown::by(&head), SystemTime::now()) {
+    let caller = match admission.door.admit(&Shown::by(&head), SystemTime::now()) {
         Ok(caller) => caller,
-        Err(refusal) => return refused(&a2a::Error::from(refusal)),
+        Err(error) => return unauthenticated(&a2a::Error::from(error)),
     };
     let session = head.headers.get(SESSION);
     let session = session.and_then(|id| id.to_str().ok()).unwrap_or_default();
-    if let Some(owner) = entrance.owners().get(session)
+    if let Some(owner) = admission.owners().get(session)
         && owner.name() != caller.name()
     {
-        return complaint(StatusCode::NOT_FOUND, "there is no such session");
+        return refusal(StatusCode::NOT_FOUND, "unknown session");
     }
     let opens = opens(&head.method, &head.headers);
     if opens {
-        let open = entrance.sessions.count().await;
-        if open >= entrance.max_sessions {
-            let full = format!("{open} sessions are open; come back later, or speak 2026-07-28");
-            return complaint(StatusCode::SERVICE_UNAVAILABLE, &full);
+        let open = admission.sessions.count().await;
+        if open >= admission.max_sessions {
+            let full = format!(
+                "{open} sessions are open, which is the limit; retry later, or use revision 2026-07-28"
+            );
+            return refusal(StatusCode::SERVICE_UNAVAILABLE, &full);
         }
     }
     head.extensions.insert(caller.clone());
-    let response = pass(&entrance, head, body, next).await;
+    let response = forward(&admission, head, body, next).await;
     if opens && let Some(id) = response.headers().get(SESSION) {
         let id = id.to_str().unwrap_or_default().to_owned();
-        let open: HashSet<_> = entrance.sessions.open().await.into_iter().collect();
-        let mut owners = entrance.owners();
+        let open: HashSet<_> = admission.sessions.open().await.into_iter().collect();
+        let mut owners = admission.owners();
         owners.retain(|id, _| open.contains(&**id));
         owners.insert(id, caller);
     }
     response
 }
 
-/// Passes a request on. What was sent as JSON and is no message is told so: to the library it is of the wrong type.
-async fn pass(entrance: &Entrance, head: Parts, body: Body, next: Next) -> Response {
+/// Passes a request to the library. The body is kept, because the library answers one that is not a message with 415, and
+/// the client should learn what is wrong with it.
+async fn forward(admission: &Admission, head: Parts, body: Body, next: Next) -> Response {
     if !is_json(&head.headers) {
         return next.run(Request::from_parts(head, body)).await;
     }
-    let sent = match Limited::new(body, entrance.max_body).collect().await {
+    let sent = match Limited::new(body, admission.max_body).collect().await {
         Ok(sent) => sent.to_bytes(),
         Err(error) if error.is::<LengthLimitError>() => {
-            let most = format!("a request has at most {} bytes", entrance.max_body);
-            return complaint(StatusCode::PAYLOAD_TOO_LARGE, &most);
+            let most = format!("request larger than {} bytes", admission.max_body);
+            return refusal(StatusCode::PAYLOAD_TOO_LARGE, &most);
         }
         Err(error) => {
-            let why = format!("the request did not arrive: {error}");
-            return complaint(StatusCode::BAD_REQUEST, &why);
+            let why = format!("reading the request body failed: {error}");
+            return refusal(StatusCode::BAD_REQUEST, &why);
         }
     };
     let streams = prefers_streams(&head.headers);
     let request = Request::from_parts(head, Body::from(sent.clone()));
     let response = next.run(request).await;
     match response.status() {
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => misunderstood(&sent),
-        StatusCode::OK if !streams => settled(response, entrance.hold).await,
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => not_a_message(&sent),
+        StatusCode::OK if !streams => single_message_as_json(response, admission.hold).await,
         _ => response,
     }
 }
 
-/// What to say about a body that is no message.
-fn misunderstood(sent: &Bytes) -> Response {
+/// The reply to a body that is not a JSON-RPC message.
+fn not_a_message(sent: &Bytes) -> Response {
     match serde_json::from_slice::<Value>(sent) {
-        Ok(said) => complaint(StatusCode::BAD_REQUEST, super::no_message(&said)),
+        Ok(json) => refusal(StatusCode::BAD_REQUEST, super::invalid_message(&json)),
         Err(error) => {
-            let why = format!("this is no JSON: {error}");
-            coded(StatusCode::BAD_REQUEST, ErrorCode::PARSE_ERROR, &why)
+            let why = format!("not JSON: {error}");
+            error_response(StatusCode::BAD_REQUEST, ErrorCode::PARSE_ERROR, &why)
         }
     }
 }
 
-impl Entrance {
+impl Admission {
     fn owners(&self) -> MutexGuard<'_, HashMap<String, Principal>> {
         self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether a request can be one that opens a session: the newer wire has none.
+/// Whether a request can open a session: revision 2026-07-28 has none.
 fn opens(method: &Method, headers: &HeaderMap) -> bool {
     let version = headers.get("mcp-protocol-version");
     let modern = ProtocolVersion::V_2026_07_28;
@@ -221,29 +232,29 @@ fn opens(method: &Method, headers: &HeaderMap) -> bool {
         && version.is_none_or(|version| version.as_bytes() < modern.as_str().as_bytes())
 }
 
-/// Whatever is refused is refused in JSON-RPC, also before there is a request.
-async fn in_the_form_of_mcp(response: Response) -> Response {
+/// Rewrites a refusal in plain text, such as the library makes for a wrong host, into a JSON-RPC error.
+async fn as_json_rpc_error(response: Response) -> Response {
     let status = response.status();
     let fails = status.is_client_error() || status.is_server_error();
     if is_json(response.headers()) || !fails {
         return response;
     }
     let (parts, body) = response.into_parts();
-    let said = Limited::new(body, MAX_COMPLAINT).collect().await;
-    let said = said.map(|said| said.to_bytes()).unwrap_or_default();
-    let mut complaint = complaint(status, &String::from_utf8_lossy(&said));
+    let text = Limited::new(body, MAX_REFUSAL).collect().await;
+    let text = text.map(|text| text.to_bytes()).unwrap_or_default();
+    let mut refusal = refusal(status, &String::from_utf8_lossy(&text));
     for (name, value) in &parts.headers {
         if name != CONTENT_TYPE && name != CONTENT_LENGTH {
-            complaint.headers_mut().append(name, value.clone());
+            refusal.headers_mut().append(name, value.clone());
         }
     }
-    complaint
+    refusal
 }
 
-/// Says why a caller is not let in, and what would be taken.
-fn refused(error: &a2a::Error) -> Response {
+/// The reply to a caller that failed to authenticate, with the schemes that the door accepts.
+fn unauthenticated(error: &a2a::Error) -> Response {
     let status = StatusCode::from_u16(error.code().http).unwrap_or(StatusCode::UNAUTHORIZED);
-    let mut response = complaint(status, &error.to_string());
+    let mut response = refusal(status, &error.to_string());
     for challenge in error.challenges() {
         if let Ok(challenge) = HeaderValue::from_str(challenge) {
             response.headers_mut().append(WWW_AUTHENTICATE, challenge);
@@ -257,17 +268,18 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
 }
 
-/// How MCP says no, also to a request that did not come as far as its route.
-pub fn complaint(status: StatusCode, said: &str) -> Response {
+/// A refusal in the form of MCP: this HTTP status with a JSON-RPC error. Also for requests that are refused before they
+/// reach the route.
+pub fn refusal(status: StatusCode, message: &str) -> Response {
     let code = match status.is_server_error() {
         true => ErrorCode::INTERNAL_ERROR,
         false => ErrorCode::INVALID_REQUEST,
     };
-    coded(status, code, said)
+    error_response(status, code, message)
 }
 
-fn coded(status: StatusCode, code: ErrorCode, said: &str) -> Response {
-    let error = json!({ "code": code.0, "message": said });
+fn error_response(status: StatusCode, code: ErrorCode, message: &str) -> Response {
+    let error = json!({ "code": code.0, "message": message });
     let body = json!({ "jsonrpc": "2.0", "id": Value::Null, "error": error });
     let json = HeaderValue::from_static("application/json");
     (status, [(CONTENT_TYPE, json)], Body::from(body.to_string())).into_response()

@@ -1,7 +1,7 @@
-//! What comes of a task, as the result of a tool.
+//! Writes a task or a message as the result of a tool.
 //!
-//! A result has the same thing in three forms: text for models, typed content for programs, and the task or
-//! message itself as a resource with a tag URI (RFC 4151) for agents.
+//! A result holds the same output three times: as text for models, as structured content for programs, and as the task or
+//! message itself in an embedded resource with a tag URI (RFC 4151), for clients that know A2A.
 
 use std::borrow::Cow;
 
@@ -13,16 +13,16 @@ use skill::extension;
 
 use super::{resource, task};
 
-/// Writes results for one client.
+/// Writes results for one client; the revision it speaks decides the form.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Writer<'a> {
+pub(super) struct ResultWriter<'a> {
     pub(super) authority: &'a str,
-    /// Typed content may be anything, and not only an object.
+    /// Revision 2026-07-28: structured content may be any JSON value. Before, it must be an object.
     pub(super) modern: bool,
 }
 
-impl Writer<'_> {
-    /// The result of a task that has ended. One whose skill crashed has none.
+impl ResultWriter<'_> {
+    /// The result of a task that ended. A skill that crashed is a JSON-RPC error instead.
     pub(super) fn of_task(self, task: &Task) -> Result<CallToolResult, ErrorData> {
         let status = task.status.as_ref();
         let said = status.and_then(|status| status.message.as_ref());
@@ -55,7 +55,7 @@ impl Writer<'_> {
         Ok(result)
     }
 
-    /// The result of a skill that answered with a message.
+    /// The result of a call that the agent answered with a message.
     pub(super) fn of_message(self, message: &Message) -> CallToolResult {
         let mut content: Vec<ContentBlock> = message.parts.iter().filter_map(part).collect();
         let today = Timestamp::from_millis(now_millis());
@@ -63,7 +63,7 @@ impl Writer<'_> {
         CallToolResult::success(content)
     }
 
-    /// The result of a task that asks what this client cannot show to anybody.
+    /// The error result for a question that this client cannot show. It names the task, which keeps waiting.
     pub(super) fn unanswered(self, task: &Task) -> CallToolResult {
         let said = task
             .status
@@ -87,7 +87,6 @@ impl Writer<'_> {
     }
 }
 
-/// The text of a message.
 pub(super) fn text(message: &Message) -> String {
     let texts: Vec<&str> = message.parts.iter().filter_map(Part::as_text).collect();
     texts.join("\n")
@@ -96,13 +95,13 @@ pub(super) fn text(message: &Message) -> String {
 fn unsuccessful(task: &Task) -> &'static str {
     match task.status.as_ref().map(|status| status.state) {
         Some(TaskState::Canceled) => "the task was cancelled",
-        Some(TaskState::Rejected) => "the task was refused",
-        Some(TaskState::AuthRequired) => "the task waits until the user has proved who they are",
+        Some(TaskState::Rejected) => "the task was rejected",
+        Some(TaskState::AuthRequired) => "the task waits for the user to authenticate",
         _ => "the task failed",
     }
 }
 
-/// What a model reads of an output.
+/// An output as text: a string without its quotes, any other value as JSON.
 fn plain(output: &Value) -> String {
     match output {
         Value::String(text) => text.clone(),
@@ -110,7 +109,7 @@ fn plain(output: &Value) -> String {
     }
 }
 
-/// A part as content that every client can show.
+/// A part as content. Raw bytes have no place in it; they are in the embedded message.
 fn part(part: &Part) -> Option<ContentBlock> {
     match &part.content {
         Content::Text(text) => Some(ContentBlock::text(text)),
@@ -126,7 +125,7 @@ fn part(part: &Part) -> Option<ContentBlock> {
     }
 }
 
-/// Where the artifacts are that are not the output.
+/// Links to the artifacts, except the output, which is in the result already.
 fn links(task: &Task) -> impl Iterator<Item = ContentBlock> {
     let others = task.artifacts.iter();
     let others = others.filter(|artifact| artifact.artifact_id != extension::OUTPUT);
@@ -135,7 +134,7 @@ fn links(task: &Task) -> impl Iterator<Item = ContentBlock> {
     })
 }
 
-/// The caller knows what it said.
+/// The task without its messages, which the caller sent itself.
 fn without_history(task: &Task) -> Cow<'_, Task> {
     match task.history.is_empty() {
         true => Cow::Borrowed(task),
@@ -146,7 +145,7 @@ fn without_history(task: &Task) -> Cow<'_, Task> {
     }
 }
 
-/// A day that stays the same however often the result is written.
+/// The date in the tag URI. The creation time, because the URI must not change when the result is written again.
 fn task_date(task: &Task) -> Timestamp {
     task::created_at(task)
 }

@@ -1,9 +1,9 @@
-//! What one could ask of a skill, as prompts: its examples.
+//! Prompts: the examples of every skill, named `SKILL.NUMBER` and counted from 1.
 
 use rmcp::model::{ErrorData, GetPromptResponse, GetPromptResult, Prompt, PromptMessage, Role};
 use skill::{Definition, Registry};
 
-/// Every example of every skill, in a stable order.
+/// In the order of the skills, which does not change while the server runs.
 pub(super) fn all(skills: &Registry) -> Vec<Prompt> {
     let prompts = skills.iter().flat_map(|skill| {
         let examples = skill.examples.iter().enumerate();
@@ -15,7 +15,6 @@ pub(super) fn all(skills: &Registry) -> Vec<Prompt> {
     prompts.collect()
 }
 
-/// The prompt of this name.
 pub(super) fn get(skills: &Registry, name: &str) -> Result<GetPromptResponse, ErrorData> {
     let found = name.rsplit_once('.').and_then(|(id, place)| {
         let skill = skills.get(id)?;
@@ -30,7 +29,7 @@ pub(super) fn get(skills: &Registry, name: &str) -> Result<GetPromptResponse, Er
     Ok(prompt.with_description(skill.description.clone()).into())
 }
 
-/// A skill's id has no dot, so that this is not the name of anything else.
+/// The id of a skill holds no dot, so the name is unique.
 fn name(skill: &Definition, place: usize) -> String {
     format!("{}.{}", skill.id, place + 1)
 }

@@ -1,4 +1,4 @@
-//! What a skill asks, as a form that MCP clients show, and the answer as a message.
+//! Translates the question of a skill into a form of MCP, and the filled form into the message that answers it.
 
 use std::time::Duration;
 
@@ -18,38 +18,41 @@ use super::outcome;
 #[path = "question_tests.rs"]
 mod tests;
 
-/// The field of a form that takes a whole answer as JSON.
+/// The only field of a form that takes the answer as JSON.
 const WHOLE: &str = "answer";
 
-/// A question that waits for its answer.
+/// The open question of a task.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
-    /// What the answer is given under. Another question, and the same one asked again, has another.
+pub(super) struct PendingQuestion {
+    /// The key of the form and of its answer. It holds the task's generation, so an answer to an earlier question, or to
+    /// the same one asked again, does not match.
     key: String,
     message: String,
     schema: Form,
     pub(super) number: usize,
 }
 
-/// What a form looks like. Forms have fields of simple types; other answers are written as JSON.
+/// The schema of a form. MCP allows fields of simple types only.
 #[derive(Clone, Debug)]
 enum Form {
+    /// Every field of the answer is a field of the form.
     Fields(ElicitationSchema),
-    Whole(ElicitationSchema),
+    /// One text field that takes the whole answer as JSON.
+    Json(ElicitationSchema),
 }
 
-/// What comes of showing a form.
+/// What the user did with a form.
 #[derive(Clone, Debug)]
-pub(super) enum Given {
-    /// The message that answers, or declines to.
+pub(super) enum FormResponse {
+    /// The message that answers the question, or declines it.
     Answer(Message),
-    /// The form was put away without a choice: the question stays open.
-    Nothing,
+    /// The form was closed without a choice: the question stays open.
+    Dismissed,
 }
 
-impl Asked {
-    /// What a task asks now.
-    pub(super) fn by(task: &Task) -> Option<Self> {
+impl PendingQuestion {
+    /// The question of a task that waits for input; `None` for any other task.
+    pub(super) fn of(task: &Task) -> Option<Self> {
         let status = task.status.as_ref()?;
         if status.state != TaskState::InputRequired {
             return None;
@@ -57,16 +60,16 @@ impl Asked {
         let Question { schema, number, .. } = extension::question(task)?;
         Some(Self {
             key: format!("question-{}", task.generation),
-            // What was wrong with an earlier answer is part of it.
+            // The message includes what was wrong with an earlier answer.
             message: outcome::text(status.message.as_ref()?),
             schema: Form::of(&schema)?,
             number,
         })
     }
 
-    /// The form, as a request to show it.
+    /// The parameters of the request to show the form.
     pub(super) fn form(&self) -> ElicitRequestParams {
-        let (Form::Fields(schema) | Form::Whole(schema)) = &self.schema;
+        let (Form::Fields(schema) | Form::Json(schema)) = &self.schema;
         ElicitRequestParams::FormElicitationParams {
             meta: None,
             message: self.message.clone(),
@@ -74,39 +77,42 @@ impl Asked {
         }
     }
 
-    /// The form among what a client is asked.
+    /// The form in the list that a task or an `InputRequiredResult` holds.
     pub(super) fn requests(&self) -> InputRequests {
         let request = InputRequest::Elicitation(ElicitRequest::new(self.form()));
         InputRequests::from([(self.key.clone(), request)])
     }
 
-    /// The call ends here and is to be made again with the answer.
+    /// The result that asks the client to repeat the call with the answer and this state.
     pub(super) fn required(&self, state: String) -> InputRequiredResult {
         InputRequiredResult::new(Some(self.requests()), Some(state))
     }
 
-    /// The message that answers, if a client's responses have one for this question.
-    pub(super) fn answered(&self, task: &Task, responses: &InputResponses) -> Option<Given> {
+    /// Finds this question's response among those that a client sent.
+    pub(super) fn find_response(
+        &self,
+        task: &Task,
+        responses: &InputResponses,
+    ) -> Option<FormResponse> {
         let response = responses.get(&self.key)?.clone();
         let result: ElicitResult = serde_json::from_value(response).ok()?;
-        Some(self.given(task, result))
+        Some(self.response(task, result))
     }
 
-    /// What a client's user said.
-    pub(super) fn given(&self, task: &Task, result: ElicitResult) -> Given {
+    pub(super) fn response(&self, task: &Task, result: ElicitResult) -> FormResponse {
         match result.action {
             ElicitationAction::Accept => {
-                Given::Answer(self.answer(task, Some(self.content(result.content))))
+                FormResponse::Answer(self.answer(task, Some(self.content(result.content))))
             }
-            ElicitationAction::Decline => Given::Answer(self.answer(task, None)),
-            _ => Given::Nothing,
+            ElicitationAction::Decline => FormResponse::Answer(self.answer(task, None)),
+            _ => FormResponse::Dismissed,
         }
     }
 
-    /// What a form was filled in with.
+    /// The answer in a filled form. Text that is not JSON is passed on as it is: the skill then says what is wrong.
     fn content(&self, content: Option<Value>) -> Value {
         let content = content.unwrap_or_else(|| Value::Object(Map::new()));
-        let Form::Whole(_) = self.schema else {
+        let Form::Json(_) = self.schema else {
             return content;
         };
         let whole = content.get(WHOLE).and_then(Value::as_str);
@@ -114,8 +120,8 @@ impl Asked {
         parsed.unwrap_or(content)
     }
 
-    /// The message that answers. The same answer to the same question is the same message, so that one that is
-    /// sent again is not taken twice.
+    /// The message that answers the question, or declines it (`None`). Its id is a hash of task, question and answer, so
+    /// an answer that is sent twice is the same message and counts once.
     fn answer(&self, task: &Task, answer: Option<Value>) -> Message {
         let mut hash = Sha256::new();
         let written = answer.as_ref().map(Value::to_string).unwrap_or_default();
@@ -133,9 +139,9 @@ impl Asked {
     }
 }
 
-/// A request with an answer to what this task asks as it was seen: of two who answer the same question one is told
-/// that it is answered.
-pub(super) fn message(answer: Message, task: &Task) -> SendMessageRequest {
+/// The request that sends an answer. It names the generation of the task that showed the question, so of two concurrent
+/// answers the second fails with `TaskGenerationMismatch`.
+pub(super) fn answer_request(answer: Message, task: &Task) -> SendMessageRequest {
     let mut request = SendMessageRequest::from(answer);
     let configuration = request.configuration.get_or_insert_default();
     configuration.if_generation_match = Some(task.generation);
@@ -158,11 +164,11 @@ impl Form {
             },
             "required": [WHOLE],
         });
-        serde_json::from_value(whole).ok().map(Self::Whole)
+        serde_json::from_value(whole).ok().map(Self::Json)
     }
 }
 
-/// A schema as the fields of a form, if it has only such.
+/// The schema as a form, if all its fields have types that forms allow.
 fn fields(schema: &Value) -> Option<ElicitationSchema> {
     let mut schema = schema.clone();
     for (_, field) in schema.get_mut("properties")?.as_object_mut()? {
@@ -171,7 +177,8 @@ fn fields(schema: &Value) -> Option<ElicitationSchema> {
     serde_json::from_value(schema).ok()
 }
 
-/// What may be left out is `null` in a schema made from a type; in a form it is left out.
+/// Rewrites a field to what forms allow. Schemas made from Rust types write an optional field as "or null"; in a form it
+/// is a field that is not required.
 fn simplify(field: &mut Value) {
     let Some(field) = field.as_object_mut() else {
         return;
@@ -184,17 +191,18 @@ fn simplify(field: &mut Value) {
     if field.get("default") == Some(&Value::Null) {
         field.remove("default");
     }
-    // Rust's own names for the sizes of numbers.
+    // `schemars` writes Rust's integer types here, which forms do not know.
     if field.get("type") != Some(&json!("string")) {
         field.remove("format");
     }
 }
 
-/// What a state is good for: this caller, this tool, this input.
+/// A hash of caller, tool and input. A sealed state is valid only for the call with the same digest, so a client cannot
+/// use the state of one call to answer another.
 #[derive(Clone, Debug)]
-pub(super) struct Bond(Vec<u8>);
+pub(super) struct CallDigest(Vec<u8>);
 
-impl Bond {
+impl CallDigest {
     pub(super) fn new(caller: &str, tool: &str, input: &Value) -> Self {
         let mut hash = Sha256::new();
         for part in [caller, tool, &input.to_string()] {
@@ -205,16 +213,17 @@ impl Bond {
     }
 }
 
-/// Signs the states that clients carry from one call to the next.
+/// Seals and opens the `requestState` of revision 2026-07-28: the id of the task that asks. The client
+/// sends it back with the answer, so the server keeps nothing between the two calls.
 #[derive(Debug)]
-pub(super) struct Seal {
+pub(super) struct StateSeal {
     codec: RequestStateCodec,
     time: Duration,
 }
 
-impl Seal {
+impl StateSeal {
     pub(super) fn new(key: &[u8], time: Duration) -> Self {
-        // A key that is too short is made one that is not; how hard it is to guess stays its owner's affair.
+        // The codec wants 32 bytes. Hashing does not make a weak key strong.
         let key = Sha256::digest(key).to_vec();
         Self {
             codec: RequestStateCodec::new_unchecked(key),
@@ -222,17 +231,18 @@ impl Seal {
         }
     }
 
-    /// The state of a call that waits for the answer of this task's question.
-    pub(super) fn close(&self, task: &str, bond: &Bond) -> String {
-        let options = SealOptions::new().associated_data(&bond.0).ttl(self.time);
+    /// The state of a call that waits for an answer to its task.
+    pub(super) fn seal(&self, task: &str, digest: &CallDigest) -> String {
+        let options = SealOptions::new().associated_data(&digest.0).ttl(self.time);
         self.codec.seal_with(task.as_bytes(), &options)
     }
 
-    /// The task of a state. One that is not ours, is too old, or belongs to another call tells nothing more.
-    pub(super) fn open(&self, state: &str, bond: &Bond) -> Result<String, ErrorData> {
-        let opened = self.codec.open_with(state, &bond.0).ok();
+    /// The id of the task in a state. The error does not say whether the state was forged, expired or made for another
+    /// call.
+    pub(super) fn open(&self, state: &str, digest: &CallDigest) -> Result<String, ErrorData> {
+        let opened = self.codec.open_with(state, &digest.0).ok();
         let task = opened.and_then(|task| String::from_utf8(task).ok());
-        let wrong = "requestState does not belong to this call, or is too old";
+        let wrong = "requestState is invalid for this call, or has expired";
         task.ok_or_else(|| ErrorData::invalid_params(wrong, None))
     }
 }

@@ -1,9 +1,9 @@
-//! Questions become elicitations, and answers come back.
+//! Which form a question becomes, and which call a sealed state is valid for.
 
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use super::{Bond, Form, Seal};
+use super::{CallDigest, Form, StateSeal};
 
 fn schema<T: JsonSchema>() -> Value {
     schemars::schema_for!(T).to_value()
@@ -37,7 +37,7 @@ fn a_question_of_simple_fields_is_a_form() {
 
 #[test]
 fn an_answer_of_any_other_shape_is_written_as_json() {
-    let Some(Form::Whole(form)) = Form::of(&schema::<Nested>()) else {
+    let Some(Form::Json(form)) = Form::of(&schema::<Nested>()) else {
         panic!("it is a form of fields");
     };
     let form = serde_json::to_value(form).unwrap();
@@ -48,21 +48,21 @@ fn an_answer_of_any_other_shape_is_written_as_json() {
 
 #[test]
 fn a_state_is_good_for_one_call_of_one_caller() {
-    let seal = Seal::new(b"key", std::time::Duration::from_secs(60));
+    let seal = StateSeal::new(b"key", std::time::Duration::from_secs(60));
     let input = json!({ "what": "a lamp" });
-    let bond = Bond::new("ada", "order", &input);
-    let state = seal.close("task", &bond);
-    assert_eq!(seal.open(&state, &bond).unwrap(), "task");
+    let digest = CallDigest::new("ada", "order", &input);
+    let state = seal.seal("task", &digest);
+    assert_eq!(seal.open(&state, &digest).unwrap(), "task");
     for other in [
-        Bond::new("bob", "order", &input),
-        Bond::new("ada", "greet", &input),
-        Bond::new("ada", "order", &json!({ "what": "two lamps" })),
-        // What one part ends with is not what the next begins with.
-        Bond::new("adao", "rder", &input),
+        CallDigest::new("bob", "order", &input),
+        CallDigest::new("ada", "greet", &input),
+        CallDigest::new("ada", "order", &json!({ "what": "two lamps" })),
+        // The border between two parts counts: "ab" + "c" is not "a" + "bc".
+        CallDigest::new("adao", "rder", &input),
     ] {
         assert!(seal.open(&state, &other).is_err(), "{other:?}");
     }
-    assert!(seal.open(&format!("{state}x"), &bond).is_err());
-    let another = Seal::new(b"another key", std::time::Duration::from_secs(60));
-    assert!(another.open(&state, &bond).is_err());
+    assert!(seal.open(&format!("{state}x"), &digest).is_err());
+    let another = StateSeal::new(b"another key", std::time::Duration::from_secs(60));
+    assert!(another.open(&state, &digest).is_err());
 }

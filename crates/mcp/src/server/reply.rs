@@ -1,4 +1,4 @@
-//! Replies in sessions: the library streams them all, also those in which nothing streams.
+//! Turns an event stream that holds a single message back into a JSON reply. In a session the library streams every reply.
 
 use std::time::Duration;
 
@@ -20,15 +20,15 @@ mod tests;
 const STREAM: &str = "text/event-stream";
 const JSON: &str = "application/json";
 
-/// What the library adds to a stream, so that nobody in between keeps it.
+/// The header that the library adds to streams so that proxies do not buffer them.
 const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// Whether a client would rather have a stream than JSON, where either would do.
+/// Whether the `Accept` header gives event streams a higher weight than JSON.
 pub(super) fn prefers_streams(headers: &HeaderMap) -> bool {
     weight(headers, STREAM) > weight(headers, JSON)
 }
 
-/// How much a client wants a type, from 0 to 1 (RFC 9110, 12.4.2); what it does not say is as good as any.
+/// The weight of a media type in `Accept`, from 0 to 1 (RFC 9110, 12.4.2); 1 where none is given.
 fn weight(headers: &HeaderMap, wanted: &str) -> f64 {
     let accepted = headers.get_all(ACCEPT).iter();
     let accepted = accepted.filter_map(|it| it.to_str().ok());
@@ -44,8 +44,10 @@ fn weight(headers: &HeaderMap, wanted: &str) -> f64 {
     weight.unwrap_or(1.0).clamp(0.0, 1.0)
 }
 
-/// A stream of one message becomes that message, if it comes soon enough. Everything else stays as it is.
-pub(super) async fn settled(response: Response, hold: Duration) -> Response {
+/// Reads the stream until its first message, for at most `hold`. If that message is the response, it is sent as JSON.
+/// Otherwise (a notification or request comes first, or nothing within `hold`) the reply stays a stream, beginning with
+/// the events that were read.
+pub(super) async fn single_message_as_json(response: Response, hold: Duration) -> Response {
     let kind = response.headers().get(CONTENT_TYPE);
     if kind.is_none_or(|kind| kind != STREAM) {
         return response;
@@ -56,7 +58,7 @@ pub(super) async fn settled(response: Response, hold: Duration) -> Response {
     while let Ok(Some(frame)) = timeout_at(end, body.frame()).await {
         let event = match frame.map(|frame| frame.into_data()) {
             Ok(Ok(event)) => event,
-            // There is nothing but data in a stream of events.
+            // An event stream has no trailers to keep.
             Ok(Err(_)) => continue,
             Err(error) => {
                 held.push(Err(error));
@@ -76,7 +78,7 @@ pub(super) async fn settled(response: Response, hold: Duration) -> Response {
                 held.push(Ok(event));
                 break;
             }
-            // It says how to come back, or that it is there.
+            // An event without data: a retry interval or a keep-alive comment.
             None => held.push(Ok(event)),
         }
     }
@@ -84,14 +86,14 @@ pub(super) async fn settled(response: Response, hold: Duration) -> Response {
     Response::from_parts(parts, Body::from_stream(body))
 }
 
-/// The message of an event. The library writes each into one line.
+/// The data of an event. The library writes it on one line.
 fn message(event: &[u8]) -> Option<&[u8]> {
     let mut lines = event.split(|byte| *byte == b'\n');
     let data = lines.find_map(|line| line.strip_prefix(b"data:"))?;
     Some(data.trim_ascii()).filter(|data| !data.is_empty())
 }
 
-/// Whether a message is an answer: after it there is no other.
+/// Whether a message is a response, which is the last one in the stream.
 fn is_last(message: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Named {

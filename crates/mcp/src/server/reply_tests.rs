@@ -1,4 +1,4 @@
-//! What becomes JSON, and what stays a stream.
+//! Which replies become JSON, and which stay a stream.
 
 use std::time::Duration;
 
@@ -7,21 +7,20 @@ use ::http::{HeaderMap, Response};
 use axum::body::{Body, Bytes, to_bytes};
 use futures_util::{StreamExt as _, stream};
 
-use super::{prefers_streams, settled};
+use super::{prefers_streams, single_message_as_json};
 
 const PRIMING: &str = "data: \nid: 0/1\nretry: 3000\n\n";
 const ANSWER: &str = "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"method\":1}}\nid: 1/1\n\n";
 const NOTE: &str = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n";
 
-/// What becomes of a stream of these events, after which it stays open.
+/// The reply to a stream that sends these events and then stays open.
 async fn after(events: &[&'static str]) -> (String, String) {
     let events: Vec<_> = events.iter().map(|it| Ok(Bytes::from(*it))).collect();
     let count = events.len();
     let events = stream::iter(events).chain(stream::pending::<Result<_, axum::Error>>());
-    // Nothing comes after the events; the reader takes as many as there are.
     let response = Response::builder().header(CONTENT_TYPE, "text/event-stream");
     let response = response.body(Body::from_stream(events)).unwrap();
-    let response = settled(response, Duration::from_secs(60)).await;
+    let response = single_message_as_json(response, Duration::from_secs(60)).await;
     let kind = response.headers()[CONTENT_TYPE]
         .to_str()
         .unwrap()
@@ -50,7 +49,7 @@ async fn what_streams_is_streamed_whole() {
     for events in [
         &[PRIMING, NOTE, ANSWER][..],
         &[NOTE, ANSWER],
-        // Nothing comes in time: whoever waits can see that somebody works on it.
+        // No message within the time: the client gets the open stream.
         &[PRIMING, ":\n\n"],
     ] {
         let (kind, body) = after(events).await;

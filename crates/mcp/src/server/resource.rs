@@ -1,4 +1,4 @@
-//! Tasks and what they made, as resources: `monas://tasks/ID` and `monas://tasks/ID/artifacts/ID`.
+//! Tasks and their artifacts as resources: `monas://tasks/ID` and `monas://tasks/ID/artifacts/ID`.
 
 use a2a::types::wire::WireMessage as _;
 use a2a::types::{Artifact, Content, ListTasksRequest, Part, Task};
@@ -17,21 +17,20 @@ use super::{Handler, refused};
 
 const TASKS: &str = "monas://tasks/";
 
-/// How many tasks a page has; their artifacts come with them.
+/// How many tasks one page lists, each with its artifacts.
 const PAGE: i32 = 50;
 
-/// What can be read though it is not listed.
+/// The URI templates of what can be read.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
     vec![
         ResourceTemplate::new(format!("{TASKS}{{id}}"), "task")
-            .with_description("A task: how it stands and what it made, as A2A writes it.")
+            .with_description("A task: its state and its artifacts, as A2A JSON.")
             .with_mime_type("application/json"),
         ResourceTemplate::new(format!("{TASKS}{{id}}/artifacts/{{artifact}}"), "artifact")
-            .with_description("Something that a task made."),
+            .with_description("An artifact of a task."),
     ]
 }
 
-/// A task as a resource.
 fn of_task(task: &Task) -> Resource {
     let state = task.status.as_ref().and_then(|status| status.state.name());
     let state = state.unwrap_or_default().trim_start_matches("TASK_STATE_");
@@ -44,7 +43,6 @@ fn of_task(task: &Task) -> Resource {
         .with_mime_type("application/json")
 }
 
-/// Something that a task made, as a resource.
 pub(super) fn of_artifact(task: &Task, artifact: &Artifact) -> Resource {
     let id = utf8_percent_encode(&artifact.artifact_id, NON_ALPHANUMERIC);
     let name = match artifact.name.is_empty() {
@@ -62,7 +60,7 @@ pub(super) fn of_artifact(task: &Task, artifact: &Artifact) -> Resource {
 }
 
 impl Handler {
-    /// The tasks of whoever asks, those that changed last first, each with what it made.
+    /// `resources/list`: the caller's tasks, last changed first, each followed by its artifacts.
     pub(super) async fn resources(
         &self,
         page: Option<PaginatedRequestParams>,
@@ -89,7 +87,7 @@ impl Handler {
         Ok(list.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
     }
 
-    /// A task, or something that one made.
+    /// `resources/read`. A task of another caller looks like one that does not exist.
     pub(super) async fn read(
         &self,
         uri: &str,
@@ -97,7 +95,7 @@ impl Handler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let missing = || {
             let data = json!({ "uri": uri });
-            ErrorData::resource_not_found(format!("there is no resource {uri}"), Some(data))
+            ErrorData::resource_not_found(format!("unknown resource {uri}"), Some(data))
         };
         let path = uri.strip_prefix(TASKS).ok_or_else(missing)?;
         let (id, artifact) = match path.split_once("/artifacts/") {

@@ -1,4 +1,4 @@
-//! Sessions of the older wire, and which of their requests are under way.
+//! Sessions of revision 2025-11-25, and which of their requests are open.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,30 +19,35 @@ use rmcp::transport::{Transport, WorkerTransport};
 
 use crate::limits::Limits;
 
-/// The requests of one session that are not answered yet, each with a number that tells it from a later one of the same
-/// id. Two of the same id at a time would have one answer between them, and one of the two would wait forever.
+/// The open requests of one session, or of standard input: those that are not answered yet.
+///
+/// The library finds the stream of a response by the request's id. Two open requests with the same id would share one
+/// response, and the other would wait forever; so the second is refused. Each request has a number besides its id,
+/// because an id may be used again once it is answered, and the end of the first request can be noticed twice: where the
+/// response is sent (`TrackedTransport`) and where it is read (`create_stream`). The number keeps the second notice from
+/// removing a later request with the same id.
 #[derive(Clone, Debug, Default)]
-pub(super) struct InFlight(Arc<Mutex<Requests>>);
+pub(super) struct OpenRequests(Arc<Mutex<Requests>>);
 
 #[derive(Debug, Default)]
 struct Requests {
     numbers: HashMap<RequestId, u64>,
     last: u64,
-    /// Both sides have said who they are, which is done once.
+    /// An `initialize` was accepted; another one is refused.
     initialized: bool,
 }
 
-impl InFlight {
-    /// Takes up a request, or says why not.
+impl OpenRequests {
+    /// Adds a request and returns its number. Fails for an id that is open, and for a second `initialize`.
     pub(super) fn begin(&self, request: &JsonRpcRequest<ClientRequest>) -> Result<u64, ErrorData> {
         let mut requests = self.lock();
         let refuse = |why: &'static str| Err(ErrorData::invalid_request(why, None));
         let initializes = matches!(request.request, ClientRequest::InitializeRequest(_));
         if initializes && requests.initialized {
-            return refuse("the session is initialized already");
+            return refuse("session already initialized");
         }
         if requests.numbers.contains_key(&request.id) {
-            return refuse("a request of this id is under way");
+            return refuse("a request with this id is already open");
         }
         requests.initialized |= initializes;
         requests.last += 1;
@@ -51,7 +56,7 @@ impl InFlight {
         Ok(number)
     }
 
-    /// The request of this number is answered.
+    /// Removes a request that was answered, unless its id stands for a later request.
     fn end(&self, id: &RequestId, number: u64) {
         let mut requests = self.lock();
         if requests.numbers.get(id) == Some(&number) {
@@ -59,7 +64,7 @@ impl InFlight {
         }
     }
 
-    /// Whatever is under way by this id is answered, or is not going to be.
+    /// Removes the request with this id, of any number: it was answered, or the client cancelled it.
     pub(super) fn forget(&self, id: &RequestId) {
         self.lock().numbers.remove(id);
     }
@@ -73,7 +78,7 @@ impl InFlight {
     }
 }
 
-/// Which request a message of ours answers.
+/// The id of the request that a message answers.
 pub(super) fn answered(message: &ServerJsonRpcMessage) -> Option<&RequestId> {
     match message {
         ServerJsonRpcMessage::Response(response) => Some(&response.id),
@@ -82,8 +87,8 @@ pub(super) fn answered(message: &ServerJsonRpcMessage) -> Option<&RequestId> {
     }
 }
 
-/// Which request a client gave up: the library does not answer it any more.
-pub(super) fn given_up(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
+/// The id of the request that a message cancels: the library sends no response to it.
+pub(super) fn cancelled(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     match message {
         ClientJsonRpcMessage::Notification(it) => match &it.notification {
             ClientNotification::CancelledNotification(it) => it.params.request_id.as_ref(),
@@ -93,11 +98,11 @@ pub(super) fn given_up(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     }
 }
 
-/// All sessions of a server: the library's, in which no id stands for two requests.
+/// All sessions of a server: those of the library, each with its open requests.
 #[derive(Debug)]
 pub(super) struct Sessions {
     inner: LocalSessionManager,
-    in_flight: Mutex<HashMap<SessionId, InFlight>>,
+    open_requests: Mutex<HashMap<SessionId, OpenRequests>>,
 }
 
 impl Sessions {
@@ -106,27 +111,26 @@ impl Sessions {
         inner.session_config.keep_alive = Some(limits.session_idle);
         Self {
             inner,
-            in_flight: Mutex::default(),
+            open_requests: Mutex::default(),
         }
     }
 
-    /// Those that are open.
+    /// The ids of the open sessions.
     pub(super) async fn open(&self) -> Vec<SessionId> {
         self.inner.sessions.read().await.keys().cloned().collect()
     }
 
-    /// How many are open.
     pub(super) async fn count(&self) -> usize {
         self.inner.sessions.read().await.len()
     }
 
-    fn in_flight(&self, id: &SessionId) -> InFlight {
+    fn open_requests(&self, id: &SessionId) -> OpenRequests {
         let all = self.lock();
         all.get(id).cloned().unwrap_or_default()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, InFlight>> {
-        self.in_flight
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, OpenRequests>> {
+        self.open_requests
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
@@ -134,13 +138,19 @@ impl Sessions {
 
 impl SessionManager for Sessions {
     type Error = LocalSessionManagerError;
-    type Transport = Watched<WorkerTransport<LocalSessionWorker>>;
+    type Transport = TrackedTransport<WorkerTransport<LocalSessionWorker>>;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
         let (id, inner) = self.inner.create_session().await?;
-        let in_flight = InFlight::default();
-        self.lock().insert(id.clone(), in_flight.clone());
-        Ok((id, Watched { inner, in_flight }))
+        let open_requests = OpenRequests::default();
+        self.lock().insert(id.clone(), open_requests.clone());
+        Ok((
+            id,
+            TrackedTransport {
+                inner,
+                open_requests,
+            },
+        ))
     }
 
     async fn initialize_session(
@@ -149,8 +159,8 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Self::Error> {
         if let ClientJsonRpcMessage::Request(request) = &message {
-            // The first request of a session is never one too many.
-            let _ = self.in_flight(id).begin(request);
+            // Cannot fail: it is the first request of the session.
+            let _ = self.open_requests(id).begin(request);
         }
         self.inner.initialize_session(id, message).await
     }
@@ -169,9 +179,9 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        let in_flight = self.in_flight(id);
+        let open_requests = self.open_requests(id);
         let begun = match &message {
-            ClientJsonRpcMessage::Request(request) => match in_flight.begin(request) {
+            ClientJsonRpcMessage::Request(request) => match open_requests.begin(request) {
                 Ok(number) => Some((request.id.clone(), number)),
                 Err(error) => {
                     let refusal = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
@@ -181,23 +191,23 @@ impl SessionManager for Sessions {
             },
             _ => None,
         };
-        let told = match self.inner.create_stream(id, message).await {
-            Ok(told) => told,
+        let events = match self.inner.create_stream(id, message).await {
+            Ok(events) => events,
             Err(error) => {
                 if let Some((id, number)) = begun {
-                    in_flight.end(&id, number);
+                    open_requests.end(&id, number);
                 }
                 return Err(error);
             }
         };
-        // Whoever has the answer may use the id again at once.
-        let told = told.inspect(move |said| {
-            let answers = said.message.as_deref().and_then(answered).is_some();
+        // A client that has read the response may use the id again at once, so the id is free before it is read.
+        let events = events.inspect(move |event| {
+            let answers = event.message.as_deref().and_then(answered).is_some();
             if let (true, Some((id, number))) = (answers, &begun) {
-                in_flight.end(id, *number);
+                open_requests.end(id, *number);
             }
         });
-        Ok(told.right_stream())
+        Ok(events.right_stream())
     }
 
     async fn accept_message(
@@ -205,10 +215,10 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<(), Self::Error> {
-        let given_up = given_up(&message).cloned();
+        let cancelled = cancelled(&message).cloned();
         self.inner.accept_message(id, message).await?;
-        if let Some(request) = given_up {
-            self.in_flight(id).forget(&request);
+        if let Some(request) = cancelled {
+            self.open_requests(id).forget(&request);
         }
         Ok(())
     }
@@ -229,14 +239,15 @@ impl SessionManager for Sessions {
     }
 }
 
-/// A session's own end of its messages. Answers pass here also when nobody listens any more.
+/// The library's transport of a session, which notes the responses: they pass here also when the client has disconnected
+/// and its stream is not read.
 #[derive(Debug)]
-pub(super) struct Watched<T> {
+pub(super) struct TrackedTransport<T> {
     inner: T,
-    in_flight: InFlight,
+    open_requests: OpenRequests,
 }
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for Watched<T> {
+impl<T: Transport<RoleServer>> Transport<RoleServer> for TrackedTransport<T> {
     type Error = T::Error;
 
     fn send(
@@ -244,13 +255,13 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Watched<T> {
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let answers = answered(&message).cloned();
-        let answers = answers.and_then(|id| Some((self.in_flight.number(&id)?, id)));
-        let in_flight = self.in_flight.clone();
+        let answers = answers.and_then(|id| Some((self.open_requests.number(&id)?, id)));
+        let open_requests = self.open_requests.clone();
         let sending = self.inner.send(message);
         async move {
             let sent = sending.await;
             if let Some((number, id)) = answers {
-                in_flight.end(&id, number);
+                open_requests.end(&id, number);
             }
             sent
         }

@@ -1,4 +1,4 @@
-//! One client, on standard input and output: a message in each line.
+//! Serves one client on standard input and output, with one message on each line.
 
 use std::io;
 
@@ -13,13 +13,13 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::session::{InFlight, answered, given_up};
+use super::session::{OpenRequests, answered, cancelled};
 
-/// How many lines may wait to be written.
+/// How many lines may be queued for writing; then senders wait.
 const WAITING: usize = 64;
 
-/// Serves whoever started this process, until they close its input or `stopping` ends. Nothing else may be written to
-/// standard output meanwhile. A request has at most `max` bytes.
+/// Serves the process that started this one, until it closes our standard input or `stopping` is cancelled. Nothing else
+/// may write to standard output meanwhile. A line longer than `max` bytes is answered with an error.
 pub async fn stdio<H: ServerHandler>(
     handler: H,
     max: usize,
@@ -29,7 +29,7 @@ pub async fn stdio<H: ServerHandler>(
     lines(handler, streams, max, stopping).await
 }
 
-/// The same on any two streams: what is read, and what is written.
+/// The same on any pair of streams: the one to read, and the one to write.
 pub async fn lines<H: ServerHandler>(
     handler: H,
     (read, write): (
@@ -39,17 +39,17 @@ pub async fn lines<H: ServerHandler>(
     max: usize,
     stopping: CancellationToken,
 ) -> Result<(), Box<ServerInitializeError>> {
-    let lines = Lines::new(read, write, max);
+    let lines = LineTransport::new(read, write, max);
     let serving =
         serve_server_with_ct::<_, _, _, TransportAdapterIdentity>(handler, lines, stopping).await;
     match serving {
         Ok(serving) => {
             if let Err(error) = serving.waiting().await {
-                tracing::error!(%error, "the session broke");
+                tracing::error!(%error, "MCP session on standard input failed");
             }
             Ok(())
         }
-        // Nobody said anything, and that is fine.
+        // The input was closed before a client initialized: not an error.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
             Ok(())
         }
@@ -57,32 +57,42 @@ pub async fn lines<H: ServerHandler>(
     }
 }
 
-/// Messages in lines. What is none is answered here, and the next line is read.
-struct Lines<R> {
+/// The transport that the library reads and writes: one message on each line.
+///
+/// It replaces the library's own reader, which drops a line that is not JSON or is too long, so that the client waits
+/// for a reply. Here such a line is answered with an error and the next one is read; the rest of a line that is too long
+/// is skipped as it arrives, so it never fills memory. A notification is never answered, also if it cannot be parsed.
+///
+/// Reading: [`receive`](Transport::receive) may be dropped at any await, since the library selects over it. So the line
+/// that is half read is a field, and an error reply is put into `reply` first and sent when the queue has room.
+///
+/// Writing: one task owns the output and writes line by line, since several responses may be ready at once and two
+/// writers would mix their lines. [`close`](Transport::close) ends the queue and waits until all of it is written; a
+/// transport that is dropped instead aborts the task.
+struct LineTransport<R> {
     read: BufReader<R>,
-    /// What is there of the next line. It stays when reading is interrupted.
+    /// The part of the next line that was read. Kept when `receive` is dropped.
     line: Vec<u8>,
-    /// The rest of the line is not looked at: it is too long.
+    /// The line is too long: its bytes are dropped up to the next line end.
     skipping: bool,
     max: usize,
-    /// To say no in a moment when there is room for it.
-    complaint: Option<Bytes>,
-    in_flight: InFlight,
+    /// An error reply that waits for room in the queue.
+    reply: Option<Bytes>,
+    open_requests: OpenRequests,
     out: Option<mpsc::Sender<Line>>,
     writer: JoinSet<()>,
 }
 
-/// A line to be written, and whom to tell that it was.
+/// A line to write, and the sender that waits for the result.
 type Line = (Bytes, Option<oneshot::Sender<io::Result<()>>>);
 
-/// What came of reading.
-enum Read {
+enum LineRead {
     Line,
     TooLong,
     End,
 }
 
-impl<R: AsyncRead + Send + Unpin> Lines<R> {
+impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
     fn new(read: R, write: impl AsyncWrite + Send + Unpin + 'static, max: usize) -> Self {
         let (out, lines) = mpsc::channel(WAITING);
         let mut writer = JoinSet::new();
@@ -92,22 +102,22 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
             line: Vec::new(),
             skipping: false,
             max,
-            complaint: None,
-            in_flight: InFlight::default(),
+            reply: None,
+            open_requests: OpenRequests::default(),
             out: Some(out),
             writer,
         }
     }
 
-    /// Reads on until a line is whole. May be dropped at any time and called again.
-    async fn read_line(&mut self) -> Read {
+    /// Reads until a line is complete. May be dropped at any await and called again.
+    async fn read_line(&mut self) -> LineRead {
         loop {
             let there = match self.read.fill_buf().await {
-                Ok([]) => return Read::End,
+                Ok([]) => return LineRead::End,
                 Ok(there) => there,
                 Err(error) => {
-                    tracing::error!(%error, "the input cannot be read");
-                    return Read::End;
+                    tracing::error!(%error, "reading standard input failed");
+                    return LineRead::End;
                 }
             };
             let end = there.iter().position(|byte| *byte == b'\n');
@@ -123,47 +133,47 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
             self.read.consume(taken);
             self.skipping = end.is_none() && (skipped || too_long);
             if too_long {
-                return Read::TooLong;
+                return LineRead::TooLong;
             }
             if end.is_some() && !skipped {
-                return Read::Line;
+                return LineRead::Line;
             }
         }
     }
 
-    /// The message of the line that was read, or what to say about it. `None` is for what needs no answer.
-    fn understand(&self) -> Result<Option<ClientJsonRpcMessage>, Bytes> {
+    /// Parses the line that was read. `Err` is the error reply to it; `None` is a line that needs no reply.
+    fn parse(&self) -> Result<Option<ClientJsonRpcMessage>, Bytes> {
         let line = self.line.trim_ascii();
         if line.is_empty() {
             return Ok(None);
         }
         let message: ClientJsonRpcMessage = match serde_json::from_slice(line) {
             Ok(message) => message,
-            Err(error) => return misunderstood(line, &error).map_or(Ok(None), Err),
+            Err(error) => return parse_error(line, &error).map_or(Ok(None), Err),
         };
         if let ClientJsonRpcMessage::Request(request) = &message
-            && let Err(error) = self.in_flight.begin(request)
+            && let Err(error) = self.open_requests.begin(request)
         {
             let id = Some(&request.id);
-            return Err(complaint(error.code, &error.message, id));
+            return Err(error_reply(error.code, &error.message, id));
         }
-        if let Some(id) = given_up(&message) {
-            self.in_flight.forget(id);
+        if let Some(id) = cancelled(&message) {
+            self.open_requests.forget(id);
         }
         Ok(Some(message))
     }
 }
 
-impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
+impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
     type Error = io::Error;
 
     fn send(
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        // Whoever has the answer may use the id again at once.
+        // A client that has read the response may use the id again at once, so the id is free before it is written.
         if let Some(id) = answered(&message) {
-            self.in_flight.forget(id);
+            self.open_requests.forget(id);
         }
         let out = self.out.clone();
         async move {
@@ -178,24 +188,24 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            if self.complaint.is_some() {
+            if self.reply.is_some() {
                 let room = self.out.as_ref()?.reserve().await.ok()?;
-                let complaint = self.complaint.take()?;
-                room.send((complaint, None));
+                let reply = self.reply.take()?;
+                room.send((reply, None));
             }
             match self.read_line().await {
-                Read::End => return None,
-                Read::TooLong => {
-                    let why = format!("a message has at most {} bytes", self.max);
-                    self.complaint = Some(complaint(ErrorCode::INVALID_REQUEST, &why, None));
+                LineRead::End => return None,
+                LineRead::TooLong => {
+                    let why = format!("message larger than {} bytes", self.max);
+                    self.reply = Some(error_reply(ErrorCode::INVALID_REQUEST, &why, None));
                 }
-                Read::Line => {
-                    let understood = self.understand();
+                LineRead::Line => {
+                    let parsed = self.parse();
                     self.line.clear();
-                    match understood {
+                    match parsed {
                         Ok(Some(message)) => return Some(message),
                         Ok(None) => {}
-                        Err(why) => self.complaint = Some(why),
+                        Err(reply) => self.reply = Some(reply),
                     }
                 }
             }
@@ -209,7 +219,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
     }
 }
 
-/// Writes one line after the other, each whole.
+/// Writes lines until the queue ends. Continues after an error: every sender gets its own.
 async fn write_all(mut write: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Line>) {
     while let Some((line, done)) = lines.recv().await {
         let written = async {
@@ -219,7 +229,7 @@ async fn write_all(mut write: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver
         };
         let written = written.await;
         if let Err(error) = &written {
-            tracing::debug!(%error, "nobody reads the output");
+            tracing::debug!(%error, "writing standard output failed");
         }
         if let Some(done) = done {
             let _ = done.send(written);
@@ -227,26 +237,26 @@ async fn write_all(mut write: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver
     }
 }
 
-/// What to say about a line that is no message. A notification is never answered.
-fn misunderstood(line: &[u8], error: &serde_json::Error) -> Option<Bytes> {
-    let Ok(said) = serde_json::from_slice::<Value>(line) else {
-        let why = format!("this is no JSON: {error}");
-        return Some(complaint(ErrorCode::PARSE_ERROR, &why, None));
+/// The reply to a line that is not a message. `None` for a notification, which is never answered.
+fn parse_error(line: &[u8], error: &serde_json::Error) -> Option<Bytes> {
+    let Ok(json) = serde_json::from_slice::<Value>(line) else {
+        let why = format!("not JSON: {error}");
+        return Some(error_reply(ErrorCode::PARSE_ERROR, &why, None));
     };
-    if said.get("method").is_some() && said.get("id").is_none() {
-        tracing::debug!(%error, "a notification was not understood");
+    if json.get("method").is_some() && json.get("id").is_none() {
+        tracing::debug!(%error, "ignoring a notification that cannot be parsed");
         return None;
     }
-    let id = said.get("id");
+    let id = json.get("id");
     let id = id.and_then(|id| serde_json::from_value(id.clone()).ok());
-    Some(complaint(
+    Some(error_reply(
         ErrorCode::INVALID_REQUEST,
-        super::no_message(&said),
+        super::invalid_message(&json),
         id.as_ref(),
     ))
 }
 
-fn complaint(code: ErrorCode, why: &str, id: Option<&RequestId>) -> Bytes {
+fn error_reply(code: ErrorCode, why: &str, id: Option<&RequestId>) -> Bytes {
     let error = json!({ "code": code.0, "message": why });
     let reply = json!({ "jsonrpc": "2.0", "id": id, "error": error });
     reply.to_string().into()

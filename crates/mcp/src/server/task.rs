@@ -1,4 +1,4 @@
-//! Work that outlives its request: a task of the journal as a task of MCP.
+//! MCP tasks: `tasks/get`, `tasks/update` and `tasks/cancel`, answered from tasks of the journal.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::Value;
 
-use super::question::{self, Asked, Given};
+use super::question::{self, FormResponse, PendingQuestion};
 use super::{Handler, outcome, refused};
 use crate::limits::Limits;
 
-/// The answer to a call that goes on without its request.
+/// The reply to a call that continues after its request.
 pub(super) fn created(limits: &Limits, task: &Task) -> CreateTaskResult {
     let mut seed = described(limits, task);
     seed.status = match task.status.as_ref().map(|status| status.state) {
@@ -25,7 +25,7 @@ pub(super) fn created(limits: &Limits, task: &Task) -> CreateTaskResult {
     CreateTaskResult::new(seed)
 }
 
-/// When a task was made, which its id tells.
+/// When a task was created: the time in its id (UUID version 7).
 pub(super) fn created_at(task: &Task) -> Timestamp {
     let id = uuid::Uuid::parse_str(&task.id).ok();
     let made = id.and_then(|id| id.get_timestamp());
@@ -39,7 +39,7 @@ pub(super) fn created_at(task: &Task) -> Timestamp {
     }
 }
 
-/// What is said of a task whatever it does.
+/// The fields that a task has in every state.
 fn described(limits: &Limits, task: &Task) -> mcp::Task {
     let made = created_at(task);
     let status = task.status.as_ref();
@@ -57,7 +57,7 @@ fn described(limits: &Limits, task: &Task) -> mcp::Task {
 }
 
 impl Handler {
-    /// A task as it is now, with what came of it or what it asks.
+    /// `tasks/get`: the task with its result or its open question.
     pub(super) async fn show_task(
         &self,
         id: &str,
@@ -66,9 +66,9 @@ impl Handler {
         let task = self.load(id, context).await?;
         let payload = match task.status.as_ref().map(|status| status.state) {
             Some(TaskState::Canceled) => TaskPayload::Cancelled,
-            Some(TaskState::InputRequired) => match Asked::by(&task) {
-                Some(asked) => TaskPayload::InputRequired {
-                    input_requests: asked.requests(),
+            Some(TaskState::InputRequired) => match PendingQuestion::of(&task) {
+                Some(question) => TaskPayload::InputRequired {
+                    input_requests: question.requests(),
                 },
                 None => TaskPayload::Working,
             },
@@ -79,9 +79,9 @@ impl Handler {
         Ok(GetTaskResult::new(DetailedTask::new(described, payload)))
     }
 
-    /// What comes of a task that has ended: a result, also of one that failed, or the error of one that crashed.
+    /// The payload of a task that ended: a result, also if the task failed, or the error of a skill that crashed.
     fn ended(&self, task: &Task) -> TaskPayload {
-        let writer = outcome::Writer {
+        let writer = outcome::ResultWriter {
             authority: &self.inner.config.authority,
             modern: true,
         };
@@ -95,25 +95,25 @@ impl Handler {
         }
     }
 
-    /// Takes the answer to what a task asks. What it does not ask is not for it.
+    /// `tasks/update`: answers the open question. Responses to other questions are ignored.
     pub(super) async fn answer_task(
         &self,
         request: UpdateTaskParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let task = self.load(&request.task_id, context).await?;
-        let asked = Asked::by(&task);
-        let answer = asked.and_then(|asked| asked.answered(&task, &request.input_responses));
-        let Some(Given::Answer(answer)) = answer else {
+        let question = PendingQuestion::of(&task);
+        let answer = question.and_then(|it| it.find_response(&task, &request.input_responses));
+        let Some(FormResponse::Answer(answer)) = answer else {
             return Ok(());
         };
-        let mut request = question::message(answer, &task);
+        let mut request = question::answer_request(answer, &task);
         let configuration = request.configuration.get_or_insert_default();
         configuration.return_immediately = true;
         configuration.history_length = Some(0);
         let sent = self.tasks().send_message(self.call_by(context), request);
         match sent.await {
-            // Somebody else answered first, or ended it.
+            // Another client answered first, or the task ended.
             Ok(_)
             | Err(
                 a2a::Error::TaskGenerationMismatch { .. } | a2a::Error::UnsupportedOperation(_),
@@ -122,7 +122,7 @@ impl Handler {
         }
     }
 
-    /// Ends a task. One that has ended stays as it is.
+    /// `tasks/cancel`. A task that ended already stays as it is, which is not an error.
     pub(super) async fn end_task(
         &self,
         id: &str,

@@ -1,4 +1,4 @@
-//! A skill as a tool.
+//! Describes a skill as an MCP tool.
 
 use std::sync::Arc;
 
@@ -10,7 +10,6 @@ use skill::{Definition, Traits};
 #[path = "tool_tests.rs"]
 mod tests;
 
-/// The tool that a skill is.
 pub(super) fn of(skill: &Definition) -> Tool {
     let tool = Tool::new(skill.id.clone(), description(skill), object(&skill.input))
         .with_title(skill.name.clone())
@@ -22,13 +21,13 @@ pub(super) fn of(skill: &Definition) -> Tool {
     }
 }
 
-/// Whether there is something to say about what a skill gives: it may give nothing, or anything.
+/// Whether an output schema says anything: `true` (any value) and `null` (no value) are left out.
 fn describes(output: &Value) -> bool {
     output.is_object() && output.get("type") != Some(&Value::from("null"))
 }
 
-/// Before 2026-07-28 what a tool gives is an object or is not described.
-pub(super) fn for_old_clients(tool: &mut Tool) {
+/// Removes an output schema that revision 2025-11-25 does not allow: there it must describe an object.
+pub(super) fn for_2025_11_25(tool: &mut Tool) {
     let described = tool.output_schema.take();
     tool.output_schema = described.filter(|it| it.get("type") == Some(&Value::from("object")));
 }
@@ -74,7 +73,7 @@ fn annotations(traits: &Traits) -> ToolAnnotations {
         .open_world(traits.open_world)
 }
 
-/// A schema, which in a definition is always an object.
+/// A schema as a JSON object; [`Definition`] allows no other schemas.
 fn object(schema: &Value) -> Arc<JsonObject> {
     Arc::new(schema.as_object().cloned().unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! Skills become tools, with what MCP hosts are told about them.
+//! The description of a tool.
 
 use skill::{Definition, Id, OneOrMore, Spec};
 

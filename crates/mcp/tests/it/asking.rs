@@ -1,4 +1,4 @@
-//! A skill asks in the middle of a call, and the client's user answers.
+//! A skill asks a question during a call, and the user of the client answers it.
 
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ async fn who_declines_ends_it() {
     }
 }
 
-/// To put a form away is no choice: it was taken for a refusal.
+/// Regression: closing a form without a choice was taken for declining it.
 #[tokio::test]
 async fn a_form_that_is_put_away_leaves_the_question_open() {
     let bench = Bench::start().await;
@@ -96,12 +96,12 @@ async fn a_form_that_is_put_away_leaves_the_question_open() {
         let task = envelope(&result).1;
         let task = bench.task(task["id"].as_str().unwrap()).await;
         assert_eq!(state(&task), TaskState::InputRequired);
-        // It is not shown again at once to somebody who has just put it away.
+        // The form is not shown again right after the user closed it.
         assert_eq!(asked.lock().unwrap().len(), 1, "{wire:?}");
     }
 }
 
-/// Ends every task just before a message for it arrives.
+/// A service that cancels every task just before a message for it arrives.
 struct Ending(a2a::Server);
 
 impl Ending {
@@ -171,7 +171,7 @@ impl Service for Ending {
     }
 }
 
-/// Somebody ended the task while its form was filled in; the client was told that the server is broken.
+/// Regression: when the task was cancelled while its form was open, the client got an internal error.
 #[tokio::test]
 async fn an_answer_that_comes_too_late_is_told_how_the_task_ended() {
     let store = Store::memory(TABLES);
@@ -217,7 +217,7 @@ async fn a_client_without_forms_is_told_what_is_asked_and_by_which_task() {
     }
 }
 
-/// One round of the newer wire: the state, and what is to be answered under which key.
+/// One round of revision 2026-07-28: the state, and the key of the question.
 async fn first_round(client: &Client) -> (String, String) {
     let CallToolResponse::InputRequired(round) = client.call_tool_once(order()).await.unwrap()
     else {
@@ -251,7 +251,7 @@ async fn a_state_is_good_for_its_call_only() {
     }
 }
 
-/// Also when the answer is lost on the way and sent again.
+/// An answer that is sent twice, because the first reply was lost, counts once.
 #[tokio::test]
 async fn an_answer_is_taken_once() {
     let bench = Bench::start().await;
@@ -300,7 +300,7 @@ async fn an_answer_that_is_missing_or_odd_is_asked_for_again() {
     }
 }
 
-/// The client carries the state, and the journal has the rest.
+/// Everything that the second server needs is in the sealed state and in the journal.
 #[tokio::test]
 async fn a_question_survives_the_server() {
     let store = Store::memory(TABLES);

@@ -1,4 +1,4 @@
-//! A tool is called, and what comes of it is a task.
+//! Calling a tool, and the task of the call.
 
 use a2a::types::TaskState;
 use mcp::rmcp::model::{ClientRequest, Request, RequestMetaObject};
@@ -122,7 +122,7 @@ async fn progress_is_told_to_who_asks_for_it() {
         }
         let steps = [1.0, 2.0, 3.0].map(|step| (step, Some(3.0), format!("step {step}")));
         assert_eq!(heard, steps, "{wire:?}");
-        // What it made beside its output is linked.
+        // Artifacts other than the output are linked.
         let mut links = result.content.iter().filter_map(|it| it.as_resource_link());
         let link = links.next().unwrap();
         assert!(
@@ -151,7 +151,7 @@ async fn whoever_does_not_want_it_any_more_cancels_the_task() {
     }
 }
 
-/// A call that is lost on the way and made again under its own name is not done twice.
+/// A call that is repeated under the same name runs once.
 #[tokio::test]
 async fn a_call_with_a_name_is_made_once() {
     let bench = Bench::start().await;

@@ -1,4 +1,4 @@
-//! Tools of other servers as skills: servers that do what they should, and servers that do not.
+//! Tools of other servers as skills: servers that follow the protocol, and servers that do not.
 
 mod caller;
 mod fake;

@@ -1,4 +1,4 @@
-//! One client on two streams, a message in each line.
+//! One client on a pair of streams, with one message on each line.
 
 use mcp::rmcp::service::ServerInitializeError;
 use serde_json::{Value, json};
@@ -11,10 +11,10 @@ use tokio_util::sync::CancellationToken;
 use crate::support::Bench;
 use crate::wire::initialize;
 
-/// The longest line that is read.
+/// The limit on the length of a line, in bytes.
 const MAX: usize = 2000;
 
-/// A client that can write anything.
+/// A client that writes raw bytes.
 struct Peer {
     read: Lines<BufReader<ReadHalf<DuplexStream>>>,
     write: WriteHalf<DuplexStream>,
@@ -63,12 +63,12 @@ fn call(id: u32, tool: &str) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()
 }
 
-/// Nothing was said to these, and whoever sent them waited.
+/// Regression: these lines were dropped without a reply.
 #[tokio::test]
 async fn what_is_no_message_is_answered_and_the_next_one_is_served() {
     let bench = Bench::start().await;
     let mut peer = Peer::of(&bench);
-    // Also before anybody has said who they are.
+    // Also before `initialize`.
     for open in [false, true] {
         if open {
             peer.open().await;
@@ -91,7 +91,7 @@ async fn what_is_no_message_is_answered_and_the_next_one_is_served() {
             assert_eq!(refused["jsonrpc"], "2.0", "{line}: {refused}");
             assert_eq!(refused.get("id"), Some(&id), "{line}: {refused}");
         }
-        // What wants no answer gets none.
+        // Notifications get no reply.
         for line in ["", " \r", r#"{"jsonrpc":"2.0","method":7}"#] {
             peer.write(line).await;
         }
@@ -114,7 +114,7 @@ async fn a_line_may_have_as_many_bytes_as_are_allowed() {
     let refused = peer.ask(padded(MAX + 1)).await;
     assert_eq!(
         refused["error"]["message"],
-        format!("a message has at most {MAX} bytes")
+        format!("message larger than {MAX} bytes")
     );
 }
 

@@ -1,4 +1,4 @@
-//! What a client sees before it calls anything.
+//! The lists of tools and prompts, and the description of the server.
 
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ async fn every_skill_is_a_tool_in_the_order_of_the_registry() {
     }
 }
 
-/// What is no object could not be described before 2026-07-28.
+/// Before 2026-07-28 only an output that is an object can have a schema.
 #[tokio::test]
 async fn only_the_newer_wire_describes_outputs_that_are_no_objects() {
     let bench = Bench::start().await;
@@ -47,7 +47,7 @@ async fn only_the_newer_wire_describes_outputs_that_are_no_objects() {
         let kind = shout.map(|schema| schema["type"].clone());
         let expected = (wire == Wire::New).then(|| Value::from("string"));
         assert_eq!(kind, expected, "{wire:?}");
-        // What gives nothing has nothing to describe.
+        // A tool without output has no output schema.
         assert!(find("tell").output_schema.is_none());
     }
 }

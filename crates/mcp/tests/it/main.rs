@@ -1,4 +1,4 @@
-//! Skills behind a real listener, and the protocol's own client as the peer, on both wires.
+//! Skills behind a real listener, called by the client of `rmcp` in both revisions.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Tasks and what they made can be read.
+//! Tasks and their artifacts are resources.
 
 use mcp::rmcp::model::{ReadResourceRequestParams, ReadResourceResult};
 use mcp::rmcp::service::ServiceError;
@@ -64,7 +64,7 @@ async fn what_is_not_there_is_said_so() {
     }
 }
 
-/// Pages follow each other until there are no more.
+/// Following `nextCursor` gives every task once.
 #[tokio::test]
 async fn a_list_has_pages() {
     let bench = Bench::start().await;

@@ -1,4 +1,4 @@
-//! Sessions of the older wire: what their requests may not do to each other.
+//! Sessions of revision 2025-11-25: ids of requests, replies as JSON or stream, and callers.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tower::ServiceExt as _;
 use crate::support::Bench;
 use crate::wire::{initialize, post, send};
 
-/// A session that is open, spoken to request by request.
+/// An open session, driven request by request.
 struct Session<'a> {
     bench: &'a Bench,
     id: HeaderValue,
@@ -50,7 +50,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The last message of a reply, whatever it is written in.
+/// The last message of a reply, JSON or event stream.
 async fn reply(response: Response) -> Value {
     assert_eq!(response.status(), StatusCode::OK);
     let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
@@ -66,7 +66,7 @@ fn call(id: u32, tool: &str) -> Value {
         "params": { "name": tool, "arguments": { "who": "Ada" } } })
 }
 
-/// Both were answered on the stream of the second, so the first waited forever.
+/// Regression: both were answered on the stream of the second, and the first waited forever.
 #[tokio::test]
 async fn an_id_that_is_under_way_is_refused_and_the_first_is_answered() {
     let bench = Bench::start().await;
@@ -84,7 +84,7 @@ async fn an_id_that_is_under_way_is_refused_and_the_first_is_answered() {
     assert_eq!(second["id"], 7);
     assert_eq!(first["id"], 7);
     assert_eq!(first["result"]["isError"], true, "{first}");
-    // Once it is answered it may be used again.
+    // An id that was answered may be used again.
     let third = session.ask(&call(7, "greet")).await;
     assert_eq!(third["result"]["structuredContent"]["text"], "Hello, Ada!");
 }
@@ -107,7 +107,7 @@ async fn an_id_whose_request_was_given_up_is_free() {
     assert_ne!(second["error"]["code"], -32600, "{second}");
 }
 
-/// Whatever was asked in a session was answered with a stream, however little there was to say.
+/// Regression: every request in a session was answered with a stream.
 #[tokio::test]
 async fn a_reply_in_a_session_that_streams_nothing_is_json() {
     let hour = Duration::from_secs(3600);
@@ -136,7 +136,7 @@ async fn a_reply_in_a_session_that_streams_nothing_is_json() {
     assert_eq!(reply(response).await["id"], 4);
 }
 
-/// Whoever waits long gets the beginning of a stream, which can be taken up again.
+/// A reply that takes long is a stream, which can be resumed.
 #[tokio::test]
 async fn a_reply_in_a_session_that_takes_long_is_a_stream() {
     let bench = Bench::with(|_| {}, |http| http.limits.hold = Duration::ZERO).await;
@@ -169,7 +169,7 @@ async fn every_revision_that_is_offered_is_spoken() {
     let (_, found) = send(&bench, request.unwrap()).await;
     let mut offered: Vec<Value> =
         serde_json::from_value(found["result"]["supportedVersions"].clone()).unwrap();
-    // The newest has no sessions.
+    // Revision 2026-07-28 has no sessions.
     assert_eq!(offered.pop(), Some(json!("2026-07-28")));
     assert_eq!(
         offered,

@@ -1,4 +1,4 @@
-//! A task server with an agent of skills, served over HTTP, and clients of both wires.
+//! A task server with an agent of skills, served over HTTP, and clients of both revisions.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -30,7 +30,7 @@ pub(crate) struct Nothing {}
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
 pub(crate) struct Greet {
-    /// Who is greeted.
+    /// The name to greet.
     who: String,
     #[schemars(range(min = 1, max = 3))]
     #[serde(default = "one")]
@@ -46,7 +46,7 @@ pub(crate) struct Greeting {
     text: String,
 }
 
-/// Greets somebody.
+/// Greets a person by name.
 #[skill(tags = ["demo"], examples = ["greet Ada", "greet Bob twice"], read_only)]
 async fn greet(input: Greet) -> Result<Greeting, SkillError> {
     let text = vec![format!("Hello, {}!", input.who); usize::from(input.times)].join(" ");
@@ -98,7 +98,7 @@ async fn count(_input: Nothing, ctx: Context) -> Result<Greeting, SkillError> {
     })
 }
 
-/// Waits until somebody does not want it any more.
+/// Waits until it is cancelled.
 #[skill(tags = ["demo"], examples = ["wait"])]
 async fn wait(_input: Nothing, ctx: Context) -> Result<Greeting, SkillError> {
     ctx.progress(0.0, None, "waiting").await?;
@@ -165,7 +165,7 @@ impl Bench {
         Self::over(store, |config, _| change(config), change_http).await
     }
 
-    /// The same, where the changes may be about the tasks.
+    /// The same; the change may also replace the task service.
     pub(crate) async fn over(
         store: Store,
         change: impl FnOnce(&mut Config, &a2a::Server),
@@ -196,7 +196,7 @@ impl Bench {
         }
     }
 
-    /// A client of this wire.
+    /// Connects a client of this revision.
     pub(crate) async fn client(&self, wire: Wire, user: User) -> Client {
         let transport = StreamableHttpClientTransport::from_uri(self.url.as_str());
         let mode = match wire {
@@ -210,7 +210,7 @@ impl Bench {
             .unwrap()
     }
 
-    /// What the task server knows of a task.
+    /// The task as the task server has it.
     pub(crate) async fn task(&self, id: &str) -> Task {
         let request = GetTaskRequest {
             id: id.to_owned(),
@@ -220,7 +220,7 @@ impl Bench {
         self.tasks.get_task(call, request).await.unwrap()
     }
 
-    /// All tasks, those that changed last first.
+    /// All tasks, last changed first.
     pub(crate) async fn all(&self) -> Vec<Task> {
         let call = Call::by(Principal::anonymous());
         let listed = self
@@ -230,7 +230,7 @@ impl Bench {
         listed.unwrap().tasks
     }
 
-    /// Waits until a task does not ask what has this key any more.
+    /// Waits until the question with this key is not open.
     pub(crate) async fn past(&self, id: &str, key: &str) {
         let mut task = self.task(id).await;
         while key == format!("question-{}", task.generation) {
@@ -247,7 +247,7 @@ impl Bench {
         task
     }
 
-    /// Ends a task, as somebody does who is not at the client.
+    /// Cancels a task at the task server, not through the client.
     pub(crate) async fn cancel(&self, id: &str) {
         let request = CancelTaskRequest {
             id: id.to_owned(),
@@ -281,18 +281,18 @@ impl Bench {
 
 pub(crate) type Client = RunningService<RoleClient, User>;
 
-/// The two wires.
+/// The two revisions of MCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wire {
-    /// 2025-11-25, with sessions.
+    /// Revision 2025-11-25, which has sessions.
     Old,
-    /// 2026-07-28, every request alone.
+    /// Revision 2026-07-28, which has none.
     New,
 }
 
 pub(crate) const BOTH: [Wire; 2] = [Wire::Old, Wire::New];
 
-/// Who sits at a client: what it can do, what it answers, and what it was told.
+/// The handler of a test client: the features it declares, the answers it gives, and the progress it received.
 #[derive(Clone)]
 pub(crate) struct User {
     can: ClientCapabilities,
@@ -302,12 +302,12 @@ pub(crate) struct User {
 }
 
 impl User {
-    /// One that can do nothing in particular.
+    /// A client without optional features.
     pub(crate) fn plain() -> Self {
         Self::told().0
     }
 
-    /// The same, and what it is told about progress.
+    /// The same, and a receiver of the progress it gets.
     pub(crate) fn told() -> (Self, mpsc::UnboundedReceiver<ProgressNotificationParam>) {
         let (told, hears) = mpsc::unbounded_channel();
         let user = Self {
@@ -319,7 +319,7 @@ impl User {
         (user, hears)
     }
 
-    /// One that fills in forms.
+    /// A client that fills in forms.
     pub(crate) fn answering(answers: impl IntoIterator<Item = ElicitResult>) -> Self {
         let mut user = Self::plain();
         user.can = ClientCapabilities::builder().enable_elicitation().build();
@@ -327,7 +327,7 @@ impl User {
         user
     }
 
-    /// One that follows tasks.
+    /// A client that supports tasks.
     pub(crate) fn following() -> Self {
         let mut user = Self::plain();
         user.can = ClientCapabilities::builder().enable_tasks().build();
@@ -383,7 +383,7 @@ pub(crate) fn texts(result: &CallToolResult) -> Vec<&str> {
     texts.map(|text| &*text.text).collect()
 }
 
-/// The URI and the object of a result's envelope.
+/// The URI and the object of the embedded resource of a result.
 pub(crate) fn envelope(result: &CallToolResult) -> (String, Value) {
     let mut found = result.content.iter().filter_map(ContentBlock::as_resource);
     let envelope = found.next().expect("a result has an envelope");

@@ -1,4 +1,4 @@
-//! A call that takes longer than its request is a task, which A2A can see, too.
+//! A call that takes longer than the time limit is answered with a task, which A2A shows too.
 
 use a2a::service::{Call, Service as _};
 use a2a::types::{CancelTaskRequest, TaskState};
@@ -61,7 +61,7 @@ async fn a_long_call_can_be_watched_and_cancelled_from_either_side() {
             get(&client, &task.task_id).await.payload,
             TaskPayload::Cancelled
         );
-        // What has ended stays as it is.
+        // Cancelling a task that ended changes nothing.
         client
             .cancel_task(CancelTaskParams::new(&task.task_id))
             .await
@@ -89,7 +89,7 @@ async fn a_task_that_asks_is_answered_with_an_update() {
         };
         let key = input_requests.keys().next().unwrap().clone();
         let answer = json!({ "action": "accept", "content": { "approved": true } });
-        // What is not asked is not taken.
+        // A response to a question that is not open is ignored.
         let other = InputResponses::from([("another".to_owned(), answer.clone())]);
         client
             .update_task(UpdateTaskParams::new(&task.task_id, other))

@@ -1,4 +1,4 @@
-//! What goes over HTTP besides requests that are fine.
+//! HTTP: malformed requests, refused requests, limits and callers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tower::ServiceExt as _;
 
 use crate::support::{Bench, User, Wire};
 
-/// A request as it should be, on the newer wire.
+/// A valid request of revision 2026-07-28.
 pub(crate) fn call(tool: &str) -> Value {
     json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call",
@@ -121,7 +121,7 @@ async fn whatever_is_refused_is_refused_in_json_rpc() {
     }
 }
 
-/// To the library a known method whose parameters have the wrong shape was a method that it does not know.
+/// Regression: the library reports wrong parameters of a known method as an unknown method.
 #[tokio::test]
 async fn parameters_of_the_wrong_shape_are_no_unknown_method() {
     let bench = Bench::start().await;
@@ -207,7 +207,7 @@ async fn sessions_are_counted_and_end_when_the_server_does() {
     request.headers_mut().remove("mcp-name");
     let (status, reply) = send(&bench, request).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{reply}");
-    // Who needs no session is served.
+    // Requests without a session are still served.
     let other = bench.client(Wire::New, User::plain()).await;
     assert!(!other.list_all_tools().await.unwrap().is_empty());
     bench.http.stop().await;
@@ -218,7 +218,7 @@ async fn sessions_are_counted_and_end_when_the_server_does() {
     assert!(called.await.unwrap().is_err());
 }
 
-/// What belongs to the protocol is not for the skill: its input is what the client sent as arguments.
+/// Metadata of the protocol does not reach the skill: its input is the arguments only.
 #[tokio::test]
 async fn nothing_of_the_protocol_reaches_the_task() {
     let bench = Bench::start().await;

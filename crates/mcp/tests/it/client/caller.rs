@@ -1,4 +1,4 @@
-//! An agent whose tools come from servers, and short ways to call them.
+//! An agent with the tools of servers as its skills, and shortcuts to call them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use a2a::server::TABLES;
 use a2a::service::{Call, Service as _};
 use a2a::types::{Answer, Task, TaskState};
 use access::Principal;
-use mcp::{Problem, ToolLimits, ToolServers};
+use mcp::{ToolLimits, ToolProblem, ToolServers};
 use serde_json::{Value, json};
 use skill::{Agent, Definition, Manifest, Options, Registry, ToolServer};
 use store::Store;
 
 use crate::support;
 
-/// An agent that has tools of servers, and nothing else to do.
+/// An agent with the tools of servers and no other skills.
 pub(crate) struct Caller {
     pub(crate) tools: Registry,
     pub(crate) problems: Vec<String>,
@@ -23,7 +23,7 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// With the tools of one server, `box`.
+    /// An agent with the tools of one server, named `box`.
     pub(crate) async fn with(server: ToolServer, limits: &ToolLimits) -> Self {
         Self::of(&BTreeMap::from([("box".to_owned(), server)]), limits).await
     }
@@ -42,7 +42,7 @@ impl Caller {
         let tasks = a2a::Server::start(config, Arc::new(agent.clone()), Store::memory(TABLES));
         Self {
             tools: found.offered,
-            problems: found.problems.iter().map(Problem::to_string).collect(),
+            problems: found.problems.iter().map(ToolProblem::to_string).collect(),
             agent,
             tasks: tasks.await.unwrap(),
         }
@@ -56,7 +56,7 @@ impl Caller {
         self.tools.get(id).unwrap()
     }
 
-    /// Calls a tool and waits until its task rests.
+    /// Calls a tool and waits until its task is at rest.
     pub(crate) async fn call(&self, tool: &str, input: Value) -> Task {
         let id = format!("m-{}", uuid::Uuid::new_v4());
         let message = skill::extension::call(id, tool, input);
@@ -68,14 +68,14 @@ impl Caller {
         }
     }
 
-    /// Calls a tool that gives something.
+    /// Calls a tool that succeeds, and returns its output.
     pub(crate) async fn gives(&self, tool: &str) -> Value {
         let task = self.call(tool, json!({})).await;
         assert_eq!(support::state(&task), TaskState::Completed, "{task:?}");
         skill::extension::output(&task).unwrap()
     }
 
-    /// Calls a tool that fails; the code, and what is said.
+    /// Calls a tool that fails, and returns the code and the message.
     pub(crate) async fn fails(&self, tool: &str) -> (String, String) {
         let task = self.call(tool, json!({})).await;
         assert_eq!(support::state(&task), TaskState::Failed, "{task:?}");

@@ -1,4 +1,4 @@
-//! A server at an address that says whatever a test wants it to.
+//! A tool server over HTTP that replies with what a test gives it.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,21 +11,20 @@ use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 use skill::ToolServer;
 
-/// What it says to a request.
+/// The reply to a request.
 pub(crate) enum Said {
-    /// A result.
     Result(Value),
-    /// Nothing, ever.
+    /// Leaves the request open for ever.
     Nothing,
-    /// These bytes of this kind, and the end.
+    /// A body of this media type.
     Bytes(&'static str, Bytes),
     /// The beginning of a body, and then the connection is cut.
     Cut(&'static str, &'static str),
-    /// Somewhere else.
+    /// A redirect to this address.
     Elsewhere(String),
 }
 
-/// What one request had with it.
+/// The headers of one request.
 pub(crate) type Seen = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
 
 pub(crate) struct Fake {
@@ -34,7 +33,7 @@ pub(crate) struct Fake {
 }
 
 impl Fake {
-    /// Says what `answer` says; how it introduces itself is the same always.
+    /// Replies with what `answer` returns; the handshake is always the same.
     pub(crate) async fn start(answer: impl Fn(&Value) -> Said + Send + Sync + 'static) -> Self {
         let seen = Seen::default();
         let answer = Arc::new(answer);
@@ -58,7 +57,7 @@ impl Fake {
         Self { url, seen }
     }
 
-    /// One with these tools, each of which says this.
+    /// A server with these tools, each of which replies with this result.
     pub(crate) async fn with_tools(
         tools: Vec<Value>,
         called: impl Fn(&Value) -> Said + Send + Sync + 'static,
@@ -128,12 +127,12 @@ pub(crate) fn page(tools: &[Value], next: Option<&str>) -> Value {
     page
 }
 
-/// A tool that takes anything.
+/// A tool that accepts any input.
 pub(crate) fn tool(name: &str) -> Value {
     json!({ "name": name, "description": "A tool.", "inputSchema": { "type": "object" } })
 }
 
-/// What a tool gives that says this.
+/// The result of a tool with this text.
 pub(crate) fn text(text: &str) -> Said {
     let content = json!([{ "type": "text", "text": text }]);
     Said::Result(json!({ "resultType": "complete", "content": content }))

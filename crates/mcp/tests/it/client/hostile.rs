@@ -1,5 +1,5 @@
-//! Servers that send too much, too little, or what nobody should look at. What they do wrong concerns their own tools
-//! alone, is said, and ends.
+//! Tool servers that send too much, too little, or texts that must not be shown as they are. Their faults are reported
+//! and affect their own tools only.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::client::caller::Caller;
 use crate::client::fake::{Fake, Said, page, text, tool};
 
-/// Small limits, and no patience.
+/// Small limits and short time limits.
 fn limits() -> ToolLimits {
     let mut limits = ToolLimits::default();
     limits.max_pages = 5;
@@ -42,7 +42,7 @@ async fn a_list_without_an_end_is_given_up() {
     assert!(endless.contains("more than 5 pages of tools"), "{endless}");
 
     let round = problem(|_| Said::Result(page(&[], Some("again")))).await;
-    assert!(round.contains("round in a circle"), "{round}");
+    assert!(round.contains("repeats a page"), "{round}");
 
     let many = problem(|_| Said::Result(page(&vec![tool("x"); 21], None))).await;
     assert!(many.contains("more than 20 tools"), "{many}");
@@ -56,7 +56,7 @@ async fn a_server_that_says_nothing_is_not_waited_for() {
     let caller = Caller::with(fake.server(), &hasty).await;
     assert_eq!(
         caller.problems,
-        ["the tools of \"box\" are not there: no answer within 50ms"]
+        ["no tools from server \"box\": no answer within 50ms"]
     );
 }
 
@@ -90,12 +90,12 @@ async fn one_bad_tool_does_not_keep_the_others_away() {
     assert_eq!(caller.tool("box-good").origin.as_deref(), Some("good"));
     let problems = caller.problems.join("\n");
     for expected in [
-        "\"good\" of \"box\" is not there: it is there twice",
-        "\"a[2Jb\" of \"box\" is not there: its name cannot be shown",
-        "\"far\" of \"box\"",
-        "\"list\" of \"box\" is not there: the input of skill \"box-list\" is not an object",
-        "\"wrong\" of \"box\"",
-        "\"large\" of \"box\" is not there: its definition is larger than 4096 bytes",
+        "\"good\" of server \"box\" not usable: listed twice",
+        "\"a[2Jb\" of server \"box\" not usable: its name is empty, too long or holds control characters",
+        "\"far\" of server \"box\"",
+        "\"list\" of server \"box\" not usable: the input of skill \"box-list\" is not an object",
+        "\"wrong\" of server \"box\"",
+        "\"large\" of server \"box\" not usable: definition larger than 4096 bytes",
     ] {
         assert!(problems.contains(expected), "{expected}: {problems}");
     }
@@ -107,13 +107,10 @@ async fn one_bad_tool_does_not_keep_the_others_away() {
 async fn what_is_no_list_of_tools_is_an_error_at_once() {
     let no_object = json!({ "name": "x", "inputSchema": [] });
     let wrong = problem(move |_| Said::Result(page(std::slice::from_ref(&no_object), None))).await;
-    assert!(
-        wrong.starts_with("the tools of \"box\" are not there"),
-        "{wrong}"
-    );
+    assert!(wrong.starts_with("no tools from server \"box\""), "{wrong}");
     let no_json = problem(|_| Said::Bytes("application/json", Bytes::from_static(b"{"))).await;
     assert!(
-        no_json.starts_with("the tools of \"box\" are not there"),
+        no_json.starts_with("no tools from server \"box\""),
         "{no_json}"
     );
     let page = problem(|_| Said::Bytes("text/html", Bytes::from_static(b"<html>"))).await;
@@ -160,7 +157,7 @@ async fn a_connection_that_is_cut_fails_the_call_and_the_next_one_works() {
         let (code, said) = caller.fails("box-x").await;
         assert_eq!(code, "tool-server", "{way}: {said}");
         assert!(
-            said.starts_with("the server \"box\" failed: "),
+            said.starts_with("tool server \"box\" failed: "),
             "{way}: {said}"
         );
     }
@@ -189,7 +186,10 @@ async fn a_server_that_asks_and_asks_is_given_up() {
     let (code, said) = caller.fails("box-x").await;
     assert_eq!(
         (&*code, &*said),
-        ("tool-server", "the server \"box\" failed: it asks and asks")
+        (
+            "tool-server",
+            "tool server \"box\" failed: asked for input more than 3 times in one call"
+        )
     );
     let sampling = json!({ "q": { "method": "sampling/createMessage", "params": {
         "messages": [], "maxTokens": 1,
@@ -236,7 +236,7 @@ async fn headers_are_sent_with_every_request_and_to_nobody_else() {
         server.headers = BTreeMap::from([(name.to_owned(), value.to_owned())]);
         let caller = Caller::with(server.clone(), &limits()).await;
         assert!(
-            caller.problems[0].contains("cannot be sent"),
+            caller.problems[0].contains("is invalid or reserved"),
             "{:?}",
             caller.problems
         );
@@ -252,7 +252,7 @@ async fn only_tools_that_are_allowed_are_there() {
     assert_eq!(caller.ids(), ["box-read"]);
     assert_eq!(
         caller.problems,
-        ["\"box\" has no tool \"gone\", which is allowed"]
+        ["server \"box\" has no tool \"gone\", which its allow list names"]
     );
 }
 

@@ -1,4 +1,4 @@
-//! Servers that are programs: what they see, how they end, and that they are started again.
+//! Tool servers that are programs: their environment, how they end, and that they are started again.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use skill::ToolServer;
 
 use crate::client::caller::Caller;
 
-/// A server of tools in the shell: `$1` is a folder, in which it notes each time it is started.
+/// A tool server as a shell script. It writes a line into the folder `$1` each time it is started.
 const SCRIPT: &str = r#"
 echo started >> "$1/starts"
 say() { printf '%s\n' "$1"; }
@@ -60,7 +60,7 @@ async fn a_program_sees_the_environment_it_is_given_and_nothing_of_ours() {
     );
     let seen = caller.gives("box-env").await;
     let seen: Vec<_> = seen.as_str().unwrap().split(' ').collect();
-    // The shell adds some of its own.
+    // The shell adds variables of its own.
     let given = seen
         .iter()
         .filter(|name| !["OLDPWD", "PWD", "SHLVL", "_"].contains(name));
