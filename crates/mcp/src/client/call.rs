@@ -1,5 +1,7 @@
 //! One call of a tool: its request, the questions of the server, its progress, its cancellation.
 
+use std::sync::Arc;
+
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, InputRequest,
@@ -88,13 +90,11 @@ impl Peer {
                     handle.progress_token.clone(),
                     relay.clone(),
                 );
-                wait(
-                    OpenRequest(Some(handle)),
-                    listener,
-                    self.limits.max_progress,
-                    ctx,
-                )
-                .await
+                let request = OpenRequest {
+                    handle: Some(handle),
+                    connection: connection.clone(),
+                };
+                wait(request, listener, self.limits.max_progress, ctx).await
             }
             Err(error) => Err(error),
         };
@@ -190,25 +190,32 @@ async fn wait(
 }
 
 /// A request that was sent. Dropping it before its end cancels it at the server.
-struct OpenRequest(Option<RequestHandle<RoleClient>>);
+struct OpenRequest {
+    handle: Option<RequestHandle<RoleClient>>,
+    connection: Arc<Connection>,
+}
 
 impl OpenRequest {
     async fn ended(&mut self) -> Result<ServerResult, ServiceError> {
-        let Some(handle) = &mut self.0 else {
+        let Some(handle) = &mut self.handle else {
             return Err(ServiceError::TransportClosed);
         };
         let ended = (&mut handle.rx).await;
-        self.0 = None;
+        self.handle = None;
         ended.unwrap_or(Err(ServiceError::TransportClosed))
     }
 }
 
 impl Drop for OpenRequest {
     fn drop(&mut self) {
-        let runtime = tokio::runtime::Handle::try_current();
-        if let (Some(handle), Ok(runtime)) = (self.0.take(), runtime) {
-            // It ends when the server has the notification, or with the connection.
-            runtime.spawn(handle.cancel(Some(CANCELLED.to_owned())));
+        if let Some(handle) = self.handle.take() {
+            // Sending the notification may have to wait, which `drop` cannot; the connection owns the task that does.
+            let sending = handle.cancel(Some(CANCELLED.to_owned()));
+            self.connection.spawn(async move {
+                if let Err(error) = sending.await {
+                    tracing::debug!(%error, "cancelling a request at a tool server failed");
+                }
+            });
         }
     }
 }

@@ -15,7 +15,9 @@ use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{StreamableHttpClientTransport, Transport};
 use skill::ToolServer;
+use tokio::runtime::Handle;
 use tokio::sync::Mutex;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -92,10 +94,13 @@ enum State {
     Failed(Instant, ConnectError),
 }
 
-/// A connection that was made, and may have been lost since. Owns the program, if it is one.
+/// A connection that was made, and may have been lost since. Owns the program, if it is one, and the tasks that send its
+/// cancellations.
 pub(super) struct Connection {
     pub(super) service: RunningService<RoleClient, Host>,
     program: std::sync::Mutex<Option<Program>>,
+    /// Tasks that send the cancellation of a request; aborted with the connection.
+    cancellations: std::sync::Mutex<JoinSet<()>>,
 }
 
 impl Peer {
@@ -300,6 +305,7 @@ async fn handshake<T: Transport<RoleClient> + 'static>(
     Ok(Connection {
         service: host.serve_with_lifecycle(transport, mode).await?,
         program: std::sync::Mutex::new(program),
+        cancellations: std::sync::Mutex::default(),
     })
 }
 
@@ -311,6 +317,17 @@ fn newest() -> ClientLifecycleMode {
 }
 
 impl Connection {
+    /// Runs a future that sends a cancellation. Does nothing where no runtime is left to run it.
+    pub(super) fn spawn(&self, sending: impl Future<Output = ()> + Send + 'static) {
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
+        let tasks = self.cancellations.lock();
+        let mut tasks = tasks.unwrap_or_else(std::sync::PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn_on(sending, &runtime);
+    }
+
     async fn end(&self, grace: Duration) {
         // Closes the input of a program, or ends the session over HTTP.
         self.service.cancellation_token().cancel();
