@@ -1,27 +1,27 @@
-//! Who can be asked: every skill, and the agent as a whole.
+//! The ACP agents: every skill, and the agent as a whole.
 
 use a2a::types::AgentCard;
 use serde_json::{Value, json};
-use skill::{Definition, Registry};
+use skill::{Definition, MAX_LABEL, Registry};
 
 use crate::types::Manifest;
 
-/// Where a manifest has what ACP has no field for.
+/// The annotation for what ACP has no field for: examples and schemas of a skill.
 const SKILL: &str = "urn:monas:acp:skill:1";
 
-/// The agents, as ACP has them.
+/// The manifests of all ACP agents, made once when the server starts.
 #[derive(Debug)]
 pub(crate) struct Agents {
-    /// The agent as a whole first, then its skills in their order.
+    /// First the agent as a whole, then the skills in the order of the registry.
     manifests: Vec<Manifest>,
     skills: Registry,
 }
 
-/// Whom a run is for.
+/// What an agent name of ACP stands for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Asked<'a> {
+pub(crate) enum RunTarget<'a> {
     Skill(&'a Definition),
-    /// The agent as a whole decides what to do.
+    /// The agent as a whole, which decides by itself what to do.
     Whole,
 }
 
@@ -35,12 +35,12 @@ impl Agents {
         }
     }
 
-    /// What the agent as a whole is called.
+    /// The name of the agent as a whole.
     pub(crate) fn whole(&self) -> &str {
         self.manifests.first().map_or("", |whole| &whole.name)
     }
 
-    /// All of them, in a stable order.
+    /// All manifests; the order does not change while the server runs.
     pub(crate) fn all(&self) -> &[Manifest] {
         &self.manifests
     }
@@ -49,10 +49,10 @@ impl Agents {
         self.manifests.iter().find(|agent| agent.name == name)
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<Asked<'_>> {
+    pub(crate) fn find(&self, name: &str) -> Option<RunTarget<'_>> {
         match self.skills.get(name) {
-            Some(skill) => Some(Asked::Skill(skill)),
-            None => (name == self.whole()).then_some(Asked::Whole),
+            Some(skill) => Some(RunTarget::Skill(skill)),
+            None => (name == self.whole()).then_some(RunTarget::Whole),
         }
     }
 }
@@ -85,7 +85,7 @@ fn manifest(skill: &Definition) -> Manifest {
 }
 
 fn whole(card: &AgentCard, skills: &Registry) -> Manifest {
-    // A skill has the older right to its name.
+    // The name of a skill is its id and cannot change, so the agent as a whole takes another one.
     let mut names = std::iter::once(label(&card.name)).chain((1..).map(|n| format!("agent-{n}")));
     let free = |name: &String| skills.get(name).is_none();
     let name = names.find(free).expect("skills are finite");
@@ -117,20 +117,11 @@ fn whole(card: &AgentCard, skills: &Registry) -> Manifest {
     }
 }
 
-/// The longest DNS label.
-const LABEL: usize = 63;
-
-/// A name as a DNS label: small letters and digits, with one hyphen for whatever is between them.
+/// A name as a DNS label, cut where it is too long. A name without letters and digits becomes `agent`.
 pub(crate) fn label(name: &str) -> String {
-    let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
-    let words: Vec<String> = words
-        .filter(|word| !word.is_empty())
-        .map(str::to_ascii_lowercase)
-        .collect();
-    let mut label = words.join("-");
-    label.truncate(LABEL);
-    let label = label.trim_end_matches('-');
-    match label {
+    let mut label = skill::to_label(name);
+    label.truncate(MAX_LABEL);
+    match label.trim_end_matches('-') {
         "" => "agent".to_owned(),
         label => label.to_owned(),
     }

@@ -1,4 +1,4 @@
-//! Names as ACP has them.
+//! Names of agents are DNS labels.
 
 use proptest::prelude::*;
 use skill::is_label;

@@ -1,4 +1,4 @@
-//! Messages and their parts, in the words of A2A and back.
+//! Translates messages and their parts between ACP and A2A.
 
 use a2a::types::{Artifact, Content, Part as A2aPart, Struct, Timestamp};
 use base64::Engine as _;
@@ -12,20 +12,20 @@ const TEXT: &str = "text/plain";
 const JSON: &str = "application/json";
 const BYTES: &str = "application/octet-stream";
 
-/// Where a part of A2A has what ACP calls its metadata: a citation or a trajectory.
+/// The key in the metadata of an A2A part that holds the metadata of the ACP part: a citation or a trajectory.
 const METADATA: &str = "urn:monas:a2a:ext:acp:1/metadata";
 
-/// What messages say.
+/// The parts of all messages of a request.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct InputParts {
     pub(crate) parts: Vec<A2aPart>,
-    /// The part that is read where one object is wanted, as it is called in the request: the first that holds data, else
-    /// the first.
+    /// The path, in the request, of the part that a skill reads as its input: the first that holds data, else the first.
+    /// Errors about the input name it.
     pub(crate) read: String,
 }
 
-/// What messages say, part by part. `field` is what they are called in the request.
-pub(crate) fn parts_of(messages: Vec<Message>, field: &str) -> Result<Said, Error> {
+/// Collects the parts of messages. `field` is their name in the request, for errors.
+pub(crate) fn parts_of(messages: Vec<Message>, field: &str) -> Result<InputParts, Error> {
     let mut parts = Vec::new();
     let (mut first, mut data) = (None, None);
     for (at, message) in messages.into_iter().enumerate() {
@@ -34,7 +34,7 @@ pub(crate) fn parts_of(messages: Vec<Message>, field: &str) -> Result<Said, Erro
             field => field.to_owned(),
         };
         if !is_role(&message.role) {
-            let problem = "is none of user, agent and agent/NAME";
+            let problem = "must be user, agent or agent/NAME";
             return Err(Error::invalid(format!("{place}.role"), problem));
         }
         for (at, part) in message.parts.into_iter().enumerate() {
@@ -48,8 +48,8 @@ pub(crate) fn parts_of(messages: Vec<Message>, field: &str) -> Result<Said, Erro
         }
     }
     match data.or(first) {
-        None => Err(Error::invalid(field, "says nothing: it has no parts")),
-        Some(read) => Ok(Said { parts, read }),
+        None => Err(Error::invalid(field, "has no parts")),
+        Some(read) => Ok(InputParts { parts, read }),
     }
 }
 
@@ -64,23 +64,23 @@ fn is_role(role: &str) -> bool {
     }
 }
 
-/// A part in the words of A2A, or what is wrong with it.
+/// A part of ACP as a part of A2A. The error is the text that follows the path of the part.
 pub(crate) fn to_a2a(part: Part) -> Result<A2aPart, String> {
     let given = part.content_type.filter(|given| !given.trim().is_empty());
     let media_type = given.unwrap_or_else(|| TEXT.to_owned());
     let kind = Kind::of(&media_type);
-    // Metadata can stand by itself; then there is nothing to have a type.
+    // A part may hold metadata only; then it has no content with a type.
     let empty = part.content.is_none() && part.content_url.is_none();
     let content = match (part.content, part.content_url) {
-        (Some(_), Some(_)) => return Err("has content and content_url: give one".to_owned()),
+        (Some(_), Some(_)) => return Err("has both content and content_url: give one".to_owned()),
         (None, Some(url)) if is_url(&url) => Content::Url(url),
-        (None, Some(_)) => return Err("content_url is no URL".to_owned()),
+        (None, Some(_)) => return Err("content_url is not a URL".to_owned()),
         (None, None) => Content::Text(String::new()),
         (Some(content), None) => match part.content_encoding.unwrap_or(Encoding::Plain) {
             Encoding::Plain => kind.read(content)?,
             Encoding::Base64 => {
                 let bytes = BASE64_STANDARD.decode(content);
-                let bytes = bytes.map_err(|error| format!("content is no base64: {error}"))?;
+                let bytes = bytes.map_err(|error| format!("content is not base64: {error}"))?;
                 match kind {
                     Kind::Other => Content::Raw(bytes.into()),
                     kind => match String::from_utf8(bytes) {
@@ -91,7 +91,7 @@ pub(crate) fn to_a2a(part: Part) -> Result<A2aPart, String> {
             }
         },
     };
-    // What the content says by itself need not be said again.
+    // The media type is left out where the kind of content implies it.
     let implied = match content {
         Content::Text(_) => empty || media_type == TEXT,
         Content::Data(_) => media_type == JSON,
@@ -107,7 +107,7 @@ pub(crate) fn to_a2a(part: Part) -> Result<A2aPart, String> {
     })
 }
 
-/// What a media type promises.
+/// How content of a media type is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
@@ -130,7 +130,7 @@ impl Kind {
         match self {
             Self::Json => {
                 let read = serde_json::from_str::<Value>(&text);
-                let data = read.map_err(|error| format!("content is no JSON: {error}"))?;
+                let data = read.map_err(|error| format!("content is not JSON: {error}"))?;
                 Ok(Content::Data(data.into()))
             }
             Self::Text | Self::Other => Ok(Content::Text(text)),
@@ -138,14 +138,14 @@ impl Kind {
     }
 }
 
-/// Whether a text begins as URLs do. Nobody here follows it.
+/// Whether a text begins with a URL scheme. The URL is not opened here, so no more is checked.
 fn is_url(text: &str) -> bool {
     let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
     let rest = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
     scheme.starts_with(|first: char| first.is_ascii_alphabetic()) && scheme.bytes().all(rest)
 }
 
-/// A part of A2A in the words of ACP. `name` is that of the artifact it belongs to.
+/// A part of A2A as a part of ACP. `name` is the name of its artifact.
 pub(crate) fn from_a2a(part: &A2aPart, name: Option<&str>) -> Part {
     let typed = |otherwise: &str| match &*part.media_type {
         "" => Some(otherwise.to_owned()),
@@ -186,7 +186,7 @@ pub(crate) fn from_a2a(part: &A2aPart, name: Option<&str>) -> Part {
     written
 }
 
-/// Parts of A2A as a message that was finished at that moment.
+/// Parts of A2A as a complete message, created and completed at `at`.
 pub(crate) fn message(role: String, parts: &[A2aPart], at: Option<Timestamp>) -> Message {
     Message {
         role,
@@ -196,7 +196,7 @@ pub(crate) fn message(role: String, parts: &[A2aPart], at: Option<Timestamp>) ->
     }
 }
 
-/// The parts of an artifact. What a skill gives is the answer itself, and has no name.
+/// The parts of an artifact. The output of a skill has no name: in ACP a named part is a file beside the answer.
 pub(crate) fn artifact_parts(artifact: &Artifact) -> impl Iterator<Item = Part> {
     let name = match (&*artifact.artifact_id, &*artifact.name) {
         (skill::extension::OUTPUT, _) => None,

@@ -1,4 +1,4 @@
-//! Parts keep what they say on their way to A2A and back.
+//! Parts are the same after translation to A2A and back.
 
 use a2a::types::{Content, Part as A2aPart};
 use proptest::prelude::*;
@@ -28,14 +28,14 @@ fn bytes_are_bytes_unless_they_are_said_to_be_text() {
     };
     assert_eq!(bytes("image/png"), Content::Raw("hi".into()));
     assert_eq!(bytes("text/csv"), Content::Text("hi".to_owned()));
-    // What is said to be text and is none stays bytes.
+    // Content declared as text that is not UTF-8 stays bytes.
     let odd = part(json!({ "content_encoding": "base64", "content": "/w==" }));
     let odd = to_a2a(odd).unwrap();
     assert_eq!(odd.content, Content::Raw([0xff][..].to_vec().into()));
     assert_eq!(odd.media_type, "text/plain");
 }
 
-/// A type of no letters was forgotten on the way back.
+/// Regression: a blank media type was lost in translation.
 #[test]
 fn a_type_that_says_nothing_is_not_given() {
     let there = part(json!({ "content_type": " ", "content_url": "https://x.example" }));
@@ -65,7 +65,7 @@ fn an_address_is_passed_on_and_looked_at_no_further() {
     }
     for url in ["", "x", ":x", "7:x", "a b:x", "//x"] {
         let refused = to_a2a(part(json!({ "content_url": url })));
-        assert_eq!(refused.unwrap_err(), "content_url is no URL", "{url:?}");
+        assert_eq!(refused.unwrap_err(), "content_url is not a URL", "{url:?}");
     }
 }
 
@@ -97,7 +97,7 @@ fn parts() -> impl Strategy<Value = Part> {
 }
 
 proptest! {
-    /// Whatever can be taken comes back as the same, however often it is passed on.
+    /// Every valid part is the same after any number of translations.
     #[test]
     fn what_is_taken_comes_back(part in parts()) {
         if let Ok(there) = to_a2a(part) {

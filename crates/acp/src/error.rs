@@ -1,46 +1,43 @@
-//! What can go wrong with a call, and how ACP says so.
+//! Errors of operations, and their form in ACP.
 
 use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::types::{Code, Problem};
 
-/// Why a call failed.
+/// Why an operation failed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is nothing of this kind and name, or it is not the caller's: the two look the same from outside.
+    /// It does not exist, or belongs to another caller. The two look the same, so that ids cannot be probed.
     #[error("{kind} {name:?} not found")]
     NotFound {
-        /// An agent, a run, a session, a resource.
+        /// `agent`, `run`, `session` or `resource`.
         kind: &'static str,
-        /// Which one.
         name: String,
     },
-    /// The run is in no state for it.
+    /// The state of the run does not allow the operation.
     #[error("{0}")]
     Forbidden(String),
-    /// The request is not one that the operation understands.
+    /// A field of the request is not valid.
     #[error("{field}: {problem}")]
     Invalid {
-        /// The field that is to blame.
+        /// The path of the field.
         field: String,
-        /// What is wrong with it.
         problem: String,
     },
-    /// The request contradicts itself, or is not written as one.
+    /// The request is not JSON, or contradicts itself.
     #[error("{0}")]
     Malformed(String),
-    /// What is asked for is more than one answer can hold.
+    /// The reply would exceed a limit.
     #[error("{0}")]
     TooMuch(String),
-    /// What the task server says.
+    /// An error of the task server.
     #[error(transparent)]
     Agent(#[from] a2a::Error),
 }
 
 impl Error {
-    /// This is wrong with this field.
     pub fn invalid(field: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Invalid {
             field: field.into(),
@@ -48,15 +45,16 @@ impl Error {
         }
     }
 
-    /// There is no such thing. What a peer wrote is not repeated at any length.
+    /// A [`NotFound`](Self::NotFound) error. The name comes from the caller, so it is cut at [`MAX_ID`](crate::limits::MAX_ID)
+    /// characters.
     pub(crate) fn missing(kind: &'static str, name: &str) -> Self {
         let name = name.chars().take(crate::limits::MAX_ID).collect();
         Self::NotFound { kind, name }
     }
 
-    /// The status of the response.
+    /// The HTTP status of the response.
     pub fn status(&self) -> StatusCode {
-        use a2a::Error as Said;
+        use a2a::Error as TaskError;
         match self {
             Self::NotFound { .. } => StatusCode::NOT_FOUND,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
@@ -64,13 +62,13 @@ impl Error {
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
             Self::TooMuch(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Agent(error) => match error {
-                Said::InvalidParams { .. } | Said::ContentTypeNotSupported(_) => {
+                TaskError::InvalidParams { .. } | TaskError::ContentTypeNotSupported(_) => {
                     StatusCode::UNPROCESSABLE_ENTITY
                 }
-                // What cannot be done to a run in its state.
-                Said::TaskNotCancelable { .. }
-                | Said::TaskGenerationMismatch { .. }
-                | Said::UnsupportedOperation(_) => StatusCode::FORBIDDEN,
+                // The state of the run does not allow the operation.
+                TaskError::TaskNotCancelable { .. }
+                | TaskError::TaskGenerationMismatch { .. }
+                | TaskError::UnsupportedOperation(_) => StatusCode::FORBIDDEN,
                 error => {
                     let status = StatusCode::from_u16(error.code().http);
                     status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
@@ -79,7 +77,7 @@ impl Error {
         }
     }
 
-    /// As replies and events have it.
+    /// The error object of replies and events.
     pub fn problem(&self) -> Problem {
         Problem {
             data: self.data(),
@@ -87,7 +85,8 @@ impl Error {
         }
     }
 
-    /// The same in words of ACP, where the task server blames the parts of a message: the one at `place` was read.
+    /// The same error with the field names of the ACP request. The task server names `message.parts`; the part that it read
+    /// is at `place` in the request.
     pub(crate) fn about(self, place: &str) -> Self {
         let Self::Agent(a2a::Error::InvalidParams {
             message,
@@ -107,7 +106,7 @@ impl Error {
         })
     }
 
-    /// Field by field, where fields are to blame.
+    /// The `data` of the error object: the faulty fields, if the error names any.
     fn data(&self) -> Option<Value> {
         let fault = |field: &str, problem: &str| json!({ "field": field, "problem": problem });
         let faults: Vec<Value> = match self {
@@ -123,7 +122,7 @@ impl Error {
 }
 
 impl Problem {
-    /// What a status says in words of ACP.
+    /// The error object for an HTTP status.
     pub(crate) fn of(status: StatusCode, message: &str) -> Self {
         let code = match status {
             StatusCode::NOT_FOUND => Code::NotFound,

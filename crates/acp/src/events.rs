@@ -1,9 +1,6 @@
-//! What happens to a task, told as what happens to a run.
-//!
-//! A2A tells of states and of artifacts; ACP tells of a run that begins, of messages that grow, and of an end. The
-//! teller knows the task as far as it was told, so that every event of a run has the run as it was then.
+//! Translates the events of a task into the events of a run.
 
-use a2a::event::Event as Happened;
+use a2a::event::Event as TaskEvent;
 use a2a::types::{Artifact, Event as Payload, Message as A2aMessage, Task, TaskState};
 
 use serde::Serialize;
@@ -15,43 +12,54 @@ use crate::limits::{MAX_EVENT_BYTES, MAX_EVENTS};
 use crate::run;
 use crate::types::{Event, Message, Run, RunStatus};
 
-/// Tells what happens to one run.
+/// Translates the events of one task into events of its run, in order.
+///
+/// The two protocols tell different things. A2A sends states and artifacts; a state change may carry the final message,
+/// and a task may end without ever having been `WORKING`. ACP sends a run that is created, in progress and ended, and
+/// between them messages that are created, grow by parts and are completed. So the translator keeps:
+/// - `task`, the fold of all events so far: every `run.*` event of ACP holds the whole run as it was then;
+/// - `phase`, which of the `run.*` events were sent: `run.in-progress` is sent before anything else that happens to the
+///   run, also if the task never says that it works, and again after it waited for input;
+/// - `open`, the message that is growing: parts of the same artifact are added to it, anything else completes it first.
+///
+/// An event must be folded into `task` before its translation is written, and after `run.in-progress` is written; the
+/// other order would show a run in progress with its own end. A translator lives as long as one stream. For a stream
+/// that resumes a run it begins with [`resumed`](Self::resumed), which leaves out `run.created` and the artifacts from
+/// before. It never ends a stream itself: [`Event::ends_streams`] says which event is the last.
 #[derive(Debug)]
-pub(crate) struct Teller {
-    /// What the agent as a whole is called.
+pub(crate) struct EventTranslator {
+    /// The name of the agent as a whole.
     whole: String,
-    /// The task as far as it was told.
+    /// The task after the events so far.
     task: Task,
     phase: Phase,
-    /// The message that grows, and the artifact it is of.
+    /// The message that is growing, and the id of its artifact.
     open: Option<(String, Message)>,
-    told: Vec<Event>,
+    out: Vec<Event>,
 }
 
-/// How much of a run was told.
+/// Which events of the run were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Nothing.
     New,
-    /// That it is there. That it is worked on was not told, or not since it waited.
+    /// `run.created`, but not `run.in-progress`, or not since the run waited for input.
     Resting,
-    /// That it is worked on.
     Working,
 }
 
-impl Teller {
-    /// Tells a run from its beginning.
+impl EventTranslator {
+    /// For a stream from the beginning of a run.
     pub(crate) fn new(whole: &str) -> Self {
         Self {
             whole: whole.to_owned(),
             task: Task::default(),
             phase: Phase::New,
             open: None,
-            told: Vec::new(),
+            out: Vec::new(),
         }
     }
 
-    /// Tells a run from where it is resumed: that it was created is no news.
+    /// For a stream that resumes a run: `run.created` is not sent.
     pub(crate) fn resumed(whole: &str) -> Self {
         Self {
             phase: Phase::Resting,
@@ -59,24 +67,24 @@ impl Teller {
         }
     }
 
-    /// What is to be told when this happens.
-    pub(crate) fn take(&mut self, event: &Happened) -> Vec<Event> {
+    /// The events of the run for one event of the task.
+    pub(crate) fn take(&mut self, event: &TaskEvent) -> Vec<Event> {
         let known = self.task.artifacts.len();
         let payload = &event.response().payload;
         if matches!(
             payload,
             Payload::StatusUpdate(_) | Payload::ArtifactUpdate(_)
         ) {
-            // Whatever came of it, it was worked on before.
-            self.works();
+            // An update means that work had begun, also if it reports the end.
+            self.in_progress();
         }
         event.apply_to(&mut self.task);
         match payload {
-            Payload::Task(task) => self.seen(known, task),
+            Payload::Task(task) => self.snapshot(known, task),
             Payload::StatusUpdate(update) => {
                 let status = update.status.as_ref();
                 let said = status.and_then(|status| status.message.as_ref());
-                self.stands(said);
+                self.status(said);
             }
             Payload::ArtifactUpdate(update) => {
                 if let Some(artifact) = &update.artifact {
@@ -88,40 +96,41 @@ impl Teller {
             }
             Payload::Message(_) | Payload::Unset => {}
         }
-        std::mem::take(&mut self.told)
+        std::mem::take(&mut self.out)
     }
 
-    /// The whole task: as it begins, as it is resumed, or in the place of events that are no more.
-    fn seen(&mut self, known: usize, task: &Task) {
+    /// A snapshot of the task: the first event of a stream, or a replacement for events that the journal has dropped.
+    /// `known` is how many artifacts were translated before it.
+    fn snapshot(&mut self, known: usize, task: &Task) {
         if self.phase == Phase::New {
             self.phase = Phase::Resting;
             let mut run = self.run(RunStatus::Created);
             run.output.clear();
-            self.told.push(Event::RunCreated { run });
+            self.out.push(Event::RunCreated { run });
         } else if known == 0 && run::state(task) == TaskState::Working {
-            // What it made before it was resumed is no news, either.
-            return self.works();
+            // A resumed stream leaves out the artifacts from before.
+            return self.in_progress();
         }
         for artifact in task.artifacts.iter().skip(known) {
-            self.works();
+            self.in_progress();
             self.grow(artifact, false);
             self.close();
         }
         let said = run::said(task).cloned();
-        self.stands(said.as_ref());
+        self.status(said.as_ref());
     }
 
-    /// The task stands differently, or says something.
-    fn stands(&mut self, said: Option<&A2aMessage>) {
+    /// The state of the task changed, or a message came with it.
+    fn status(&mut self, said: Option<&A2aMessage>) {
         let state = run::state(&self.task);
         match state {
             TaskState::Unspecified | TaskState::Submitted => return,
-            _ => self.works(),
+            _ => self.in_progress(),
         }
         match (state, said) {
             (TaskState::Working, Some(said)) => {
                 let generic = run::progress(said);
-                self.told.push(Event::Generic { generic });
+                self.out.push(Event::Generic { generic });
             }
             (TaskState::Completed, Some(said)) => {
                 self.close();
@@ -139,7 +148,7 @@ impl Teller {
         self.close();
         let run = Box::new(run::of(&self.task, &self.whole));
         self.phase = Phase::Resting;
-        self.told.push(match run.status {
+        self.out.push(match run.status {
             RunStatus::Awaiting => Event::RunAwaiting { run },
             RunStatus::Cancelled => Event::RunCancelled { run },
             RunStatus::Failed => Event::RunFailed { run },
@@ -147,16 +156,16 @@ impl Teller {
         });
     }
 
-    /// The run is worked on. A task that is done at once never says so.
-    fn works(&mut self) {
+    /// Sends `run.in-progress`, unless it was sent already. A task that is done at once never reports that it works.
+    fn in_progress(&mut self) {
         if self.phase == Phase::Resting {
             self.phase = Phase::Working;
             let run = self.run(RunStatus::InProgress);
-            self.told.push(Event::RunInProgress { run });
+            self.out.push(Event::RunInProgress { run });
         }
     }
 
-    /// The run, at a moment at which it stood so.
+    /// The run with this status, without what belongs to its end.
     fn run(&self, status: RunStatus) -> Box<Run> {
         Box::new(Run {
             status,
@@ -167,7 +176,7 @@ impl Teller {
         })
     }
 
-    /// Parts of an artifact: of the message that is open, or of a new one.
+    /// Adds the parts of an artifact to the open message if they continue it, else to a new message.
     fn grow(&mut self, artifact: &Artifact, append: bool) {
         let id = &artifact.artifact_id;
         let continues = matches!(&self.open, Some((open, _)) if append && open == id);
@@ -185,7 +194,7 @@ impl Teller {
             created_at: run::stamp(&self.task),
             completed_at: None,
         };
-        self.told.push(Event::MessageCreated {
+        self.out.push(Event::MessageCreated {
             message: message.clone(),
         });
         self.open = Some((artifact, message));
@@ -196,22 +205,22 @@ impl Teller {
             if let Some((_, message)) = &mut self.open {
                 message.parts.push(part.clone());
             }
-            self.told.push(Event::MessagePart { part });
+            self.out.push(Event::MessagePart { part });
         }
     }
 
-    /// The message that grew is finished.
+    /// Completes the open message, if there is one.
     fn close(&mut self) {
         if let Some((_, mut message)) = self.open.take() {
             message.completed_at = run::stamp(&self.task);
-            self.told.push(Event::MessageCompleted { message });
+            self.out.push(Event::MessageCompleted { message });
         }
     }
 }
 
-/// All that happened to a run up to some moment, if it is not too much.
+/// The reply of `listRunEvents`: the events of a run up to a generation of its task, within limits.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Log {
+pub(crate) struct EventLog {
     events: Vec<Box<RawValue>>,
     #[serde(skip)]
     bytes: usize,
@@ -219,22 +228,26 @@ pub(crate) struct Log {
     generation: u64,
 }
 
-impl Log {
-    /// Whether it reaches to this generation of the task.
+impl EventLog {
+    /// Whether the events up to this generation are in it.
     pub(crate) fn reaches(&self, generation: u64) -> bool {
         self.generation >= generation
     }
 
-    pub(crate) fn take(&mut self, teller: &mut Teller, event: &Happened) -> Result<(), Error> {
+    pub(crate) fn take(
+        &mut self,
+        translator: &mut EventTranslator,
+        event: &TaskEvent,
+    ) -> Result<(), Error> {
         self.generation = event.cursor().unwrap_or(self.generation);
-        for told in teller.take(event) {
-            let written = to_raw_value(&told).expect("events are always written");
+        for out in translator.take(event) {
+            let written = to_raw_value(&out).expect("events are always written");
             self.bytes += written.get().len();
             self.events.push(written);
         }
         if self.events.len() > MAX_EVENTS || self.bytes > MAX_EVENT_BYTES {
             let why = format!(
-                "more than {MAX_EVENTS} events, or {MAX_EVENT_BYTES} bytes of them, happened to this run"
+                "the run has more than {MAX_EVENTS} events or {MAX_EVENT_BYTES} bytes of events; follow the task over A2A"
             );
             return Err(Error::TooMuch(why));
         }

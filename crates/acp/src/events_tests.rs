@@ -1,4 +1,4 @@
-//! What is told of events that no skill of the tests makes.
+//! Translation of events that the skills of the integration tests do not produce.
 
 use a2a::event::Event as Happened;
 use a2a::types::{
@@ -7,7 +7,7 @@ use a2a::types::{
 };
 use serde_json::{Value, json};
 
-use crate::events::Teller;
+use crate::events::EventTranslator;
 
 fn task(state: TaskState, artifacts: Vec<Artifact>) -> Payload {
     Payload::Task(Task {
@@ -49,12 +49,12 @@ fn made(id: &str, text: &str, append: bool, last_chunk: bool) -> Payload {
     })
 }
 
-/// What is told, in short.
-fn check(mut teller: Teller, happened: Vec<Payload>, expected: &[&str]) {
+/// The translated events in short form.
+fn check(mut translator: EventTranslator, happened: Vec<Payload>, expected: &[&str]) {
     let mut told = Vec::new();
     for payload in happened {
         let event = Happened::new(StreamResponse { payload });
-        for event in teller.take(&event) {
+        for event in translator.take(&event) {
             let event = serde_json::to_value(event).unwrap();
             let kind = event["type"].as_str().unwrap();
             let text = |part: &Value| part["content"].as_str().unwrap_or_default().to_owned();
@@ -80,7 +80,7 @@ fn check(mut teller: Teller, happened: Vec<Payload>, expected: &[&str]) {
 #[test]
 fn what_grows_side_by_side_is_told_one_after_the_other() {
     check(
-        Teller::new("whole"),
+        EventTranslator::new("whole"),
         vec![
             task(TaskState::Submitted, vec![]),
             made("a", "1", false, false),
@@ -108,7 +108,7 @@ fn what_grows_side_by_side_is_told_one_after_the_other() {
 #[test]
 fn a_snapshot_tells_what_became_of_events_that_are_no_more() {
     check(
-        Teller::new("whole"),
+        EventTranslator::new("whole"),
         vec![task(
             TaskState::Completed,
             vec![artifact("a", "1"), artifact("b", "2")],
@@ -130,7 +130,7 @@ fn a_snapshot_tells_what_became_of_events_that_are_no_more() {
 #[test]
 fn who_resumes_hears_nothing_of_what_was_before() {
     check(
-        Teller::resumed("whole"),
+        EventTranslator::resumed("whole"),
         vec![
             task(TaskState::Working, vec![artifact("a", "1")]),
             status(TaskState::Working, Some("going on")),
@@ -151,7 +151,7 @@ fn who_resumes_hears_nothing_of_what_was_before() {
 #[test]
 fn what_is_cancelled_before_it_begins_is_told_whole() {
     check(
-        Teller::new("whole"),
+        EventTranslator::new("whole"),
         vec![
             task(TaskState::Submitted, vec![]),
             status(TaskState::Canceled, None),
@@ -166,12 +166,12 @@ fn what_is_cancelled_before_it_begins_is_told_whole() {
 
 #[test]
 fn a_run_that_was_refused_says_why() {
-    let mut teller = Teller::new("whole");
-    teller.take(&Happened::new(StreamResponse {
+    let mut translator = EventTranslator::new("whole");
+    translator.take(&Happened::new(StreamResponse {
         payload: task(TaskState::Submitted, vec![]),
     }));
     let refused = status(TaskState::Rejected, Some("not today"));
-    let told = teller.take(&Happened::new(StreamResponse { payload: refused }));
+    let told = translator.take(&Happened::new(StreamResponse { payload: refused }));
     let told = serde_json::to_value(told).unwrap();
     let error = json!({ "code": "server_error", "message": "not today" });
     assert_eq!(told[1]["run"]["error"], error);

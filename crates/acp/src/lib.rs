@@ -1,9 +1,9 @@
 //! ACP (Agent Communication Protocol, REST): skills as its agents, tasks as its runs.
 //!
-//! Not to be taken for other protocols of the same letters. It is served for those who speak it already, as
-//! a translation: every skill is an agent of ACP, the agent as a whole is one more, a run is an A2A task under the
-//! task's own id, and a session is its context. So a run that was begun here can be followed, answered and
-//! cancelled over any other wire, and the other way round; nothing is kept but what the task server keeps.
+//! This is the protocol of the BeeAI project, not another one with the same letters. It is served for clients that use it
+//! already, as a translation: every skill is an ACP agent, the agent as a whole is one more, a run is an A2A task with the
+//! same id, and a session is the task's context. So a run that began over ACP can be followed, answered and cancelled over
+//! A2A or MCP, and the other way round. This crate stores nothing; all state is in the task server.
 //!
 //! ```
 //! use a2a::binding::Wire;
@@ -16,10 +16,13 @@
 //! Layout, from the socket inwards:
 //! - `binding`: REST below `/acp`, and Cap'n Web at `/acp/capnweb`; neither names an operation
 //! - [`operation`]: the table, one row for each operation
-//! - `server`: what the operations do, in words of A2A
-//! - `agents`, `run`, `events`, `content`, `resource`: skills, tasks, what happens to them, what they say and what is
-//!   kept of it, translated
-//! - [`types`], [`error`], [`limits`]: ACP's data, what goes wrong, and how much of everything
+//! - `server`: the operations, carried out by the task server
+//! - `agents`, `run`, `events`, `content`, `resource`: translate skills, tasks, events, messages and stored messages
+//! - [`types`], [`error`], [`limits`]: the data types of ACP, errors, and limits
+//!
+//! The HTTP parts that are the same in every protocol are those of `a2a::binding`: reading a body within limits
+//! (`read_body`), refusing a request before its body is read (`turn_away`), event streams (`sse`), authentication
+//! (`Wire`). They are used here as a toolkit, so that ACP has the limits and time-outs of A2A.
 
 mod agents;
 #[cfg(test)]

@@ -1,7 +1,12 @@
-//! The table: every operation of ACP, once.
+//! The table of operations: one row for each.
 //!
-//! A binding finds a row by its name or by its route, hands it the request as one object and gets the reply
-//! as bytes. To add an operation is a row here and a method of the server.
+//! A binding finds a row by its name (Cap'n Web) or by its route (REST), passes it the request as one JSON object, and gets
+//! the reply as bytes or as a stream of events. The row knows the type of the request, so reading it, and the errors of
+//! reading it, are the same in every binding. To add an operation, add a row here and a method to `Server`; no binding
+//! changes. A test checks that every binding serves every row (`tests/it/wires.rs`).
+//!
+//! It is a table of its own rather than a part of A2A's, because the two protocols share no operation, only the way to
+//! serve one: `a2a::operation` has the routes and the search (`Route`, `find_among`) that both use.
 
 use std::sync::Arc;
 
@@ -15,54 +20,52 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::Error;
-use crate::server::Server;
+use crate::server::AcpServer;
 use crate::types::{Awaited, Event, Message};
 
-/// One row: an operation.
+/// One row of the table.
 #[derive(Debug)]
 pub struct Operation {
-    /// Its name: the method of the object that Cap'n Web serves.
+    /// The name, which is the method name in Cap'n Web.
     pub name: &'static str,
-    /// Where REST has it; the first is the one to call.
+    /// The routes in REST; clients should use the first.
     pub routes: &'static [Route],
     /// The fields of the request in the order of positional arguments.
     pub positional: &'static [&'static str],
-    /// How many replies there are.
+    /// Whether it can reply with events.
     pub replies: Replies,
-    perform: fn(Arc<Server>, Call, Map<String, Value>) -> Performing,
+    perform: fn(Arc<AcpServer>, Call, Map<String, Value>) -> Performing,
 }
 
-/// How many replies an operation has.
+/// Whether an operation can reply with events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replies {
-    /// One.
     One,
-    /// A run, or what happens to it: `mode` decides.
+    /// A run or its events, as the `mode` of the request says.
     ByMode,
 }
 
-/// A reply as a binding gets it.
+/// The reply of an operation to a binding.
 pub(crate) enum Reply {
-    One(Answer),
-    /// What happens to the run of this id, in portions that were there at the same moment.
+    One(SingleReply),
+    /// The events of the run with this id. Events that were ready at the same time come together.
     Many(String, Events),
 }
 
-/// Events of a run. The last one is an end, or an error is.
+/// Events of a run, up to one for which `Event::ends_streams` is true, or an error.
 pub(crate) type Events = BoxStream<'static, Result<Vec<Event>, a2a::Error>>;
 
-/// The one reply.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    /// The run that it is about, if it was begun or went on with this call.
+pub(crate) struct SingleReply {
+    /// The id of the run that this call created or resumed.
     pub(crate) run: Option<String>,
-    /// The work goes on.
+    /// The run continues after the reply (202 in REST).
     pub(crate) accepted: bool,
     pub(crate) body: Bytes,
 }
 
-impl Answer {
-    /// A reply that is all.
+impl SingleReply {
+    /// A complete reply (200) about no run.
     pub(crate) fn new(body: &impl Serialize) -> Self {
         let body = serde_json::to_vec(body).expect("replies are always written");
         Self {
@@ -81,7 +84,7 @@ macro_rules! operations {
         $name:ident($($positional:ident),*): $request:ident => $replies:ident,
         by $method:ident, at $($verb:ident $path:literal),+;
     )*) => {
-        /// All operations.
+        /// Every operation of ACP.
         pub static TABLE: &[Operation] = &[$(
             Operation {
                 name: stringify!($name),
@@ -98,44 +101,44 @@ macro_rules! operations {
 }
 
 operations! {
-    /// Whether anybody is there.
-    ping(): Nothing => One, by ping, at Get "/ping";
-    /// Who can be asked.
+    /// Replies with an empty object: the server is reachable.
+    ping(): NoFields => One, by ping, at Get "/ping";
+    /// Lists the agents.
     listAgents(limit, offset): ListAgents => One, by list_agents, at Get "/agents";
-    /// What is said of one of them.
+    /// The manifest of one agent.
     getAgent(name): GetAgent => One, by get_agent, at Get "/agents/{name}";
-    /// Asks an agent, and waits for what comes of it, or does not, or follows it.
+    /// Starts a run. The mode decides whether the reply is the run at rest, the run at once, or its events.
     createRun(agent_name, input, mode, session_id): CreateRun => ByMode, by create_run, at Post "/runs";
-    /// A run as it is now.
-    getRun(run_id): OfRun => One, by get_run, at Get "/runs/{run_id}";
-    /// Answers what a run waits for.
+    /// The current state of a run.
+    getRun(run_id): RunRequest => One, by get_run, at Get "/runs/{run_id}";
+    /// Gives a run the input that it waits for.
     resumeRun(run_id, await_resume, mode): ResumeRun => ByMode, by resume_run, at Post "/runs/{run_id}";
-    /// Asks that a run end.
-    cancelRun(run_id): OfRun => One, by cancel_run, at Post "/runs/{run_id}/cancel";
-    /// All that happened to a run.
-    listRunEvents(run_id): OfRun => One, by list_run_events, at Get "/runs/{run_id}/events";
-    // The description of the interface says one, its implementation the other.
-    /// A conversation.
-    getSession(session_id): OfSession => One, by get_session,
+    /// Begins to cancel a run.
+    cancelRun(run_id): RunRequest => One, by cancel_run, at Post "/runs/{run_id}/cancel";
+    /// The events of a run up to now.
+    listRunEvents(run_id): RunRequest => One, by list_run_events, at Get "/runs/{run_id}/events";
+    // The specification has the first path, the reference implementation the second.
+    /// A session with links to its messages.
+    getSession(session_id): SessionRequest => One, by get_session,
         at Get "/sessions/{session_id}", Get "/session/{session_id}";
-    /// A message of a conversation.
-    getResource(resource_id): OfResource => One, by get_resource, at Get "/resources/{resource_id}";
+    /// A message of a session.
+    getResource(resource_id): ResourceRequest => One, by get_resource, at Get "/resources/{resource_id}";
 }
 
-/// The row of that name.
+/// The operation of this name.
 pub fn named(name: &str) -> Option<&'static Operation> {
     TABLE.iter().find(|operation| operation.name == name)
 }
 
 impl Operation {
-    /// Performs a call: reads the request and has the server answer it.
+    /// Reads the request and has the server carry it out.
     pub(crate) async fn perform(
         &self,
-        server: Arc<Server>,
+        server: Arc<AcpServer>,
         call: Call,
         fields: Map<String, Value>,
     ) -> Result<Reply, Error> {
-        // ACP knows nothing but runs, so there is a task, whatever the answer.
+        // ACP has no reply without a run, so the task server must make a task also for an immediate answer.
         let call = Call {
             always_task: true,
             ..call
@@ -144,12 +147,12 @@ impl Operation {
     }
 }
 
-/// The typed request, or what is wrong with it and where.
+/// The typed request. The error names the path of the faulty field.
 fn read<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, Error> {
     let read = serde_path_to_error::deserialize(Value::Object(fields));
     read.map_err(|error| {
         let field = match error.path().to_string() {
-            // It is the request itself that lacks something.
+            // A field is missing at the top level.
             path if path == "." => "request".to_owned(),
             path => path,
         };
@@ -157,17 +160,16 @@ fn read<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, Error> {
     })
 }
 
-impl From<Answer> for Reply {
-    fn from(answer: Answer) -> Self {
+impl From<SingleReply> for Reply {
+    fn from(answer: SingleReply) -> Self {
         Self::One(answer)
     }
 }
 
-/// Asks for nothing in particular.
+/// A request without fields.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Nothing {}
+pub(crate) struct NoFields {}
 
-/// Asks for agents.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ListAgents {
     #[serde(default, deserialize_with = "count")]
@@ -176,13 +178,11 @@ pub(crate) struct ListAgents {
     pub(crate) offset: Option<usize>,
 }
 
-/// Asks for an agent.
 #[derive(Debug, Deserialize)]
 pub(crate) struct GetAgent {
     pub(crate) name: String,
 }
 
-/// Asks an agent.
 #[derive(Debug, Deserialize)]
 pub(crate) struct CreateRun {
     pub(crate) agent_name: String,
@@ -190,37 +190,36 @@ pub(crate) struct CreateRun {
     #[serde(default)]
     pub(crate) session_id: Option<String>,
     #[serde(default)]
-    pub(crate) session: Option<Conversation>,
+    pub(crate) session: Option<SessionRef>,
     #[serde(default)]
     pub(crate) mode: Option<Mode>,
 }
 
-/// A conversation as a caller describes it. What else is in it is found in the tasks of the context.
+/// The session object of a request. Only its id is used; the history is in the tasks of the context.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Conversation {
+pub(crate) struct SessionRef {
     pub(crate) id: String,
 }
 
-/// What a caller waits for.
+/// What the caller of `createRun` and `resumeRun` waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Mode {
-    /// The run once it rests.
+    /// The run when it ended or waits for input.
     #[default]
     Sync,
     /// The run as soon as it exists.
     Async,
-    /// What happens to the run.
+    /// The events of the run.
     Stream,
 }
 
-/// Names a run.
+/// The request of operations on a run.
 #[derive(Debug, Deserialize)]
-pub(crate) struct OfRun {
+pub(crate) struct RunRequest {
     pub(crate) run_id: String,
 }
 
-/// Answers what a run waits for.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ResumeRun {
     pub(crate) run_id: String,
@@ -229,19 +228,17 @@ pub(crate) struct ResumeRun {
     pub(crate) mode: Option<Mode>,
 }
 
-/// Names a conversation.
 #[derive(Debug, Deserialize)]
-pub(crate) struct OfSession {
+pub(crate) struct SessionRequest {
     pub(crate) session_id: String,
 }
 
-/// Names a message.
 #[derive(Debug, Deserialize)]
-pub(crate) struct OfResource {
+pub(crate) struct ResourceRequest {
     pub(crate) resource_id: String,
 }
 
-/// A number, which queries have as text.
+/// A number, also as text, which is how a query string has it.
 fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -249,7 +246,7 @@ fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D:
         Number(usize),
         Text(String),
     }
-    let wrong = || serde::de::Error::custom("is no whole number, or a negative one");
+    let wrong = || serde::de::Error::custom("is not a whole number of at least 0");
     match Option::<Written>::deserialize(deserializer).map_err(|_| wrong())? {
         None => Ok(None),
         Some(Written::Number(number)) => Ok(Some(number)),

@@ -1,4 +1,4 @@
-//! The messages of a conversation, each under an id of its own: that of the task, a dot, and which it is.
+//! The messages of a session as resources with the ids `TASK.input` and `TASK.output-NUMBER`.
 
 use std::fmt;
 
@@ -8,24 +8,24 @@ use crate::content;
 use crate::run;
 use crate::types::Message;
 
-/// Which message of a task.
+/// One message of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource {
-    /// What its caller asked for.
+    /// The message that opened the task.
     Input,
-    /// What came of it, counted from 0.
+    /// A message of the output, counted from 0.
     Output(usize),
 }
 
 impl Resource {
-    /// All that there are of a task.
+    /// All messages of a task.
     pub(crate) fn all(task: &Task) -> impl Iterator<Item = Self> {
         let input = run::input(task).map(|_| Self::Input);
         let outputs = run::output(task, "").len();
         input.into_iter().chain((0..outputs).map(Self::Output))
     }
 
-    /// What a word means.
+    /// Parses the part of the id after the dot.
     pub(crate) fn named(word: &str) -> Option<Self> {
         match word.split_once('-') {
             None => (word == "input").then_some(Self::Input),
@@ -34,7 +34,7 @@ impl Resource {
         }
     }
 
-    /// The message, if there is such a one.
+    /// The message; `None` if the task does not have it.
     pub(crate) fn read(self, task: &Task, whole: &str) -> Option<Message> {
         match self {
             Self::Input => {

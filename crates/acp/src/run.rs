@@ -1,4 +1,4 @@
-//! A task as a run.
+//! Translates a task into a run.
 
 use a2a::types::{Message as A2aMessage, Part as A2aPart, Role, Task, TaskState, Timestamp};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::content;
 use crate::types::{Awaited, Code, Message, Problem, Run, RunStatus};
 
-/// A task as a run. `whole` is what the agent as a whole is called: who works on what names no skill.
+/// A task as a run. `whole` is the name of the agent as a whole, which works on tasks that name no skill.
 pub(crate) fn of(task: &Task, whole: &str) -> Run {
     let agent_name = agent_name(task, whole).to_owned();
     let status = status(task);
@@ -33,39 +33,38 @@ pub(crate) fn of(task: &Task, whole: &str) -> Run {
     }
 }
 
-/// How a task stands.
 pub(crate) fn state(task: &Task) -> TaskState {
     let status = task.status.as_ref();
     status.map_or(TaskState::Unspecified, |status| status.state)
 }
 
-/// Who works on a task: the skill that its first message names, or the agent as a whole.
+/// The ACP agent that works on a task: the skill that its first message names, or the agent as a whole.
 pub(crate) fn agent_name<'a>(task: &'a Task, whole: &'a str) -> &'a str {
     input(task).and_then(extension::skill).unwrap_or(whole)
 }
 
-/// The message that opened a task.
+/// The first message of the user.
 pub(crate) fn input(task: &Task) -> Option<&A2aMessage> {
     let mut history = task.history.iter();
     history.find(|message| message.role == Role::User)
 }
 
-/// What an agent's messages bear.
+/// The role of messages by an agent.
 pub(crate) fn role(agent_name: &str) -> String {
     format!("agent/{agent_name}")
 }
 
-/// What a task says now.
+/// The message of the current status.
 pub(crate) fn said(task: &Task) -> Option<&A2aMessage> {
     task.status.as_ref()?.message.as_ref()
 }
 
-/// When a task came to stand as it does.
+/// When the current status began.
 pub(crate) fn stamp(task: &Task) -> Option<Timestamp> {
     task.status.as_ref()?.timestamp
 }
 
-/// When a task was opened, which its id tells.
+/// When a task was created: the time in its id (UUID version 7), else the time of its status.
 pub(crate) fn created_at(task: &Task) -> Option<Timestamp> {
     let id = Uuid::try_parse(&task.id).ok();
     let made = id.and_then(|id| id.get_timestamp());
@@ -76,7 +75,7 @@ pub(crate) fn created_at(task: &Task) -> Option<Timestamp> {
     made.or_else(|| stamp(task))
 }
 
-/// What came of a task so far: what it made, then what it said at its end.
+/// The output so far: a message for each artifact, then the final message.
 pub(crate) fn output(task: &Task, agent_name: &str) -> Vec<Message> {
     let role = || role(agent_name);
     let at = stamp(task);
@@ -91,7 +90,7 @@ pub(crate) fn output(task: &Task, agent_name: &str) -> Vec<Message> {
     made.chain(said).collect()
 }
 
-/// A context, where its id is one that ACP can have.
+/// The context id as a session id. ACP requires a UUID; a context with another id has no session.
 fn session_id(context: &str) -> Option<String> {
     Uuid::try_parse(context).is_ok().then(|| context.to_owned())
 }
@@ -99,7 +98,7 @@ fn session_id(context: &str) -> Option<String> {
 fn status(task: &Task) -> RunStatus {
     match state(task) {
         TaskState::Unspecified | TaskState::Submitted => RunStatus::Created,
-        // A state that nobody knows yet is none of rest.
+        // A state of a newer A2A version: the task is not known to have ended.
         TaskState::Working | TaskState::Other(_) => RunStatus::InProgress,
         TaskState::InputRequired | TaskState::AuthRequired => RunStatus::Awaiting,
         TaskState::Completed => RunStatus::Completed,
@@ -108,7 +107,7 @@ fn status(task: &Task) -> RunStatus {
     }
 }
 
-/// Why a task failed.
+/// The error of a failed task.
 fn problem(task: &Task) -> Problem {
     let said = said(task);
     let texts = said.iter().flat_map(|message| &message.parts);
@@ -134,7 +133,7 @@ fn problem(task: &Task) -> Problem {
     }
 }
 
-/// How far a skill says it is, or whatever else an agent says while it works.
+/// The `generic` event for a message that an agent sends while it works: its text, and its progress if it has any.
 pub(crate) fn progress(message: &A2aMessage) -> serde_json::Map<String, Value> {
     let texts = message.parts.iter().filter_map(A2aPart::as_text);
     let texts: Vec<&str> = texts.collect();

@@ -1,4 +1,4 @@
-//! What the operations do, in words of A2A: a run is a task, to create one is to send a message.
+//! The operations of ACP, carried out by the task server.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use a2a::binding::Wire;
 use a2a::event::EventStream;
 use a2a::service::Call;
 use a2a::types::{
-    Answer as Answered, CancelTaskRequest, Event as Payload, GetTaskRequest, ListTasksRequest,
+    Answer as SendResult, CancelTaskRequest, Event as Payload, GetTaskRequest, ListTasksRequest,
     Message as A2aMessage, Role, SendMessageConfiguration, SendMessageRequest,
     SubscribeToTaskRequest, Task, TaskState,
 };
@@ -16,30 +16,49 @@ use serde_json::{Value, json};
 use skill::{Registry, extension};
 use uuid::Uuid;
 
-use crate::agents::{Agents, Asked};
-use crate::content::{self, Said};
+use crate::agents::{Agents, RunTarget};
+use crate::content::{self, InputParts};
 use crate::error::Error;
-use crate::events::{Log, Teller};
+use crate::events::{EventLog, EventTranslator};
 use crate::limits::{MAX_AGENTS, MAX_ID, MAX_SESSION_RUNS};
 use crate::operation::{
-    Answer, CreateRun, GetAgent, ListAgents, Mode, Nothing, OfResource, OfRun, OfSession, Reply,
-    ResumeRun,
+    CreateRun, GetAgent, ListAgents, Mode, NoFields, Reply, ResourceRequest, ResumeRun, RunRequest,
+    SessionRequest, SingleReply,
 };
 use crate::resource::Resource;
 use crate::run;
 use crate::types::{Awaited, Event, Run, RunStatus, Session};
 
-/// Who answers over ACP.
-pub(crate) struct Server {
+/// The operations of ACP on one agent: a translation onto the operations of A2A.
+///
+/// | ACP | A2A |
+/// |---|---|
+/// | create a run | send a message that names the skill, or none for the agent as a whole |
+/// | run, run id | task, task id |
+/// | resume a run | send a message to the task that waits for input |
+/// | cancel a run | cancel the task |
+/// | events of a run | subscribe to the task from its first event, translated |
+/// | session | the tasks of a context |
+/// | resource | a message or an artifact of a task |
+///
+/// Every operation reads what it needs from the task server and keeps nothing, with one exception: `cancelling`. ACP has
+/// the status `cancelling` between the request and the end of a run, which A2A does not have; so the ids of runs that
+/// are being cancelled are kept here while the cancellation is under way, and forgotten by a restart. The cancellation
+/// runs in a task that `wire.tasks` owns, since the operation replies before it has finished.
+///
+/// `createRun` and `resumeRun` reply in three modes: `sync` waits until the task is at rest, `async` replies with the run
+/// as soon as it is in the journal, `stream` follows its events. A session id of ACP is a UUID, and a context id of A2A
+/// need not be one: sessions that we create are UUIDs, and a run in another context has no session id.
+pub(crate) struct AcpServer {
     pub(crate) wire: Wire,
     agents: Agents,
-    /// Where its resources are reached.
+    /// The public address of REST, for the links in sessions.
     url: String,
-    /// Runs that are about to end because somebody asked for it.
+    /// Ids of the runs that are being cancelled.
     cancelling: Mutex<HashSet<String>>,
 }
 
-impl Server {
+impl AcpServer {
     pub(crate) fn new(wire: Wire, skills: Registry, url: String) -> Self {
         Self {
             agents: Agents::new(wire.service.card(), skills),
@@ -49,15 +68,15 @@ impl Server {
         }
     }
 
-    pub(crate) async fn ping(self: Arc<Self>, _: Call, _: Nothing) -> Result<Answer, Error> {
-        Ok(Answer::new(&json!({})))
+    pub(crate) async fn ping(self: Arc<Self>, _: Call, _: NoFields) -> Result<SingleReply, Error> {
+        Ok(SingleReply::new(&json!({})))
     }
 
     pub(crate) async fn list_agents(
         self: Arc<Self>,
         _: Call,
         request: ListAgents,
-    ) -> Result<Answer, Error> {
+    ) -> Result<SingleReply, Error> {
         let limit = request.limit.unwrap_or(MAX_AGENTS);
         if !(1..=MAX_AGENTS).contains(&limit) {
             let problem = format!("is not between 1 and {MAX_AGENTS}");
@@ -68,17 +87,17 @@ impl Server {
             .skip(request.offset.unwrap_or(0))
             .take(limit)
             .collect();
-        Ok(Answer::new(&json!({ "agents": page })))
+        Ok(SingleReply::new(&json!({ "agents": page })))
     }
 
     pub(crate) async fn get_agent(
         self: Arc<Self>,
         _: Call,
         request: GetAgent,
-    ) -> Result<Answer, Error> {
+    ) -> Result<SingleReply, Error> {
         let manifest = self.agents.manifest(&request.name);
         let manifest = manifest.ok_or_else(|| Error::missing("agent", &request.name))?;
-        Ok(Answer::new(manifest))
+        Ok(SingleReply::new(manifest))
     }
 
     pub(crate) async fn create_run(
@@ -86,15 +105,15 @@ impl Server {
         call: Call,
         request: CreateRun,
     ) -> Result<Reply, Error> {
-        let asked = self.agents.find(&request.agent_name);
-        let asked = asked.ok_or_else(|| Error::missing("agent", &request.agent_name))?;
+        let target = self.agents.find(&request.agent_name);
+        let target = target.ok_or_else(|| Error::missing("agent", &request.agent_name))?;
         let context_id = session(&request)?;
-        let Said { parts, read } = content::parts_of(request.input, "input")?;
+        let InputParts { parts, read } = content::parts_of(request.input, "input")?;
         let message_id = Uuid::now_v7().to_string();
-        // The input of the skill is read from the parts where it is checked, too.
-        let message = match asked {
-            Asked::Skill(skill) => extension::call(message_id, &skill.id, Value::Null),
-            Asked::Whole => A2aMessage {
+        // The parts become the input of the skill where the input is validated, in the agent.
+        let message = match target {
+            RunTarget::Skill(skill) => extension::call(message_id, &skill.id, Value::Null),
+            RunTarget::Whole => A2aMessage {
                 message_id,
                 role: Role::User,
                 ..A2aMessage::default()
@@ -105,18 +124,20 @@ impl Server {
             parts,
             ..message
         };
-        let teller = Teller::new(self.agents.whole());
-        let sent = self.send(call, message.into(), request.mode, teller).await;
+        let translator = EventTranslator::new(self.agents.whole());
+        let sent = self
+            .send(call, message.into(), request.mode, translator)
+            .await;
         sent.map_err(|error| error.about(&read))
     }
 
     pub(crate) async fn get_run(
         self: Arc<Self>,
         call: Call,
-        request: OfRun,
-    ) -> Result<Answer, Error> {
+        request: RunRequest,
+    ) -> Result<SingleReply, Error> {
         let task = self.task(&call, &request.run_id).await?;
-        Ok(Answer::new(&self.run(&task)))
+        Ok(SingleReply::new(&self.run(&task)))
     }
 
     pub(crate) async fn resume_run(
@@ -125,13 +146,13 @@ impl Server {
         request: ResumeRun,
     ) -> Result<Reply, Error> {
         let Awaited::Message { message } = request.await_resume;
-        let Said { parts, read } = content::parts_of(vec![message], "await_resume.message")?;
+        let InputParts { parts, read } = content::parts_of(vec![message], "await_resume.message")?;
         let task = self.task(&call, &request.run_id).await?;
         if !run::state(&task).is_interrupted() {
-            let why = format!("run {:?} does not wait for anything", task.id);
+            let why = format!("run {:?} does not wait for input", task.id);
             return Err(Error::Forbidden(why));
         }
-        // What a skill asks is answered in the words of its extension.
+        // The answer to a question of a skill must name the skill extension.
         let asks = extension::question(&task).map(|_| extension::URI.to_owned());
         let message = A2aMessage {
             message_id: Uuid::now_v7().to_string(),
@@ -143,21 +164,21 @@ impl Server {
             ..A2aMessage::default()
         };
         let mut send = SendMessageRequest::from(message);
-        // Of two who answer the same question one is told that it is answered.
+        // Of two concurrent answers the second fails with `TaskGenerationMismatch`.
         send.configuration
             .get_or_insert_default()
             .if_generation_match = Some(task.generation);
-        let teller = Teller::resumed(self.agents.whole());
-        let sent = self.send(call, send, request.mode, teller).await;
+        let translator = EventTranslator::resumed(self.agents.whole());
+        let sent = self.send(call, send, request.mode, translator).await;
         sent.map_err(|error| error.about(&read))
     }
 
-    /// Answers at once; that the run has ended shows later.
+    /// Replies at once, with the status `cancelling`; the run ends later.
     pub(crate) async fn cancel_run(
         self: Arc<Self>,
         call: Call,
-        request: OfRun,
-    ) -> Result<Answer, Error> {
+        request: RunRequest,
+    ) -> Result<SingleReply, Error> {
         let task = self.task(&call, &request.run_id).await?;
         let state = run::state(&task);
         if state.is_terminal() {
@@ -178,7 +199,7 @@ impl Server {
             let (server, id) = (self.clone(), task.id.clone());
             let work = async move {
                 if let Err(error) = cancelled.await {
-                    tracing::debug!(run = id, %error, "a run was not cancelled");
+                    tracing::debug!(run = id, %error, "cancelling a run failed");
                 }
                 server.lock().remove(&id);
             };
@@ -189,18 +210,18 @@ impl Server {
             await_request: None,
             ..run::of(&task, self.agents.whole())
         };
-        Ok(Answer {
+        Ok(SingleReply {
             accepted: true,
-            ..Answer::new(&run)
+            ..SingleReply::new(&run)
         })
     }
 
     pub(crate) async fn list_run_events(
         self: Arc<Self>,
         call: Call,
-        request: OfRun,
-    ) -> Result<Answer, Error> {
-        // All that had happened by now: what happens meanwhile is for the next who asks.
+        request: RunRequest,
+    ) -> Result<SingleReply, Error> {
+        // Events up to the current generation; later ones are for the next request.
         let task = self.task(&call, &request.run_id).await?;
         let last = u64::try_from(task.generation).unwrap_or(0);
         let call = Call {
@@ -211,27 +232,27 @@ impl Server {
             id: task.id,
             ..SubscribeToTaskRequest::default()
         };
-        let mut happened = self.wire.service.subscribe_to_task(call, follow).await?;
-        let mut teller = Teller::new(self.agents.whole());
-        let mut log = Log::default();
+        let mut events = self.wire.service.subscribe_to_task(call, follow).await?;
+        let mut translator = EventTranslator::new(self.agents.whole());
+        let mut log = EventLog::default();
         while !log.reaches(last)
-            && let Some(portion) = happened.next().await
+            && let Some(portion) = events.next().await
         {
             for event in portion? {
-                log.take(&mut teller, &event)?;
+                log.take(&mut translator, &event)?;
                 if log.reaches(last) {
                     break;
                 }
             }
         }
-        Ok(Answer::new(&log))
+        Ok(SingleReply::new(&log))
     }
 
     pub(crate) async fn get_session(
         self: Arc<Self>,
         call: Call,
-        request: OfSession,
-    ) -> Result<Answer, Error> {
+        request: SessionRequest,
+    ) -> Result<SingleReply, Error> {
         let id = match Uuid::try_parse(&request.session_id) {
             Ok(id) => id.to_string(),
             Err(_) => request.session_id,
@@ -243,7 +264,7 @@ impl Server {
         if tasks.is_empty() {
             return Err(Error::missing("session", &id));
         }
-        // Ids tell when a task was opened; within that millisecond, those of our messages tell the order.
+        // Task ids hold the time in milliseconds; within one, our message ids (UUID version 7) give the order.
         tasks.sort_by_cached_key(|task| {
             let asked = run::input(task).map(|message| message.message_id.clone());
             (run::created_at(task), asked)
@@ -255,14 +276,14 @@ impl Server {
             Resource::all(task).map(move |resource| format!("{place}.{resource}"))
         });
         let history = history.collect();
-        Ok(Answer::new(&Session { id, history }))
+        Ok(SingleReply::new(&Session { id, history }))
     }
 
     pub(crate) async fn get_resource(
         self: Arc<Self>,
         call: Call,
-        request: OfResource,
-    ) -> Result<Answer, Error> {
+        request: ResourceRequest,
+    ) -> Result<SingleReply, Error> {
         let missing = || Error::missing("resource", &request.resource_id);
         let named = request.resource_id.split_once('.');
         let named = named.and_then(|(task, resource)| Some((task, Resource::named(resource)?)));
@@ -272,39 +293,39 @@ impl Server {
             error => error,
         })?;
         let message = resource.read(&task, self.agents.whole());
-        Ok(Answer::new(&message.ok_or_else(missing)?))
+        Ok(SingleReply::new(&message.ok_or_else(missing)?))
     }
 
-    /// Sends a message and answers with the run, or with what happens to it.
+    /// Sends a message and replies in the given mode.
     async fn send(
         &self,
         call: Call,
         mut request: SendMessageRequest,
         mode: Option<Mode>,
-        teller: Teller,
+        translator: EventTranslator,
     ) -> Result<Reply, Error> {
         let mode = mode.unwrap_or_default();
         let service = &self.wire.service;
         if mode == Mode::Stream {
-            let happened = service.send_streaming_message(call, request).await?;
-            return told(happened, teller).await;
+            let events = service.send_streaming_message(call, request).await?;
+            return translated(events, translator).await;
         }
         let configuration: &mut SendMessageConfiguration =
             request.configuration.get_or_insert_default();
         configuration.return_immediately = mode == Mode::Async;
         let sent = service.send_message(call, request).await?;
-        let Answered::Task(task) = sent.payload else {
+        let SendResult::Task(task) = sent.payload else {
             return Err(no_task().into());
         };
-        let answer = Answer::new(&self.run(&task));
-        Ok(Reply::One(Answer {
+        let answer = SingleReply::new(&self.run(&task));
+        Ok(Reply::One(SingleReply {
             run: Some(task.id),
             accepted: mode == Mode::Async,
             ..answer
         }))
     }
 
-    /// A task of the caller's.
+    /// Loads a task of the caller.
     async fn task(&self, call: &Call, id: &str) -> Result<Task, Error> {
         if id.len() > MAX_ID {
             return Err(Error::missing("run", id));
@@ -320,7 +341,7 @@ impl Server {
         })
     }
 
-    /// The newest tasks of a context, with all that they made.
+    /// The newest tasks of a context, with their artifacts.
     async fn tasks(&self, call: &Call, context: &str) -> Result<Vec<Task>, Error> {
         let mut tasks: Vec<Task> = Vec::new();
         let mut request = ListTasksRequest {
@@ -341,7 +362,7 @@ impl Server {
         }
     }
 
-    /// A task as a run, as far as anybody knows.
+    /// A task as a run, with the status `cancelling` where it applies.
     fn run(&self, task: &Task) -> Run {
         let mut run = run::of(task, self.agents.whole());
         if !run::state(task).is_terminal() && self.lock().contains(&task.id) {
@@ -358,20 +379,20 @@ impl Server {
     }
 }
 
-/// The conversation of a new run: the one that is named, or a new one. ACP's are UUIDs, so that it is made
-/// here; it tells when, and the run tells for which skill.
+/// The session of a new run: the one that the request names, or a new one. Made here rather than by the task server, since
+/// ACP requires a UUID.
 fn session(request: &CreateRun) -> Result<String, Error> {
     let described = request.session.as_ref().map(|session| &session.id);
     let read = |field: &str, id: &String| {
         let id = Uuid::try_parse(id);
-        id.map_err(|_| Error::invalid(field, "is no UUID"))
+        id.map_err(|_| Error::invalid(field, "is not a UUID"))
     };
     let named = request.session_id.as_ref();
     let named = named.map(|id| read("session_id", id)).transpose()?;
     let described = described.map(|id| read("session.id", id)).transpose()?;
     match (named, described) {
         (Some(named), Some(described)) if named != described => {
-            let why = "session_id and session.id name two conversations";
+            let why = "session_id and session.id differ";
             Err(Error::Malformed(why.to_owned()))
         }
         (named, described) => {
@@ -381,39 +402,39 @@ fn session(request: &CreateRun) -> Result<String, Error> {
     }
 }
 
-/// What happens to a run, from the first event, which says which run it is, to its end.
-async fn told(mut happened: EventStream, teller: Teller) -> Result<Reply, Error> {
-    let first = happened.next().await.unwrap_or(Ok(Vec::new()))?;
+/// The events of a run as a stream, up to its end. Waits for the first event, which holds the id of the run.
+async fn translated(mut events: EventStream, translator: EventTranslator) -> Result<Reply, Error> {
+    let first = events.next().await.unwrap_or(Ok(Vec::new()))?;
     let Some(Payload::Task(task)) = first.first().map(|event| &event.response().payload) else {
         return Err(no_task().into());
     };
     let id = task.id.clone();
-    let happened = stream::iter([Ok(first)]).chain(happened);
-    let begun = (happened, teller, false);
-    let events = stream::unfold(begun, |(mut happened, mut teller, over)| async move {
+    let events = stream::iter([Ok(first)]).chain(events);
+    let begun = (events, translator, false);
+    let events = stream::unfold(begun, |(mut events, mut translator, over)| async move {
         if over {
             return None;
         }
-        let portion = happened.next().await?;
-        let told = portion.map(|portion| {
-            let mut told = Vec::new();
+        let portion = events.next().await?;
+        let translated = portion.map(|portion| {
+            let mut out = Vec::new();
             for event in &portion {
-                told.append(&mut teller.take(event));
-                if told.last().is_some_and(Event::ends_streams) {
+                out.append(&mut translator.take(event));
+                if out.last().is_some_and(Event::ends_streams) {
                     break;
                 }
             }
-            told
+            out
         });
-        let over = match &told {
-            Ok(told) => told.last().is_some_and(Event::ends_streams),
+        let over = match &translated {
+            Ok(out) => out.last().is_some_and(Event::ends_streams),
             Err(_) => true,
         };
-        Some((told, (happened, teller, over)))
+        Some((translated, (events, translator, over)))
     });
     Ok(Reply::Many(id, Box::pin(events)))
 }
 
 fn no_task() -> a2a::Error {
-    a2a::Error::Internal("no task came of a message".to_owned())
+    a2a::Error::Internal("the task server made no task for a message".to_owned())
 }

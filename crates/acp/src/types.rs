@@ -1,23 +1,20 @@
-//! The data of ACP, as its JSON has it.
-//!
-//! Requests leave out what they like, or have `null` there; replies have what there is.
+//! The data types of ACP, in the form of its JSON. In requests, a field that is `null` counts as missing.
 
 use a2a::types::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// One turn of a conversation.
+/// A message of a user or an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
-    /// `user`, `agent`, or `agent/` and the name of one.
+    /// `user`, `agent`, or `agent/NAME`.
     #[serde(default = "user")]
     pub role: String,
-    /// What it says.
     pub parts: Vec<Part>,
-    /// When it was begun. What a caller says of it is not needed.
+    /// When it was begun. Ignored in requests.
     #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
-    /// When nothing was added any more; `null` as long as something may be.
+    /// When its last part was added; `null` while parts may follow. Ignored in requests.
     #[serde(default, skip_deserializing)]
     pub completed_at: Option<Timestamp>,
 }
@@ -26,23 +23,20 @@ fn user() -> String {
     "user".to_owned()
 }
 
-/// A piece of a message. One that has a name is an artifact.
+/// A part of a message. A part with a name is an artifact.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Part {
-    /// What it is called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The media type of the content; text, if nothing is said.
+    /// The media type of the content; `text/plain` if it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// The content itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// How the content is written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_encoding: Option<Encoding>,
-    /// Where the content is, if it is not here.
+    /// The address of the content, instead of the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_url: Option<String>,
     /// A citation or a trajectory.
@@ -50,101 +44,87 @@ pub struct Part {
     pub metadata: Option<Map<String, Value>>,
 }
 
-/// How content is written.
+/// The encoding of a content string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
-    /// As text.
     Plain,
-    /// As bytes, in base64.
     Base64,
 }
 
-/// How a run stands.
+/// The status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunStatus {
-    /// Accepted, and not begun.
+    /// Accepted; work has not begun.
     Created,
-    /// Being worked on.
     InProgress,
-    /// Stopped until it is resumed.
+    /// Waits for input: `resumeRun` gives it.
     Awaiting,
-    /// About to end, because somebody asked for it.
+    /// A cancellation was requested and has not finished.
     Cancelling,
-    /// Ended because somebody asked for it.
     Cancelled,
-    /// Ended with success.
     Completed,
-    /// Ended without success.
+    /// Ended without success, which includes runs that the agent rejected.
     Failed,
 }
 
-/// What an agent does about an input: a task.
+/// The work of an agent on an input. It is a task of A2A.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Run {
     /// The id of the task.
     pub run_id: String,
-    /// Who works on it.
     pub agent_name: String,
-    /// The context of the task, where it is an id as ACP has them.
+    /// The context of the task, if its id is a UUID.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// How it stands.
     pub status: RunStatus,
-    /// What it waits for.
+    /// The question, while it waits for input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub await_request: Option<Awaited>,
-    /// What came of it so far.
+    /// The messages so far.
     pub output: Vec<Message>,
-    /// Why it failed.
+    /// Only of a run that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Problem>,
-    /// When it was accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
-    /// When it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
 }
 
-/// What a run waits for, and what it is resumed with.
+/// The question of a run, and the input that resumes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Awaited {
-    /// A message: the only kind there is.
-    Message {
-        /// The question, or the answer.
-        message: Message,
-    },
+    /// The only kind that ACP defines.
+    Message { message: Message },
 }
 
-/// An error, in a reply or in a run.
+/// The error object of replies and failed runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Problem {
-    /// A word that programs decide by.
     pub code: Code,
-    /// For people.
+    /// The text for people; programs decide by `code`.
     pub message: String,
-    /// Whatever else there is to say.
+    /// Details, such as the faulty fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }
 
-/// The words that programs decide by.
+/// The error codes of ACP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
-    /// It is not the caller's fault, or not allowed.
+    /// A fault of the server, or an operation that is not allowed: ACP has no code for the second.
     ServerError,
-    /// The request is not one.
+    /// The request is not valid.
     InvalidInput,
-    /// There is no such thing, or not for this caller.
+    /// It does not exist, or belongs to another caller.
     NotFound,
 }
 
 impl Code {
-    /// As it stands in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ServerError => "server_error",
@@ -154,7 +134,7 @@ impl Code {
     }
 }
 
-/// What happens to a run.
+/// An event of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type")]
 pub enum Event {
@@ -183,7 +163,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// The run as it was then, if the event has it.
+    /// The run in the event, as it was at that time.
     pub fn run(&self) -> Option<&Run> {
         match self {
             Self::RunCreated { run }
@@ -196,7 +176,7 @@ impl Event {
         }
     }
 
-    /// Whether a stream ends with it: nothing more comes unless the run is resumed.
+    /// Whether it is the last event of a stream: the run ended, failed, or waits for input.
     pub fn ends_streams(&self) -> bool {
         matches!(
             self,
@@ -209,26 +189,23 @@ impl Event {
     }
 }
 
-/// What is said of an agent.
+/// The description of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Manifest {
     /// A DNS label: the id of the skill.
     pub name: String,
-    /// What it does.
     pub description: String,
-    /// The media types it takes.
     pub input_content_types: Vec<String>,
-    /// The media types it gives.
     pub output_content_types: Vec<String>,
-    /// Whatever else there is to say.
+    /// Annotations, capabilities and tags.
     pub metadata: Value,
 }
 
-/// A conversation.
+/// A session: the runs of one conversation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Session {
-    /// The context of its tasks.
+    /// The context id of its tasks.
     pub id: String,
-    /// Where its messages can be read, oldest first.
+    /// Links to its messages, oldest first.
     pub history: Vec<String>,
 }

@@ -1,8 +1,8 @@
-//! Cap'n Web, served: an object whose methods are the operations.
+//! Cap'n Web: an object with one method for each operation.
 //!
-//! Methods take positional arguments, in the order that the table gives, or the whole request as one object. What
-//! happens to a run is a stream; who passes a function has it called with each event instead, and gets the run
-//! as it is then.
+//! Methods take positional arguments, in the order of the table, or the whole request as one object. The events of a run
+//! are a stream; if the caller passes a function, it is called with each event instead, and the method returns the run as
+//! the last event has it.
 
 use std::sync::Arc;
 
@@ -25,11 +25,10 @@ use serde_json::{Map, Value as Json};
 use super::{CAPNWEB_PATH, rest};
 use crate::error::Error;
 use crate::operation::{self, Events, Operation, Replies, Reply, TABLE};
-use crate::server::Server;
+use crate::server::AcpServer;
 use crate::types::Event;
 
-/// The one address.
-pub(super) fn routes(server: Arc<Server>) -> Router {
+pub(super) fn routes(server: Arc<AcpServer>) -> Router {
     let options = Options::default()
         .tasks(server.wire.tasks.clone())
         .metrics(&server.wire.metrics)
@@ -42,16 +41,17 @@ pub(super) fn routes(server: Arc<Server>) -> Router {
         })
     })
     .options(options)
-    // Whoever listens has looked where the request comes from.
+    // The listener has checked the origin of the request already.
     .origins(OriginPolicy::Any);
     Router::new()
         .route(CAPNWEB_PATH, sessions.route())
         .layer(from_fn_with_state(door, admit))
 }
 
-/// Who shows nothing may say later who it is; who shows something wrong gets no session.
+/// Refuses a session to a caller with invalid credentials. A caller without any gets a session and may call
+/// `authenticate` in it.
 async fn admit(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<AcpServer>>,
     request: HttpRequest,
     next: Next,
 ) -> Response<Body> {
@@ -64,14 +64,14 @@ async fn admit(
     next.run(HttpRequest::from_parts(head, body)).await
 }
 
-/// The agents, as a session's first object.
+/// The main object of a session.
 struct Agents {
-    server: Arc<Server>,
-    /// Who calls, or why nobody is known to.
+    server: Arc<AcpServer>,
+    /// The caller, or the error that every operation fails with.
     caller: Result<Call, a2a::Error>,
 }
 
-/// Gives the same agents, for whoever the credentials belong to that it is called with.
+/// The method that takes credentials and returns the same object for their principal.
 const AUTHENTICATE: &str = "authenticate";
 
 impl Target for Agents {
@@ -102,7 +102,10 @@ impl Target for Agents {
     }
 
     fn describe(&self) -> Description {
-        let agents = Description::new("AcpAgents", "Agents of ACP, and what is asked of them.");
+        let agents = Description::new(
+            "AcpAgents",
+            "The ACP agents of this server, and their runs.",
+        );
         let names = TABLE.iter().map(|row| row.name).chain([AUTHENTICATE]);
         names.fold(agents, |agents, name| {
             agents.method(name, "", Vec::new(), Type::Any)
@@ -140,7 +143,7 @@ impl Agents {
     }
 }
 
-/// Events as values of a stream, whose failure is the error that ends it.
+/// Events as values of a stream. An error ends the stream.
 fn values(events: Events) -> impl stream::Stream<Item = Result<Value, RpcError>> + Send {
     events.flat_map(|portion| {
         let values: Vec<_> = match portion {
@@ -151,8 +154,8 @@ fn values(events: Events) -> impl stream::Stream<Item = Result<Value, RpcError>>
     })
 }
 
-/// Calls a function with each event, one after the other, as long as it takes them. The answer is the run as the
-/// last one has it.
+/// Calls a function with each event and waits for each call, until the function fails. Returns the run of the last event
+/// that has one.
 async fn tell(mut events: Events, listener: &Capability) -> Result<Value, Error> {
     let mut last = Value::Undefined;
     while let Some(portion) = events.next().await {
@@ -161,7 +164,7 @@ async fn tell(mut events: Events, listener: &Capability) -> Result<Value, Error>
                 last = from_json(serde_json::to_value(run).expect("runs are always written"));
             }
             if listener.invoke((value(&event),)).await.is_err() {
-                // Whoever does not listen any more can still want to know how it stands.
+                // The function failed, but the caller may still use the reply.
                 return Ok(last);
             }
         }
@@ -173,11 +176,11 @@ fn value(event: &Event) -> Value {
     from_json(serde_json::to_value(event).expect("events are always written"))
 }
 
-/// A call as its arguments describe it.
+/// The arguments of a call.
 #[derive(Default)]
 struct Request {
     fields: Map<String, Json>,
-    /// Whom to tell what happens.
+    /// The function to call with each event.
     listener: Option<Capability>,
 }
 
@@ -199,7 +202,7 @@ impl Request {
             }
             (given, positional) if given.len() <= positional.len() => {
                 for (name, value) in positional.iter().zip(data) {
-                    // What is not given is not there.
+                    // `null` and `undefined` are the same as an argument that is missing.
                     if !value.is_nullish() {
                         let value = to_json(value, name)?;
                         request.fields.insert((*name).to_owned(), value);
@@ -207,22 +210,25 @@ impl Request {
                 }
             }
             (_, positional) => {
-                let most = format!("there are at most {}", positional.len());
+                let most = format!("at most {} are allowed", positional.len());
                 return Err(Error::invalid("arguments", most));
             }
         }
         if request.listener.is_some() {
             if operation.replies == Replies::One {
-                return Err(Error::invalid("arguments", "there is nothing to listen to"));
+                return Err(Error::invalid(
+                    "arguments",
+                    "a function is not allowed: this operation has no events",
+                ));
             }
-            // Who listens has chosen how.
+            // A function implies the mode.
             request.fields.insert("mode".to_owned(), "stream".into());
         }
         Ok(request)
     }
 }
 
-/// A failed call, as its caller sees it: an `Error` with what ACP says, and the status REST would have.
+/// An error of Cap'n Web with the code, message and data of ACP, and the status that REST would have.
 fn failure(error: &Error) -> RpcError {
     let problem = error.problem();
     let data = problem.data.map_or(Value::Undefined, from_json);

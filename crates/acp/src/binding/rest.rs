@@ -1,4 +1,4 @@
-//! REST, served: an address and a verb for each operation.
+//! REST: a path and a verb for each operation.
 
 use std::sync::Arc;
 
@@ -20,23 +20,23 @@ use serde_json::{Map, Value};
 use super::PATH;
 use crate::error::Error;
 use crate::operation::{Operation, Reply, TABLE};
-use crate::server::Server;
+use crate::server::AcpServer;
 use crate::types::{Event, Problem};
 
-/// Names the run that a reply is about.
+/// The header with the id of the run.
 const RUN_ID: HeaderName = HeaderName::from_static("run-id");
 
-/// Everything below the base: what is not there is told in words of ACP, too.
-pub(super) fn routes(server: Arc<Server>) -> Router {
+/// Takes every path below the base, so that unknown paths are refused in the form of ACP too.
+pub(super) fn routes(server: Arc<AcpServer>) -> Router {
     let handler = any(answer).with_state(server);
     Router::new()
         .route(PATH, handler.clone())
-        // The last one is for paths with something in them.
+        // `{*path}` does not match an empty rest.
         .route("/acp/", handler.clone())
         .route("/acp/{*path}", handler)
 }
 
-async fn answer(State(server): State<Arc<Server>>, request: Request<Body>) -> Response<Body> {
+async fn answer(State(server): State<Arc<AcpServer>>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
     let alive = server.wire.limits.keep_alive;
     let (run, mut response) = match perform(server, &head, body).await {
@@ -52,7 +52,10 @@ async fn answer(State(server): State<Arc<Server>>, request: Request<Body>) -> Re
                 let frame = |event: &Event| Frame::translated(None, written(event));
                 portion.map(|events| events.iter().map(frame).collect())
             });
-            (Some(run), sse::response(Box::pin(frames), Lines, alive))
+            (
+                Some(run),
+                sse::response(Box::pin(frames), EventWriter, alive),
+            )
         }
         Err(refused) => return refused.response(),
     };
@@ -62,7 +65,7 @@ async fn answer(State(server): State<Arc<Server>>, request: Request<Body>) -> Re
     response
 }
 
-async fn perform(server: Arc<Server>, head: &Parts, body: Body) -> Result<Reply, Refused> {
+async fn perform(server: Arc<AcpServer>, head: &Parts, body: Body) -> Result<Reply, Refused> {
     let (call, (operation, named)) = match admit(&server, head) {
         Ok(admitted) => admitted,
         Err(refused) => {
@@ -71,7 +74,7 @@ async fn perform(server: Arc<Server>, head: &Parts, body: Body) -> Result<Reply,
         }
     };
     let mut fields = if head.method == Method::POST {
-        // Clients of ACP do not say what the body is; it is JSON.
+        // Clients of ACP send no `Content-Type`; the body is always JSON.
         let body = read_body(body, &server.wire.limits).await;
         read(&body.map_err(Error::from)?)?
     } else {
@@ -79,26 +82,29 @@ async fn perform(server: Arc<Server>, head: &Parts, body: Body) -> Result<Reply,
         let query = form_urlencoded::parse(query.as_bytes());
         let text = |text: std::borrow::Cow<'_, str>| Value::String(text.into_owned());
         query
-            // A key that is shown here is not part of the request.
+            // An API key in the query is a credential, not a field of the request.
             .filter(|(name, _)| !server.wire.door.takes_parameter(name))
             .map(|(name, value)| (name.into_owned(), text(value)))
             .collect()
     };
-    // The path says what the call is about.
+    // The path counts; a different id in the body is an error.
     for (name, value) in named {
         let value = Value::String(value);
         match fields.get(&name) {
             None | Some(Value::Null) => {}
             Some(given) if *given == value => {}
-            Some(_) => return Err(Error::invalid(name, "is another one in the path").into()),
+            Some(_) => return Err(Error::invalid(name, "differs from the one in the path").into()),
         }
         fields.insert(name, value);
     }
     Ok(operation.perform(server, call, fields).await?)
 }
 
-/// Who calls, and what: known before the body is read.
-fn admit(server: &Server, head: &Parts) -> Result<(Call, (&'static Operation, Fields)), Refused> {
+/// The caller and the operation, known before the body is read.
+fn admit(
+    server: &AcpServer,
+    head: &Parts,
+) -> Result<(Call, (&'static Operation, Fields)), Refused> {
     let call = server.wire.call(head).map_err(Error::from)?;
     Ok((call, find(head)?))
 }
@@ -134,25 +140,25 @@ fn read(body: &Bytes) -> Result<Map<String, Value>, Error> {
     }
     match serde_json::from_slice(body) {
         Ok(Value::Object(fields)) => Ok(fields),
-        Ok(_) => Err(Error::invalid("request", "is no JSON object")),
-        Err(error) => Err(Error::Malformed(format!("the body is no JSON: {error}"))),
+        Ok(_) => Err(Error::invalid("request", "is not a JSON object")),
+        Err(error) => Err(Error::Malformed(format!("the body is not JSON: {error}"))),
     }
 }
 
-/// The answer to a call that failed.
+/// The response to a call that failed.
 pub(super) fn refused(error: Error) -> Response<Body> {
     Refused::from(error).response()
 }
 
-/// The answer to a request that was refused before it was looked at.
+/// The response to a request that was refused before it reached a route.
 pub(super) fn turned_away(status: StatusCode, why: &str) -> Response<Body> {
     problem(status, &Problem::of(status, why))
 }
 
-/// A call that failed.
+/// An error on its way to becoming a response.
 struct Refused {
     error: Error,
-    /// The verbs that would do.
+    /// The value of the `Allow` header, for a verb that the path does not support.
     allow: Option<HeaderValue>,
 }
 
@@ -194,10 +200,10 @@ fn written(event: &Event) -> Bytes {
     written.expect("events are always written").into()
 }
 
-/// Every event of a stream is one of ACP, also the error that ends it.
-struct Lines;
+/// Writes events of ACP into an event stream. An error that ends the stream is an event too.
+struct EventWriter;
 
-impl sse::Write for Lines {
+impl sse::Write for EventWriter {
     fn reply(&self, out: &mut Vec<u8>, reply: &Bytes) {
         out.extend_from_slice(reply);
     }

@@ -1,4 +1,4 @@
-//! Who is let in, and whose runs are whose.
+//! Authentication, and that callers see only their own runs.
 
 use a2a::server::TABLES;
 use access::{Callers, Door, Hash, Scheme};
@@ -9,7 +9,7 @@ use store::Store;
 use crate::support::{Bench, texts};
 use crate::wires::{Wire, failed};
 
-/// A server that knows two callers.
+/// A server with two known callers.
 async fn bench() -> Bench {
     let mut callers = Callers::default();
     for (name, token) in [("ada", "ada's"), ("bob", "bob's")] {
@@ -57,7 +57,7 @@ async fn a_run_and_its_session_are_its_callers_own() {
     assert_eq!(bench.get(&input).await.ok()["role"], "user");
 }
 
-/// The handshake was answered as if all were well, and every call refused.
+/// Regression: a session with invalid credentials was accepted, and then every call in it failed.
 #[tokio::test]
 async fn a_session_of_objects_is_not_opened_for_who_shows_something_wrong() {
     let mut bench = bench().await;

@@ -1,4 +1,4 @@
-//! Who can be asked, and what is said of them.
+//! The list of agents and their manifests.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Runs that wait, and are resumed: by ACP, by A2A, in this process or in the next.
+//! Runs that wait for input and are resumed: over ACP or A2A, before or after a restart.
 
 use a2a::server::TABLES;
 use a2a::service::{Call, Service as _};
@@ -113,7 +113,7 @@ async fn a_run_that_waits_survives_a_restart() {
     bench.stop().await;
 }
 
-/// The run is the task: what one wire began another one ends.
+/// A run that began over one protocol can be finished over another, since it is the same task.
 #[tokio::test]
 async fn a_run_is_answered_over_a2a_and_a_task_over_acp() {
     let bench = Bench::start().await;
@@ -136,7 +136,7 @@ async fn a_run_is_answered_over_a2a_and_a_task_over_acp() {
     let run = bench.get(&format!("/runs/{}", task.id)).await.ok();
     assert_eq!(run["status"], "awaiting");
     assert_eq!(run["agent_name"], "approve");
-    // Contexts of A2A tell of skill and time, which is no id that ACP could have.
+    // A context id that A2A makes is not a UUID, so the run has no session id.
     assert_eq!(run.get("session_id"), None::<&Value>);
     let done = bench.resume(&run, "here", "sync").await.ok();
     assert_eq!(texts(&done), ["that: here"]);

@@ -1,4 +1,4 @@
-//! Runs that somebody does not want any more.
+//! Cancelling runs.
 
 use crate::support::{Bench, types};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ async fn a_run_is_about_to_be_cancelled_and_then_it_is() {
 async fn who_follows_a_run_hears_that_it_was_cancelled() {
     let bench = Bench::start().await;
     let (first, _) = tokio::join!(bench.ask("slow", "go", "stream"), async {
-        // The stream has begun when there is a task to be found.
+        // The task exists once the stream has begun.
         let run = loop {
             let listed = a2a::Service::list_tasks(
                 &bench.server,

@@ -1,4 +1,4 @@
-//! One scenario over both wires: the same operations, the same replies, the same events, the same errors.
+//! One scenario over both bindings gives the same replies, events and errors.
 
 use a2a::binding::capnweb::value::{from_json, to_json};
 use capnweb::{Callback, Value as Rpc};
@@ -9,7 +9,7 @@ use crate::wires::{Plain, Wire, failed};
 
 const SESSION: &str = "6f1c2a9e-3c3e-4f5e-9b1e-0a2b3c4d5e6f";
 
-/// All that a caller can do, and what comes of it.
+/// Runs every operation and records the results.
 struct Trace<'a> {
     bench: &'a Bench,
     wire: &'a Wire,
@@ -25,7 +25,7 @@ impl Trace<'_> {
         outcome
     }
 
-    /// Waits until a run stands so; how often it takes to ask is nobody's business.
+    /// Waits until a run has this status. The polls are not recorded, since their number varies.
     async fn until(&mut self, run: &Value, status: &str) {
         self.bench.until(run, status).await;
         let id = json!({ "run_id": run["run_id"] });
@@ -75,7 +75,7 @@ async fn scenario(wire: &Wire, bench: &Bench) -> Vec<String> {
         .call("getResource", json!({ "resource_id": "none" }))
         .await;
 
-    // A run that asks, is resumed, and is looked at from all sides.
+    // A run that waits for input, is resumed, and is read by every operation.
     let run = trace
         .call("createRun", request("approve", "it", "sync"))
         .await;
@@ -89,7 +89,7 @@ async fn scenario(wire: &Wire, bench: &Bench) -> Vec<String> {
     trace.call("listRunEvents", id.clone()).await;
     trace.call("cancelRun", id).await;
 
-    // One that nobody wants any more.
+    // A run that is cancelled.
     let run = bench.ask("slow", "go", "async").await.ok();
     let id = json!({ "run_id": run["run_id"] });
     trace.until(&run, "in-progress").await;
@@ -97,7 +97,7 @@ async fn scenario(wire: &Wire, bench: &Bench) -> Vec<String> {
     trace.until(&run, "cancelled").await;
     trace.call("listRunEvents", id).await;
 
-    // What is no request.
+    // Invalid requests.
     for wrong in [
         json!({ "agent_name": "echo" }),
         json!({ "agent_name": "echo", "input": [] }),
@@ -130,7 +130,7 @@ async fn both_wires_do_the_same() {
         assert_eq!(rest, capnweb);
     }
     assert_eq!(rest.len(), capnweb.len());
-    // The scenario is not about nothing.
+    // The scenario covers every operation.
     for operation in acp::operation::TABLE {
         let good = |line: &&String| {
             line.starts_with(operation.name) && !line.contains("\"error\":{\"code\":\"not")

@@ -1,4 +1,4 @@
-//! What is no request: every answer is an error of ACP, whatever was sent.
+//! Invalid requests: every reply is an error in the form of ACP.
 
 use axum::http::Method;
 use proptest::prelude::*;
@@ -126,11 +126,11 @@ async fn a_fault_says_where_it_is() {
     let heard = bench.post("/runs", &body).await;
     assert_eq!(
         heard.json()["message"],
-        "input[0].parts[0]: has content and content_url: give one"
+        "input[0].parts[0]: has both content and content_url: give one"
     );
 }
 
-/// The words of A2A were used, whose messages the caller does not see.
+/// Regression: errors named fields of the A2A message, which the caller did not send.
 #[tokio::test]
 async fn a_fault_of_the_input_is_told_in_words_of_acp() {
     let bench = Bench::start().await;
@@ -164,7 +164,7 @@ async fn what_the_agent_does_not_understand_is_refused() {
     body["input"][0]["parts"] = part("video/mp4");
     let heard = bench.post("/runs", &body).await;
     assert_eq!(heard.refused(), refused(422, "invalid_input"));
-    // The agent knows pictures; this skill does not.
+    // The agent accepts images; this skill does not.
     body["input"][0]["parts"] = part("image/png");
     let heard = bench.post("/runs", &body).await;
     assert_eq!(heard.refused(), refused(422, "invalid_input"));
@@ -189,7 +189,7 @@ async fn ids_that_are_none_are_not_found() {
     }
 }
 
-/// Bodies that are almost requests, and bytes that are nothing.
+/// Bodies that are almost valid, and random bytes.
 fn body() -> impl Strategy<Value = Vec<u8>> {
     let good = prop_oneof![
         Just(request("echo", "hello", "sync")),

@@ -1,4 +1,4 @@
-//! Runs that are waited for, followed, or left alone.
+//! Runs in the modes sync, async and stream.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ async fn a_run_that_is_waited_for_is_answered_when_it_has_ended() {
     assert_eq!(run.get("error"), None);
     let id: uuid::Uuid = run["session_id"].as_str().unwrap().parse().unwrap();
     assert_eq!(id.get_version_num(), 7);
-    // The same is found again.
+    // `getRun` returns the same run.
     let path = format!("/runs/{}", run["run_id"].as_str().unwrap());
     assert_eq!(bench.get(&path).await.ok(), run);
 }
@@ -76,10 +76,10 @@ async fn a_stream_tells_all_that_happens_in_order() {
     assert_eq!(events[3]["message"]["completed_at"], Value::Null);
     assert_eq!(events[4]["part"]["content"], "hello");
     assert_eq!(events[5]["message"]["parts"], json!([events[4]["part"]]));
-    // The last word is what everybody finds later.
+    // `getRun` returns the run of the last event.
     let path = format!("/runs/{}", run["run_id"].as_str().unwrap());
     assert_eq!(bench.get(&path).await.ok(), events[6]["run"]);
-    // And the log is what was streamed.
+    // `listRunEvents` returns the events of the stream.
     let log = bench.get(&format!("{path}/events")).await.ok();
     assert_eq!(log, json!({ "events": events }));
 }
@@ -92,7 +92,7 @@ async fn a_run_that_is_left_alone_is_accepted_and_found_later() {
     let run = heard.ok();
     assert_eq!(heard.headers["run-id"], run["run_id"].as_str().unwrap());
     let run = bench.until(&run, "in-progress").await;
-    // What has happened so far is told without waiting for more.
+    // The events so far are returned without waiting for the end.
     let path = format!("/runs/{}/events", run["run_id"].as_str().unwrap());
     let log = bench.get(&path).await.ok();
     let events = log["events"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! Conversations, and what is kept of them.
+//! Sessions and their resources.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ async fn a_session_has_what_was_said_in_it_in_order() {
     ask(&bench, "make", "two", json!({ "session_id": SESSION }))
         .await
         .ok();
-    // What comes to nothing leaves nothing.
+    // A run that failed is not in the history.
     ask(&bench, "boom", "three", json!({ "session_id": SESSION }))
         .await
         .ok();
@@ -85,7 +85,7 @@ async fn sessions_that_contradict_each_other_are_refused() {
     let none = json!({ "session_id": "mine" });
     let refused = ask(&bench, "echo", "one", none).await;
     assert_eq!(refused.refused(), (422, "invalid_input".to_owned()));
-    assert_eq!(refused.json()["message"], "session_id: is no UUID");
+    assert_eq!(refused.json()["message"], "session_id: is not a UUID");
 }
 
 #[tokio::test]

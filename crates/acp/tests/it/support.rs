@@ -1,4 +1,4 @@
-//! A server on a port of the system's choice, skills to call, and a client that looks at every byte.
+//! A server on a free port, skills to call, and a client that checks every reply.
 
 use std::sync::Arc;
 
@@ -122,11 +122,11 @@ pub(crate) struct Bench {
     pub(crate) authority: String,
     serving: JoinHandle<()>,
     client: HttpClient<HttpConnector, Full<Bytes>>,
-    /// What is shown to be let in.
+    /// The credentials that requests carry.
     pub(crate) token: Option<&'static str>,
 }
 
-/// What a server said.
+/// The response of a server.
 #[derive(Debug)]
 pub(crate) struct Heard {
     pub(crate) status: StatusCode,
@@ -143,14 +143,14 @@ impl Bench {
         Self::behind(Door::open(), store).await
     }
 
-    /// A server that lets only some in.
+    /// A server behind this door.
     pub(crate) async fn behind(door: Door, store: Store) -> Self {
         let mut options = Options::default();
         options.skills = registry();
         let manifest = Manifest::new("Test Agent!").describe("Does what tests need.");
         let agent = Agent::create(manifest, options).unwrap();
         let mut card = agent.card();
-        // So that a part can be something else than the skills take.
+        // The agent accepts media types that its skills do not.
         card.default_input_modes.push("image/png".to_owned());
         let skills = agent.skills().clone();
         let mut config = Config::new(card);
@@ -205,7 +205,7 @@ impl Bench {
         self.send(Method::POST, &path, body.to_string()).await
     }
 
-    /// Asks an agent, by default to wait for what comes of it.
+    /// Starts a run; the default mode is sync.
     pub(crate) async fn ask(&self, agent: &str, text: &str, mode: &str) -> Heard {
         self.post("/runs", &request(agent, text, mode)).await
     }
@@ -215,7 +215,7 @@ impl Bench {
         self.post(&path, &resume(text, mode)).await
     }
 
-    /// A run, once it stands so.
+    /// Waits until a run has this status.
     pub(crate) async fn until(&self, run: &Value, status: &str) -> Value {
         let path = format!("/runs/{}", run["run_id"].as_str().unwrap());
         loop {
@@ -256,13 +256,13 @@ impl Heard {
         serde_json::from_str(&self.text).unwrap()
     }
 
-    /// A reply that is good.
+    /// The body of a successful response.
     pub(crate) fn ok(&self) -> Value {
         assert!(self.status.is_success(), "{self:?}");
         self.json()
     }
 
-    /// The events of a stream, which has lines of data and nothing else.
+    /// The events of a stream that consists of `data:` lines only.
     pub(crate) fn events(&self) -> Vec<Value> {
         assert_eq!(
             self.headers["content-type"], "text/event-stream",
@@ -274,7 +274,7 @@ impl Heard {
             .collect()
     }
 
-    /// An error: its status and its word. It is always one of ACP.
+    /// The status and the code of an error, which must have the form of ACP.
     pub(crate) fn refused(&self) -> (u16, String) {
         assert!(!self.status.is_success(), "{self:?}");
         let error = self.json();
@@ -284,7 +284,7 @@ impl Heard {
     }
 }
 
-/// What events are called.
+/// The types of events.
 pub(crate) fn types(events: &[Value]) -> Vec<&str> {
     events
         .iter()
@@ -292,7 +292,7 @@ pub(crate) fn types(events: &[Value]) -> Vec<&str> {
         .collect()
 }
 
-/// The texts of all parts of a run's output.
+/// The texts of all parts of the output of a run.
 pub(crate) fn texts(run: &Value) -> Vec<&str> {
     let messages = run["output"].as_array().unwrap().iter();
     let parts = messages.flat_map(|message| message["parts"].as_array().unwrap());

@@ -1,4 +1,4 @@
-//! One call in the words of each wire, and what came of it in words that are the same on all.
+//! One interface to both bindings: the same call over each, and replies in a form that can be compared.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::support::Bench;
 
-/// A way to call a server.
+/// A binding to call a server over.
 pub(crate) enum Wire {
     Rest,
     Capnweb(Connection),
@@ -26,7 +26,7 @@ impl Wire {
         Self::Capnweb(opened.await.unwrap())
     }
 
-    /// The object that the operations are methods of.
+    /// The main object of the session.
     pub(crate) fn agents(&self) -> Capability {
         match self {
             Self::Capnweb(session) => session.remote::<Any>().into(),
@@ -34,7 +34,7 @@ impl Wire {
         }
     }
 
-    /// Calls an operation: `reply`, `events` or `error`.
+    /// Calls an operation and returns an object with `reply`, `events` or `error`.
     pub(crate) async fn call(&self, bench: &Bench, name: &str, request: Value) -> Value {
         match self {
             Self::Rest => rest(bench, name, request).await,
@@ -55,7 +55,7 @@ pub(crate) async fn collect(stream: ReadableStream) -> Vec<Value> {
     values.collect().await
 }
 
-/// An error, as Cap'n Web has it.
+/// An error of Cap'n Web in the common form.
 pub(crate) fn failed(error: &capnweb::Error) -> Value {
     let prop = |name: &str| error.prop(name).cloned().unwrap_or(Rpc::Undefined);
     let json = |value: Rpc| to_json(value, "").unwrap();
@@ -102,8 +102,8 @@ async fn rest(bench: &Bench, name: &str, request: Value) -> Value {
     }
 }
 
-/// Takes out of a trace what differs from one server to the next: ids become numbers in the order in which they
-/// are seen, times a word, and addresses go.
+/// Replaces what differs between two servers: ids become numbers in order of appearance, times become a fixed word, and
+/// addresses are removed.
 #[derive(Default)]
 pub(crate) struct Plain {
     ids: HashMap<String, usize>,
@@ -169,7 +169,7 @@ fn an_operation_is_listed_once() {
     assert!(operation::named("Ping").is_none());
 }
 
-/// To add an operation is a row of the table: no wire knows any by name.
+/// Each binding serves every row of the table.
 #[test]
 fn no_wire_names_an_operation() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/binding");
