@@ -1,6 +1,6 @@
 //! An agent of your own: it counts down, streams as it goes, and picks up a stream that was cut off.
 //!
-//!     cargo run -p examples --example 08_first_agent
+//!     cargo run -p examples --example 01_first_agent
 //!
 //! Prints:
 //!

@@ -1,6 +1,6 @@
 //! The server calls the client, and values flow in both directions.
 //!
-//!     cargo run -p examples --example 03_callbacks_and_streams
+//!     cargo run -p examples --example 08_callbacks_and_streams
 //!
 //! Prints:
 //!

@@ -2,7 +2,7 @@
 //! says, holds one of the claims in doubt, and changes its mind when there is a reason to. Whose a claim is says the
 //! token that comes with it, not the claim.
 //!
-//!     cargo run -p examples --example 07_two_agents_and_a_dispute
+//!     cargo run -p examples --example 05_two_agents_and_a_dispute
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 

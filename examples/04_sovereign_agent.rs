@@ -1,6 +1,6 @@
 //! An agent with a life of its own: it remembers, asks before it acts, and says why it did something.
 //!
-//!     cargo run -p examples --example 06_an_agent
+//!     cargo run -p examples --example 04_sovereign_agent
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 

@@ -1,6 +1,6 @@
 //! Tools of another MCP server as skills of your agent: listed, granted, and called from every wire.
 //!
-//!     cargo run -p examples --example 05_external_mcp
+//!     cargo run -p examples --example 03_external_mcp
 //!
 //! Prints:
 //!

@@ -1,6 +1,6 @@
 //! An object on a server, called by a client over a WebSocket.
 //!
-//!     cargo run -p examples --example 01_hello_rpc
+//!     cargo run -p examples --example 06_hello_rpc
 //!
 //! Prints:
 //!

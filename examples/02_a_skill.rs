@@ -1,6 +1,6 @@
 //! A skill, defined once and called by everybody: a skill of A2A, a tool of MCP, an agent of ACP.
 //!
-//!     cargo run -p examples --example 04_a_skill
+//!     cargo run -p examples --example 02_a_skill
 //!
 //! Prints:
 //!

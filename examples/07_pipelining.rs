@@ -1,6 +1,6 @@
 //! Three calls, each on the result of the one before, in one round trip.
 //!
-//!     cargo run -p examples --example 02_pipelining
+//!     cargo run -p examples --example 07_pipelining
 //!
 //! Prints:
 //!
