@@ -1,4 +1,8 @@
-//! An agent of your own: it counts down, streams as it goes, and picks up a stream that was cut off.
+//! The smallest agent: one function that answers a message. It counts down and streams its output.
+//!
+//! You learn what an agent is to the task server (a type that implements `Agent`), how a turn reports its state and its
+//! artifacts, and that every event has a number. A client that lost its connection continues after the last number it
+//! saw, and misses nothing. There is no network here; `02_a_skill` shows the usual way to serve an agent.
 //!
 //!     cargo run -p examples --example 01_first_agent
 //!
@@ -40,7 +44,7 @@ impl Agent for Countdown {
                     ..Artifact::default()
                 };
                 turn.chunk(artifact, Chunk::More).await?;
-                // Committed: from here on nobody can lose it.
+                // Waits until the chunk is stored: from here on it survives a crash.
                 turn.committed().await?;
             }
             Ok(turn.complete().await?)
@@ -50,7 +54,7 @@ impl Agent for Countdown {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // `Store::open` keeps it in a folder instead; `a2a::binding::routes` puts it on the network.
+    // `Store::open` would store the tasks in a folder, and `a2a::binding::routes` serve them over HTTP.
     let config = Config::new(AgentCard::default());
     let server = Server::start(config, Arc::new(Countdown), Store::memory(TABLES)).await?;
 
@@ -76,7 +80,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Prints events, up to a generation, and returns the id of the task.
+/// Prints the events of a stream, up to the one with the number `until`, and returns the id of the task.
 async fn show(mut stream: EventStream, until: Option<u64>) -> Result<String, a2a::Error> {
     let mut task = String::new();
     while let Some(portion) = stream.next().await {

@@ -1,4 +1,9 @@
-//! A skill, defined once and called by everybody: a skill of A2A, a tool of MCP, an agent of ACP.
+//! A skill is written once and can be called over three protocols: as a skill of A2A, as a tool of MCP, as an agent of
+//! ACP.
+//!
+//! You learn the `#[skill]` macro: a function, the type of its input, a description, tags and examples. From these follow
+//! the input's JSON schema, its validation, and the description in each protocol. Then the program calls the skill as a
+//! client of each protocol would.
 //!
 //!     cargo run -p examples --example 02_a_skill
 //!
@@ -36,32 +41,35 @@ async fn weather(place: Place) -> Result<String, SkillError> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The main of your own program is `monas::app().skill(weather).run()`; this one is its callers, too.
+    // In your own program `main` is `monas::app().skill(weather).run()`. Here the clients are in the same program.
     let server = monas::app().skill(weather).start().await?;
     let url = server.url();
 
-    // A2A: a message that names the skill. What comes of it is a task.
+    // A2A: a message that names the skill. The reply is a task.
     let agent = Client::discover(url, Default::default()).await?;
     let call = extension::call("m1", "weather", json!({ "city": "Riga" }));
     if let Answer::Task(task) = agent.send_message(call.into()).await?.payload {
         show("A2A", task.artifacts[0].parts[0].as_text());
     }
 
-    // MCP: a tool, for hosts of the newest revision and of the one before.
+    // MCP: a tool, in the newest revision and in the one before.
     let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
-    for (wire, hello) in [
+    for (protocol, handshake) in [
         ("MCP 2026-07-28", Discover { preferred_versions }),
         ("MCP 2025-11-25", Initialize),
     ] {
         let transport = StreamableHttpClientTransport::from_uri(format!("{url}/mcp"));
-        let host = ().serve_with_lifecycle(transport, hello).await?;
+        let host = ().serve_with_lifecycle(transport, handshake).await?;
         let call = CallToolRequestParams::new("weather");
         let call = call.with_arguments(rmcp::object!({ "city": "Riga" }));
         let result = host.call_tool(call).await?;
-        show(wire, result.content[0].as_text().map(|text| &*text.text));
+        show(
+            protocol,
+            result.content[0].as_text().map(|text| &*text.text),
+        );
     }
 
-    // ACP: a run of the agent `weather`. One field of text takes a text.
+    // ACP: a run of the agent `weather`. Since its input has a single text field, plain text is enough.
     let run = json!({ "agent_name": "weather", "input": [{ "parts": [{ "content": "Riga" }] }] });
     let sent = reqwest::Client::new()
         .post(format!("{url}/acp/runs"))
@@ -74,6 +82,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn show(wire: &str, said: Option<&str>) {
-    println!("{wire}: {}", said.unwrap_or("nothing"));
+fn show(protocol: &str, output: Option<&str>) {
+    println!("{protocol}: {}", output.unwrap_or("no output"));
 }

@@ -1,11 +1,15 @@
-//! Tools of another MCP server as skills of your agent: listed, granted, and called from every wire.
+//! Uses the tools of another MCP server as skills of your agent.
+//!
+//! You learn how a manifest names a tool server, allows some of its tools and grants them to a skill; which ids the tools
+//! get; and that a skill calls them like any other skill (`ctx.call`). Clients of your agent can call them too. The tool
+//! server here is this same program, started a second time.
 //!
 //!     cargo run -p examples --example 03_external_mcp
 //!
 //! Prints:
 //!
 //!     skills: plan, maps-distance
-//!     maps-distance is "distance" there
+//!     maps-distance is the tool "distance"
 //!     plan: Riga to Tallinn is 310 km, so 4 hours.
 //!     maps-distance: 310
 //!     maps-distance: failed, "There is no road from Riga to Reykjavik."
@@ -30,7 +34,7 @@ struct Way {
     to: String,
 }
 
-/// Tells how far it is by road, in kilometres.
+/// Tells the distance by road, in kilometres.
 #[skill(tags = ["maps"], examples = ["How far is it from Riga to Tallinn?"], read_only)]
 async fn distance(way: Way) -> Result<u32, SkillError> {
     match (&*way.from, &*way.to) {
@@ -41,22 +45,22 @@ async fn distance(way: Way) -> Result<u32, SkillError> {
     }
 }
 
-/// Plans a journey, with a map that is another server's.
+/// Plans a journey. The distance comes from the tool server.
 #[skill(tags = ["travel"], examples = ["Plan a journey from Riga to Tallinn"])]
 async fn plan(way: Way, ctx: Context) -> Result<String, SkillError> {
-    let asked = json!({ "from": way.from, "to": way.to });
-    let Reply::Done(Value::Number(far)) = ctx.call("maps-distance", asked).await? else {
-        return Err(SkillError::failed("The map says something else."));
+    let input = json!({ "from": way.from, "to": way.to });
+    let Reply::Done(Value::Number(distance)) = ctx.call("maps-distance", input).await? else {
+        return Err(SkillError::failed("The tool did not return a number."));
     };
-    let hours = far.as_u64().unwrap_or_default().div_ceil(80);
+    let hours = distance.as_u64().unwrap_or_default().div_ceil(80);
     Ok(format!(
-        "{} to {} is {far} km, so {hours} hours.",
+        "{} to {} is {distance} km, so {hours} hours.",
         way.from, way.to
     ))
 }
 
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    // With arguments this program is the other server: `mcp` serves its one tool on standard input and output.
+    // Started with arguments, this program is the tool server: `mcp` serves its one skill on standard input and output.
     if std::env::args().len() > 1 {
         return Ok(monas::app().skill(distance).run());
     }
@@ -67,7 +71,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
 async fn travel() -> Result<(), Box<dyn std::error::Error>> {
     let program = std::env::current_exe()?;
     let folder = tempfile::tempdir()?;
-    // As `agents/traveller.toml` would say it. Any MCP server will do: a program like this one, or a `url`.
+    // Usually this is a file, `agents/traveller.toml`. Any MCP server can be named: a program, as here, or a `url`.
     let manifest = Manifest::parse(&format!(
         r#"
         name = "Traveller"
@@ -87,7 +91,7 @@ async fn travel() -> Result<(), Box<dyn std::error::Error>> {
     println!("skills: {}", skills.join(", "));
     for tool in agent.skills().iter() {
         if let Some(origin) = &tool.origin {
-            println!("{} is {origin:?} there", tool.id);
+            println!("{} is the tool {origin:?}", tool.id);
         }
     }
 
@@ -102,7 +106,7 @@ async fn travel() -> Result<(), Box<dyn std::error::Error>> {
         let input = json!({ "from": "Riga", "to": to });
         let call = extension::call(format!("m-{number}"), skill, input);
         let Answer::Task(task) = client.send_message(call.into()).await?.payload else {
-            return Err("a skill is a task".into());
+            return Err("expected a task".into());
         };
         let said = task
             .status

@@ -1,4 +1,8 @@
-//! An agent with a life of its own: it remembers, asks before it acts, and says why it did something.
+//! A sovereign agent: it has a memory, a law that says what it may do, and a journal of its decisions.
+//!
+//! You learn what `alive()` adds to an agent. It remembers what it is told and uses that in its answers; a skill that
+//! changes something waits for the approval of a person, who sees a preview of the change; and the agent explains an action
+//! from its journal. No language model is configured, so it follows built-in rules for simple requests.
 //!
 //!     cargo run -p examples --example 04_sovereign_agent
 
@@ -10,7 +14,7 @@ use monas::testkit::Kit;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // What it may do with files it may do in this folder.
+    // The only folder in which it may read and write files.
     let folder = tempfile::tempdir()?;
     let mut config = Kit::config();
     config.workspace = Some(folder.path().to_owned());
@@ -20,19 +24,19 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     say(&agent, "remember that Ada likes coffee", None).await?;
     say(&agent, "what do you know about Ada?", None).await?;
 
-    // What changes something waits for a person, who sees what would change.
-    let asked = say(&agent, "create notes.md with hello", None).await?;
+    // A skill that changes files waits for approval, and shows the change.
+    let waiting = say(&agent, "create notes.md with hello", None).await?;
     println!(
         "(there is a file: {})",
         folder.path().join("notes.md").exists()
     );
-    say(&agent, "yes", Some(&asked)).await?;
+    say(&agent, "yes", Some(&waiting)).await?;
     println!(
         "(there is a file: {})",
         folder.path().join("notes.md").exists()
     );
 
-    // What it says of itself comes from its journal: the numbers are events that can be looked up.
+    // The explanation comes from the journal; its numbers are events that can be looked up.
     let url = format!("{}/api/agent/why?question=notes.md", server.url());
     let why: serde_json::Value = reqwest::get(url).await?.json().await?;
     println!("why?\n{}", why["text"].as_str().unwrap_or_default());
@@ -40,7 +44,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Says something, and prints what comes back.
+/// Sends a text, as an answer to `about` if given, and prints the reply.
 async fn say(
     agent: &Client,
     text: &str,
@@ -52,7 +56,7 @@ async fn say(
         message.context_id.clone_from(&task.context_id);
     }
     let Answer::Task(task) = agent.send_message(message.into()).await?.payload else {
-        return Err("it answers with tasks".into());
+        return Err("expected a task".into());
     };
     let status = task.status.as_ref();
     let asks = status.is_some_and(|it| it.state == TaskState::InputRequired);

@@ -1,6 +1,8 @@
-//! Two agents claim what cannot both be true, and a third has to live with it: it believes each as far as its law
-//! says, holds one of the claims in doubt, and changes its mind when there is a reason to. Whose a claim is says the
-//! token that comes with it, not the claim.
+//! Two agents send a third one, the judge, claims that contradict each other.
+//!
+//! You learn how an agent weighs claims. Its law gives the trust in each sender; the sender is known by the token of the
+//! request, not by what the claim says. The judge believes the claim with more support, keeps the other as doubted, and
+//! changes its belief when more support arrives.
 //!
 //!     cargo run -p examples --example 05_two_agents_and_a_dispute
 
@@ -14,7 +16,7 @@ use monas::config::Access;
 use monas::config::access::{Kind, Scheme};
 use monas::testkit::Kit;
 
-/// Whom the judge believes, and how far.
+/// The judge's trust in each agent, from 0 to 1.
 const LAW: &str = r#"
 [[agent_choice]]
 agent = "scribe"
@@ -57,7 +59,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Agents that are known by tokens; people need none here.
+/// Bearer tokens for these agents. Callers without a token are anonymous people.
 fn known(agents: &[&str]) -> Result<Access, access::Error> {
     let mut callers = Callers::default();
     for agent in agents {
@@ -74,12 +76,12 @@ fn known(agents: &[&str]) -> Result<Access, access::Error> {
     })
 }
 
-/// What an agent shows. A real one is long, random and secret.
+/// The token of an agent. A real one is long, random and secret.
 fn token(agent: &str) -> String {
     format!("the token of {agent}").replace(' ', "-")
 }
 
-/// An agent sends the judge a letter: a claim, and how sure it is.
+/// Sends the judge a claim of an agent, with its confidence.
 async fn claims(
     url: &str,
     agent: &str,
@@ -101,7 +103,7 @@ async fn ask(judge: &Client, text: &str) -> Result<(), Box<dyn std::error::Error
 
 async fn send(judge: &Client, message: Message) -> Result<(), Box<dyn std::error::Error>> {
     let Answer::Task(task) = judge.send_message(message.into()).await?.payload else {
-        return Err("it answers with tasks".into());
+        return Err("expected a task".into());
     };
     let said = task.status.as_ref().and_then(|it| it.message.as_ref());
     let parts = task.artifacts.iter().flat_map(|it| &it.parts);

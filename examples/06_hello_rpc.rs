@@ -1,4 +1,7 @@
-//! An object on a server, called by a client over a WebSocket.
+//! Cap'n Web: an object on a server, called by a client over a WebSocket.
+//!
+//! You learn what a target is (an object with methods that can be called from outside), how a server offers one, and how a
+//! client calls it through a typed stub. Arguments are checked by the server.
 //!
 //!     cargo run -p examples --example 06_hello_rpc
 //!
@@ -14,7 +17,7 @@ use capnweb::transport::websocket;
 use capnweb::{Capability, Options, Server, Stub, target};
 use tokio::net::TcpListener;
 
-/// The object. Its public methods can be called from outside, in camelCase.
+/// The target. Its public methods can be called by clients, with names in camelCase.
 struct Greeter;
 
 #[target]
@@ -27,18 +30,18 @@ impl Greeter {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The server: one object for each session, on a path of any axum router.
+    // The server: one target for each session, at a path of an axum router.
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("ws://{}/rpc", listener.local_addr()?);
     let app = Router::new().route("/rpc", Server::new(|_headers| Greeter.into_stub()).route());
     tokio::spawn(axum::serve(listener, app).into_future());
 
-    // The client: it offers nothing itself, and holds a typed stub of the server's object.
+    // The client: it offers no object of its own, and gets a typed stub of the server's object.
     let connection = websocket::connect(&url, Capability::nothing(), &Options::default()).await?;
     let greeter: Stub<Greeter> = connection.remote();
     println!("{}", greeter.greet("Ada").await?);
 
-    // Any method can be tried without types; the server checks what it is given.
+    // Methods can be called without types too; the server checks the arguments.
     if let Err(error) = greeter.call("greet", (42,)).await {
         println!("{error}");
     }

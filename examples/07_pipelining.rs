@@ -1,4 +1,7 @@
-//! Three calls, each on the result of the one before, in one round trip.
+//! Cap'n Web: three calls, each on the result of the one before, in one round trip.
+//!
+//! You learn promise pipelining: a call can be made on a result that has not arrived. The program moves the frames between
+//! client and server by hand, so it can count them.
 //!
 //!     cargo run -p examples --example 07_pipelining
 //!
@@ -28,7 +31,7 @@ struct Book {
 
 #[target]
 impl Book {
-    /// Who wrote it.
+    /// The author of the book.
     pub fn author(&self) -> Author {
         Author {
             wrote: self.title.clone(),
@@ -42,25 +45,24 @@ struct Author {
 
 #[target]
 impl Author {
-    /// Who reads this author.
+    /// The name of a reader of this author.
     pub fn reader(&self) -> String {
         if self.wrote == "Notes" {
             "Grace".to_owned()
         } else {
-            "nobody".to_owned()
+            "unknown".to_owned()
         }
     }
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Two sessions without a network, so that the frames can be counted as they pass.
+    // Two sessions without a network, so that the frames can be counted.
     let server = Connection::new(Library.into_stub(), &Options::default());
     let client = Connection::new(Capability::nothing(), &Options::default());
     let library: Stub<Library> = client.remote();
 
-    // Nothing is awaited until the last call is made: each one is sent at once, on the promise of the
-    // result before it.
+    // No call is awaited before the last one is made: each is sent at once, on the promise of the result before it.
     let book = library.book("Notes");
     let author = book.pipeline().author();
     let reader = author.pipeline().reader().into_future();

@@ -1,4 +1,7 @@
-//! The server calls the client, and values flow in both directions.
+//! Cap'n Web: callbacks and streams as arguments and results.
+//!
+//! You learn that a function of the client can be passed to the server, which then calls it, and that streams can be passed
+//! in both directions. A stream is read as its values arrive.
 //!
 //!     cargo run -p examples --example 08_callbacks_and_streams
 //!
@@ -45,7 +48,7 @@ impl Worker {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Two sessions joined in this process; over a WebSocket nothing below would change.
+    // Two sessions connected within this process. Over a WebSocket, the code below is the same.
     let (client, _server) = pair(
         Capability::nothing(),
         Worker.into_stub(),

@@ -1,11 +1,15 @@
-//! A client that follows a feed through the restart of its server, and misses nothing.
+//! Cap'n Web: a client follows a feed, its server restarts, and the client misses no message.
+//!
+//! You learn how to keep a connection across restarts: `Reconnect` connects again by itself, `derive` repeats what has to
+//! be done in each session, such as signing in, and `resume` continues a subscription after the last message that
+//! arrived. The server side is in `live_feed.rs`; a page in TypeScript that does the same is in `live_feed/page`.
 //!
 //!     cargo run -p examples --example 09_live_feed
 //!
 //! Prints:
 //!
 //!     1: Ada: the kettle is on
-//!     -- the server stops, and Bob writes where nobody can see it --
+//!     -- the server stops, and Bob writes a message meanwhile --
 //!     -- the server is back --
 //!     2: Bob: is there tea?
 //!     3: Ada: there is
@@ -25,7 +29,7 @@ use tokio::task::JoinHandle;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // `Store::open` keeps it in a folder instead.
+    // `Store::open` would store the feed in a folder.
     let feed = Feed::new(Store::memory(&[]));
     let server = Running::start(&feed, "127.0.0.1:0".parse()?).await?;
     let address = server.address;
@@ -38,14 +42,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
                 ..Settings::default()
             })
             .start();
-    // Signed in again in every session.
+    // Signs in again in every new session.
     let ada = remote.derive(|feed| feed.sign_in("Ada"));
     let mut events = remote.resume(None, |feed, cursor, sink| feed.subscribe(cursor, sink));
 
     ada.call(|ada| ada.post("the kettle is on")).await?;
     println!("{}", line(events.next().await)?);
 
-    println!("-- the server stops, and Bob writes where nobody can see it --");
+    println!("-- the server stops, and Bob writes a message meanwhile --");
     server.stop().await;
     let unseen = Message {
         author: "Bob".to_owned(),
@@ -70,7 +74,7 @@ fn line(
     Ok(format!("{}: {author}: {text}", item.cursor))
 }
 
-/// A server that can be stopped.
+/// A server that can be stopped and started again.
 struct Running {
     address: SocketAddr,
     tasks: Tasks,

@@ -1,3 +1,3 @@
-//! What some of the examples share; most of them are whole in their own file.
+//! Code that several examples share. Most examples are complete in their own file.
 
 pub mod live_feed;

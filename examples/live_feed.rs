@@ -1,4 +1,4 @@
-//! A feed of messages that anyone may follow and add to: the target, and how it is served.
+//! A feed of messages that every client may follow and add to: the target, and its routes.
 //!
 //! `live_feed/main.rs` serves it together with the page in `live_feed/page`; `09_live_feed.rs` follows it
 //! from Rust.
@@ -20,42 +20,42 @@ use futures_util::{StreamExt, TryStreamExt};
 use store::{Batch, Entry, NewEvent, Store, StreamId};
 use tokio::sync::Mutex;
 
-/// The longest message there may be.
+/// The longest message, in bytes.
 const LONGEST: usize = 500;
 
 /// A message of the feed.
 #[derive(Clone, Debug, PartialEq, Eq, FromValue, IntoValue)]
 pub struct Message {
-    /// Who wrote it.
+    /// The name of the author.
     pub author: String,
-    /// What they wrote.
+    /// The text of the message.
     pub text: String,
 }
 
-/// The feed. Clones are the same feed, and so are all that are made of one store.
+/// The feed. Clones, and feeds made from the same store, are the same feed.
 #[derive(Clone, Debug)]
-pub struct Feed(Arc<Kept>);
+pub struct Feed(Arc<FeedState>);
 
 #[derive(Debug)]
-struct Kept {
+struct FeedState {
     store: Store,
     stream: StreamId,
-    /// Held by whoever adds: each message follows the one before.
+    /// Locked while a message is added: each append names the event it follows.
     adding: Mutex<()>,
 }
 
-/// What is not for peers.
+/// Methods that clients cannot call.
 impl Feed {
-    /// The feed that a store keeps.
+    /// The feed in this store.
     pub fn new(store: Store) -> Self {
-        Self(Arc::new(Kept {
+        Self(Arc::new(FeedState {
             store,
             stream: StreamId::new("feed"),
             adding: Mutex::new(()),
         }))
     }
 
-    /// Adds a message. When this returns it is committed.
+    /// Adds a message and returns its cursor. The message is committed by then.
     pub async fn add(&self, message: &Message) -> Result<String> {
         let _turn = self.0.adding.lock().await;
         let last = self.last().await?;
@@ -82,7 +82,7 @@ impl Feed {
         Ok(self.last().await? as f64)
     }
 
-    /// Lets someone write under a name.
+    /// Signs in a user under a name.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl Feed {
         })
     }
 
-    /// Calls the sink with the messages after the cursor, or with all, as they come.
+    /// Calls the sink with the messages after the cursor, or with all messages, and with new ones as they arrive.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ impl Feed {
         Ok(Subscription::start(sink, items))
     }
 
-    /// The messages that contain a word, found while you read.
+    /// The messages that contain a word, as a stream.
     pub async fn search(&self, word: String) -> Result<ReadableStream<Message>> {
         let entries = self.0.store.follow(&self.0.stream, 0);
         let found = entries
@@ -135,7 +135,7 @@ impl Feed {
         Ok(ReadableStream::new(found).cast())
     }
 
-    /// Counts the letters of all messages, and says after each how far it is: messages done, and all of them.
+    /// Counts the letters of all messages, and reports progress after each: messages done, and messages in all.
     pub async fn count_letters(&self, progress: Callback<(u32, u32), ()>) -> Result<u32> {
         let all = self.last().await?;
         let mut entries = self.0.store.follow(&self.0.stream, 0).take(all as usize);
@@ -152,23 +152,23 @@ impl Feed {
     }
 }
 
-/// Someone who writes.
+/// A user who signed in.
 #[derive(Debug)]
 pub struct Author {
     feed: Feed,
     name: String,
 }
 
-/// Someone who writes to the feed.
+/// A user who signed in and may write to the feed.
 #[target]
 impl Author {
-    /// Their name.
+    /// The name that was signed in.
     #[getter]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Adds a message, and gives its cursor once it is kept.
+    /// Adds a message and returns its cursor when it is stored.
     ///
     /// # Errors
     ///
@@ -192,7 +192,7 @@ fn message(entry: &Entry) -> Message {
     }
 }
 
-/// The feed at `/rpc`, and around it the page, from a checkout of this project whose TypeScript was compiled.
+/// The feed at `/rpc` and the page at `/`. The files of the page are read from `checkout`; its TypeScript must be compiled.
 pub fn routes(feed: Feed, options: Options, checkout: &Path) -> Router {
     let server = Server::new(move |_headers| feed.clone()).options(options);
     Router::new()
@@ -248,7 +248,7 @@ impl Files {
             Ok(content) => ([(CONTENT_TYPE, kind)], content).into_response(),
             Err(_) => (
                 StatusCode::NOT_FOUND,
-                format!("{path} is not there: was it compiled?"),
+                format!("{path} not found: compile the TypeScript first"),
             )
                 .into_response(),
         }

@@ -1,8 +1,8 @@
-//! Serves the live feed and its page; what was written survives a restart.
+//! Serves the live feed and its page, and stores the messages in a folder.
 //!
 //!     cargo run -p examples --bin live_feed -- [--listen ADDRESS] [--data FOLDER]
 //!     cargo run -p examples --bin live_feed -- types        # its declarations for TypeScript
-//!     cargo run -p examples --bin live_feed -- reference    # its reference
+//!     cargo run -p examples --bin live_feed -- reference    # its reference in Markdown
 
 #![expect(clippy::print_stdout, reason = "a program talks to its user")]
 
@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
             "--listen" => listen = words.next().ok_or("--listen needs an address")?,
             "--data" => data = words.next().ok_or("--data needs a folder")?,
-            other => return Err(format!("{other} is no argument of this program").into()),
+            other => return Err(format!("unknown argument {other}").into()),
         }
     }
     let feed = Feed::new(Store::open(&store::Options::new(data))?);

@@ -7,32 +7,32 @@ export interface Feed extends RpcTarget {
   /** How many messages there are. */
   readonly length: number;
   /**
-   * Lets someone write under a name.
+   * Signs in a user under a name.
    *
    * @throws `bad_name`: a name is one line, and not empty
    */
   signIn(name: string): Promise<RpcStub<Author>>;
   /**
-   * Calls the sink with the messages after the cursor, or with all, as they come.
+   * Calls the sink with the messages after the cursor, or with all messages, and with new ones as they arrive.
    *
    * @throws `cursor_gone`: the feed cannot go on from there
    */
   subscribe(cursor: string | null | undefined, sink: (arg0: { cursor: string; event: Message }[]) => void): Promise<RpcStub<Subscription>>;
-  /** The messages that contain a word, found while you read. */
+  /** The messages that contain a word, as a stream. */
   search(word: string): Promise<ReadableStream<Message>>;
-  /** Counts the letters of all messages, and says after each how far it is: messages done, and all of them. */
+  /** Counts the letters of all messages, and reports progress after each: messages done, and messages in all. */
   countLetters(progress: (arg0: number, arg1: number) => void): Promise<number>;
 }
 
 /** The `code` of errors that `Feed` fails with. */
 export type FeedErrorCode = "bad_name" | "cursor_gone";
 
-/** Someone who writes to the feed. */
+/** A user who signed in and may write to the feed. */
 export interface Author extends RpcTarget {
-  /** Their name. */
+  /** The name that was signed in. */
   readonly name: string;
   /**
-   * Adds a message, and gives its cursor once it is kept.
+   * Adds a message and returns its cursor when it is stored.
    *
    * @throws `too_long`: a message has at most 500 bytes
    */
@@ -50,8 +50,8 @@ export interface Subscription extends RpcTarget {
 
 /** A message of the feed. */
 export interface Message {
-  /** Who wrote it. */
+  /** The name of the author. */
   author: string;
-  /** What they wrote. */
+  /** The text of the message. */
   text: string;
 }

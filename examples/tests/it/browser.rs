@@ -1,4 +1,4 @@
-//! Chromium without a window, driven over its debugging protocol.
+//! Headless Chromium, driven over its debugging protocol.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -13,10 +13,10 @@ use tokio::process::{Child, Command};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 
-/// How long anything may take on a busy machine.
+/// A time limit that holds on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What keeps a browser to itself, and to the page.
+/// Flags that turn off first-run pages, updates and background traffic.
 const FLAGS: [&str; 11] = [
     "--headless",
     "--no-sandbox",
@@ -31,10 +31,10 @@ const FLAGS: [&str; 11] = [
     "about:blank",
 ];
 
-/// A browser with one page. It ends with this handle.
+/// A browser with one page. Dropping it ends the browser.
 pub(crate) struct Browser {
     socket: WebSocketStream<TcpStream>,
-    /// The page, among all that the browser has.
+    /// The id of the session with the page.
     session: String,
     calls: u64,
     _process: Child,
@@ -115,7 +115,7 @@ impl Browser {
                     continue;
                 };
                 let mut answer: Value = serde_json::from_str(&text).unwrap();
-                // Events have no number.
+                // Events have no id.
                 if answer["id"] == json!(id) {
                     assert!(answer["error"].is_null(), "{method}: {answer}");
                     return answer["result"].take();
@@ -126,7 +126,7 @@ impl Browser {
     }
 }
 
-/// Reads on until the browser says where it can be reached, and then only so that it can go on writing.
+/// Reads standard error until the browser prints its address, and after that so that its pipe does not fill up.
 async fn address(errors: BufReader<tokio::process::ChildStderr>) -> String {
     let mut lines = errors.lines();
     while let Some(line) = lines.next_line().await.unwrap() {
@@ -138,7 +138,7 @@ async fn address(errors: BufReader<tokio::process::ChildStderr>) -> String {
     panic!("the browser ended at once");
 }
 
-/// A browser that is there. There is no test without one.
+/// The path of an installed browser. The tests fail without one.
 fn program() -> PathBuf {
     let named = std::env::var_os("MONAS_CHROMIUM").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();

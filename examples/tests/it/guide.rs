@@ -7,12 +7,11 @@ use crate::program::checkout;
 /// A fenced block of the guide.
 struct Block {
     kind: String,
-    /// The file that it is from, when the text before says so.
+    /// The file that the text before the block names.
     from: Option<String>,
     lines: Vec<String>,
 }
 
-/// The blocks, in order.
 fn blocks(guide: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let (mut from, mut inside, mut text) = (None, false, String::new());

@@ -1,4 +1,4 @@
-//! The live feed as its users have it: a page in a real browser, and a server that is killed under it.
+//! The live feed in a real browser, with a server that is killed and restarted meanwhile.
 
 #![expect(
     clippy::unwrap_used,

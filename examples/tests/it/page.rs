@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use crate::browser::{Browser, soon};
 use crate::program::{Program, compile_page};
 
-/// What the page shows, in order.
+/// The lines that the page shows.
 const SHOWN: &str = "[...document.querySelectorAll('#messages li')].map(li => `${li.dataset.cursor} ${li.textContent}`)";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -26,7 +26,7 @@ async fn a_page_shows_each_message_once_through_every_restart_of_its_server() {
     let (posted, mut posts) = watch::channel(0_u32);
     let writing = tokio::spawn(write(feed.clone(), posted));
     for restart in 1..=5_u32 {
-        // In the middle of things: while messages are written and shown.
+        // Killed while messages are written and shown.
         posts
             .wait_for(|posts| *posts >= restart * 40)
             .await
@@ -40,7 +40,7 @@ async fn a_page_shows_each_message_once_through_every_restart_of_its_server() {
     assert!(writing.await.unwrap_err().is_cancelled());
     assert!(feed.sessions() >= 6, "only {} sessions", feed.sessions());
 
-    // The page can still write, too.
+    // The page can still write.
     page.wait_for("document.querySelector('#state').className === 'connected'")
         .await;
     page.evaluate("text.value = 'hello from the page'; write.requestSubmit()")
@@ -52,7 +52,7 @@ async fn a_page_shows_each_message_once_through_every_restart_of_its_server() {
     assert!(kept.len() > 200);
     assert_eq!(page.evaluate(SHOWN).await, json!(kept));
 
-    // So do a stream and a callback.
+    // A stream and a callback work too.
     page.evaluate("word.value = 'hello'; search.requestSubmit()")
         .await;
     page.wait_for("found.textContent === 'page: hello from the page'")
@@ -79,7 +79,7 @@ fn connect(server: &Program) -> Reconnecting<Feed> {
         .start()
 }
 
-/// Writes one message after the other. What is lost with the connection may have been written or not.
+/// Writes messages one after the other. A call that failed with the connection may or may not have been stored.
 async fn write(feed: Reconnecting<Feed>, posted: watch::Sender<u32>) {
     let author = feed.derive(|feed| feed.sign_in("test"));
     for number in 0_u32.. {
@@ -93,7 +93,7 @@ async fn write(feed: Reconnecting<Feed>, posted: watch::Sender<u32>) {
     }
 }
 
-/// All that the feed has kept, as the page should show it.
+/// All messages of the feed, in the form in which the page shows them.
 async fn everything(feed: &Reconnecting<Feed>) -> Vec<String> {
     let length = feed.retry(|feed| feed.length()).await.unwrap() as usize;
     let mut events = feed.resume(None, |feed, cursor, sink| feed.subscribe(cursor, sink));

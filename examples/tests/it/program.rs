@@ -1,4 +1,4 @@
-//! The server as a process, which can be killed, and the compiled page.
+//! The server as a process that can be killed, and the compiled page.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use tokio::process::{Child, Command};
 
 use crate::browser::soon;
 
-/// The project.
+/// The root of the repository.
 pub(crate) fn checkout() -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     folder.canonicalize().unwrap()
@@ -36,7 +36,7 @@ pub(crate) async fn compile_page() {
     }
 }
 
-/// A server with a folder of its own, on an address that it keeps.
+/// A server with its own data folder and a fixed address.
 pub(crate) struct Program {
     pub(crate) address: String,
     process: Child,
@@ -54,12 +54,12 @@ impl Program {
         }
     }
 
-    /// Ends it at once, in the middle of whatever it does.
+    /// Kills it at once.
     pub(crate) async fn kill(&mut self) {
         self.process.kill().await.unwrap();
     }
 
-    /// Starts it again, on the same address, with the same folder.
+    /// Starts it again with the same address and folder.
     pub(crate) async fn restart(&mut self) {
         (self.process, _) = start(&self.address, self.data.path()).await;
     }
