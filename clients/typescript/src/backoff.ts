@@ -1,6 +1,6 @@
 /**
- * The waits between attempts. Each is anything from nothing to a bound that doubles, so that pages which lost
- * their server at one moment do not come back at one moment.
+ * Exponential back-off with full jitter: each wait is random between 0 and a bound that doubles. So pages that lost their
+ * server at the same time do not reconnect at the same time.
  */
 export class Backoff {
   #attempts = 0;
@@ -8,18 +8,18 @@ export class Backoff {
   constructor(
     readonly firstWait: number,
     readonly longestWait: number,
-    /** Gives numbers from 0 to 1. */
+    /** Returns numbers from 0 to 1. */
     readonly random: () => number = Math.random,
   ) {}
 
-  /** How long to wait now, in milliseconds. */
+  /** The next wait, in milliseconds. */
   next(): number {
     const bound = Math.min(this.longestWait, this.firstWait * 2 ** this.#attempts);
     this.#attempts += 1;
     return bound * this.random();
   }
 
-  /** The connection has proved itself: the next wait is a first one. */
+  /** Starts again with the first bound. */
   reset(): void {
     this.#attempts = 0;
   }

@@ -1,14 +1,14 @@
-/** The connection was lost while a call was under way: it may or may not have been done. */
+/** The connection was lost before the reply arrived: the call may or may not have been carried out. */
 export class ConnectionLostError extends Error {
   readonly code = "connection_lost";
 
   constructor(cause: unknown) {
-    super("the connection was lost while the call was under way", { cause });
+    super("connection lost before the reply arrived", { cause });
     this.name = "ConnectionLostError";
   }
 }
 
-/** A call was not made, because there was no connection for too long or never will be. */
+/** A call was not sent: there was no connection within the time limit, or the client was closed. */
 export class NotConnectedError extends Error {
   readonly code = "not_connected";
 

@@ -6,9 +6,9 @@ import { Core } from "./session.js";
 import type { ConnectOptions, Live, Remote } from "./session.js";
 
 /**
- * Connects to a server, and again whenever the connection is lost.
+ * Connects to a server, and again each time the connection is lost.
  *
- * @param to The address, or what opens a WebSocket; it is called for each attempt.
+ * @param to The address, or a function that opens a WebSocket; it is called for each attempt.
  */
 export function connect<T extends RpcCompatible<T>>(
   to: string | (() => WebSocket),
@@ -18,15 +18,18 @@ export function connect<T extends RpcCompatible<T>>(
   return new Reconnecting(new Core(open, options), undefined);
 }
 
-/** Where a handle's object comes from when it is not the root. */
+/** How to get the object of a handle that is not the root. */
 interface Derivation {
   readonly parent: Reconnecting<any>;
   readonly get: (parent: any) => PromiseLike<unknown>;
 }
 
 /**
- * A handle on an object at the other end of whatever connection there is. `S` is the type of its stub, which
- * is another one in each session.
+ * A handle on an object of the server that outlives sessions. `S` is the type of its stub; each session has a new stub.
+ *
+ * A stub of the npm package ends with its session. A handle keeps how to get the object instead of the stub: the root of
+ * the session, or a function that gets it from another handle. A call is made on the stub of the current session. A
+ * derived object is got at its first use in each session, and kept until the session ends or getting it failed.
  */
 export class Reconnecting<S> {
   readonly #core: Core;
@@ -39,10 +42,10 @@ export class Reconnecting<S> {
   }
 
   /**
-   * Makes a call in the present session, or in the next when there is none.
+   * Makes a call in the current session, or in the next one if there is none.
    *
-   * When the session ends before the answer is there, nobody knows whether the call was done, and it fails with
-   * a `ConnectionLostError`.
+   * If the session ends before the reply, the call fails with a `ConnectionLostError`: it may or may not have been carried
+   * out.
    */
   async call<R>(make: (object: S) => PromiseLike<R>): Promise<R> {
     const live = await this.#core.live();
@@ -54,8 +57,8 @@ export class Reconnecting<S> {
   }
 
   /**
-   * Makes a call that does no harm when it is done twice: when the session ends before the answer is there, it
-   * is made again in the next one.
+   * Makes a call that may be carried out twice (it is idempotent): if the session ends before the reply, it is made again
+   * in the next one.
    */
   async retry<R>(make: (object: S) => PromiseLike<R>): Promise<R> {
     for (let retries = this.#core.options.retries; ; retries -= 1) {
@@ -68,8 +71,8 @@ export class Reconnecting<S> {
   }
 
   /**
-   * Reads a stream of the present session, or of the next when there is none. When the session ends before the stream
-   * does, this fails with a `ConnectionLostError`. To leave early ends the stream.
+   * Reads a stream of the current session, or of the next one if there is none. If the session ends before the stream,
+   * this fails with a `ConnectionLostError`. Leaving the loop early cancels the stream.
    */
   async *stream<E>(open: (object: S) => PromiseLike<ReadableStream<E>>): AsyncGenerator<E, void, void> {
     const live = await this.#core.live();
@@ -84,40 +87,40 @@ export class Reconnecting<S> {
     } catch (error) {
       throw live.ended !== undefined || (await live.lost(error)) ? new ConnectionLostError(error) : error;
     } finally {
-      // Nobody minds when the session is gone, or the stream at its end.
+      // Fails if the session or the stream has ended, which is fine.
       reader?.cancel().catch(() => {});
     }
   }
 
   /**
-   * A handle on an object that one can get from this one. It is got when it is first used in a session, and
-   * again when getting it has failed.
+   * A handle on an object that `get` returns. `get` is called at the first use in each session, and again after it
+   * failed.
    */
   derive<P extends PromiseLike<unknown>>(get: (object: S) => P): Reconnecting<Awaited<P>> {
     return new Reconnecting<Awaited<P>>(this.#core, { parent: this, get });
   }
 
-  /** Follows a log through all sessions: each event once, in order. */
+  /** Follows a log across sessions: each event arrives once, in order. */
   resume<E>(options: ResumeOptions<S, E>): Resumption {
     return new Resumption(this.#core, (live) => this.#inSession(live), options);
   }
 
-  /** Whether there is a session that can be used. */
+  /** Whether a session is open and has answered its probe. */
   get isConnected(): boolean {
     return this.#core.present !== undefined;
   }
 
-  /** How many sessions there have been that could be used. */
+  /** How many sessions have been opened so far, including the current one. */
   get sessions(): number {
     return this.#core.sessions;
   }
 
-  /** Calls the listener when a session has come or gone. Gives what stops that. */
+  /** Calls the listener when a session begins or ends. Returns a function that removes the listener. */
   onChange(listener: (isConnected: boolean) => void): () => void {
     return this.#core.onChange(() => listener(this.isConnected));
   }
 
-  /** Releases what was derived; the root's handle ends the connection, and connects no more. */
+  /** A derived handle releases its object. The root handle closes the connection and does not connect again. */
   close(): void {
     if (this.#derivation === undefined) return this.#core.close();
     const derived = this.#core.present?.derived;
@@ -125,7 +128,7 @@ export class Reconnecting<S> {
     derived?.delete(this);
   }
 
-  /** As `close`, for `using`. */
+  /** The same as `close`, for `using`. */
   [Symbol.dispose](): void {
     this.close();
   }
@@ -137,7 +140,7 @@ export class Reconnecting<S> {
     const { parent, get } = this.#derivation;
     const got = get(parent.#inSession(live));
     live.derived.set(this, got as unknown as Remote);
-    // Asked for, so that it is known when it cannot be got, and then got again at its next use.
+    // Awaited here so that a failure is noticed: then the object is got again at its next use.
     got.then(undefined, () => {
       if (live.derived.get(this) === (got as unknown)) live.derived.delete(this);
     });

@@ -1,32 +1,38 @@
 import type { Core, Live, Remote } from "./session.js";
 
-/** An event, and the cursor from which the events after it can be asked for. */
+/** An event and its cursor: a subscription from this cursor begins with the event after it. */
 export interface Item<E> {
   cursor: string;
   event: E;
 }
 
-/** How to follow a log. */
+/** What `Reconnecting.resume` needs to follow a log. */
 export interface ResumeOptions<S, E> {
-  /** Where to begin: after the event of this cursor. Without one, at the beginning. */
+  /** Begin after the event with this cursor. Without one, begin with the first event. */
   cursor?: string | null;
-  /** Subscribes, in each session anew: `(feed, cursor, sink) => feed.subscribe(cursor, sink)`. */
+  /** Subscribes; called in each session: `(feed, cursor, sink) => feed.subscribe(cursor, sink)`. */
   subscribe: (object: S, cursor: string | null, sink: (items: Item<E>[]) => Promise<void>) => PromiseLike<unknown>;
   /**
-   * Deals with one event. They come one after the other, and the server sends no more than what is dealt with;
-   * what this throws ends the subscription.
+   * Handles one event. Events are handled one after the other, and the server waits until they are (flow control). If
+   * this throws, the subscription ends.
    */
   onEvent: (event: E, cursor: string) => void | PromiseLike<void>;
 }
 
-/** A log that is being followed. Made by `Reconnecting.resume`. */
+/**
+ * A subscription to a log that continues across sessions. Made by `Reconnecting.resume`.
+ *
+ * For each session it subscribes from the cursor of the last event that was handled. Events of the old session may still
+ * be in the queue then; the new subscription waits until they are handled, because the cursor is right only after that.
+ * Events of a session that is not the current one are refused, so no event is handled twice.
+ */
 export class Resumption {
-  /** Settles when the log has ended or `close` was called; fails when the log cannot go on. */
+  /** Resolves when the log ended or `close` was called; rejects if the log cannot be continued. */
   readonly done: Promise<void>;
   #cursor: string | null;
-  /** Which session's events count. */
+  /** The number of the current subscription; events of earlier ones are refused. */
   #turn = 0;
-  /** What is being dealt with. It never fails. */
+  /** Resolves when all events received so far are handled. It never rejects. */
   #busy: Promise<void> = Promise.resolve();
   #close: () => void = () => {};
   #closed = false;
@@ -35,11 +41,11 @@ export class Resumption {
     this.#cursor = options.cursor ?? null;
     const closed = new Promise<void>((resolve) => (this.#close = resolve));
     this.done = this.#run(core, inSession, options, closed);
-    // Whoever is interested looks at `done`; nobody has to.
+    // Users may ignore `done`, so a rejection must not count as unhandled.
     this.done.catch(() => {});
   }
 
-  /** That of the last event that was dealt with. Keep it to go on later. */
+  /** The cursor of the last event that was handled. Store it to continue later. */
   get cursor(): string | null {
     return this.#cursor;
   }
@@ -51,7 +57,7 @@ export class Resumption {
     this.#close();
   }
 
-  /** As `close`, for `using`. */
+  /** The same as `close`, for `using`. */
   [Symbol.dispose](): void {
     this.close();
   }
@@ -64,7 +70,7 @@ export class Resumption {
   ): Promise<void> {
     while (!this.#closed) {
       const live = await Promise.race([core.live(Infinity), closed]);
-      // What an older session brought is dealt with first: only then is the cursor where to go on.
+      // Events of the previous session are handled first: only then is the cursor right.
       await this.#busy;
       if (this.#closed || !live) return;
       if (live.ended !== undefined) continue;
@@ -89,7 +95,7 @@ export class Resumption {
 
   async #take(turn: number, items: Item<any>[], onEvent: ResumeOptions<any, any>["onEvent"]): Promise<void> {
     for (const { cursor, event } of items) {
-      if (turn !== this.#turn) throw new Error("the subscriber is gone");
+      if (turn !== this.#turn) throw new Error("subscription closed");
       await onEvent(event, cursor);
       this.#cursor = cursor;
     }

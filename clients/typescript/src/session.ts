@@ -1,48 +1,48 @@
-// The loop that keeps a session, and what the handles know of it.
+// Keeps one session open, and opens the next when it ends.
 
 import { newWebSocketRpcSession } from "capnweb";
 import { Backoff } from "./backoff.js";
 import { NotConnectedError } from "./errors.js";
 
-/** How long a server that drops its calls may take to drop the session. */
-const FAREWELL = 1_000;
+/** How long to wait for the end of a session after the server abandoned a call. */
+const ABANDONED_WAIT = 1_000;
 
-/** How to connect, how long things may take, and how often they are tried. Times are in milliseconds. */
+/** Options of `connect`. Times are in milliseconds. */
 export interface ConnectOptions<S> {
-  /** What this side offers to the server in every session. */
+  /** The object that this side offers to the server in every session. */
   main?: unknown;
-  /** Asked of every new session; while it fails, another is tried. By default any answer will do. */
+  /** Called in every new session, before it is used; if it fails, the session is closed. By default any reply is enough. */
   probe?: (root: S) => PromiseLike<unknown>;
-  /** The bound of the first wait before an attempt. Each further bound is twice the one before. */
+  /** The bound of the first wait before an attempt. Each further bound is doubled. */
   firstWait?: number;
   /** The largest bound. */
   longestWait?: number;
-  /** A session that lasted so long has proved itself: the wait after it is a first one. */
+  /** After a session that lasted this long, the wait begins again with the first bound. */
   steadyAfter?: number;
   /** How long one attempt may take, the probe included. */
   attemptLimit?: number;
-  /** How often a session is asked whether it is still there, since a browser does not notice; 0 for never. */
+  /** How often the probe is repeated, since a browser does not notice a dead connection; 0 for never. */
   heartbeat?: number;
-  /** How long a call waits for a connection. */
+  /** How long a call waits for a connection; then it fails with a `NotConnectedError`. */
   patience?: number;
-  /** How many sessions may end during a call that is retried. */
+  /** How many times `retry` repeats a call. */
   retries?: number;
-  /** Gives numbers from 0 to 1, for tests. */
+  /** Returns numbers from 0 to 1, for tests. */
   random?: () => number;
 }
 
-/** A stub or promise of the npm package, whatever its type. */
+/** A stub or promise of the npm package, without its type. */
 export interface Remote {
   [Symbol.dispose](): void;
 }
 
-/** One session, and what was derived in it. */
+/** One session and the objects that were derived in it. */
 export class Live {
-  /** Set when the session has ended: why. */
+  /** Set when the session ended, with the reason. */
   ended: { error: unknown } | undefined;
-  /** Settles when the session ends. */
+  /** Resolves when the session ends. */
   readonly end: Promise<void>;
-  /** By the handles they belong to. They end with the session. */
+  /** The derived stubs by their handles. They end with the session. */
   readonly derived = new Map<object, Remote>();
   #finish: () => void = () => {};
 
@@ -58,21 +58,27 @@ export class Live {
   }
 
   /**
-   * Whether an error means that nobody knows what became of a call: it is that of the session's end, or the server
-   * dropped the call, as it does when it stops. Then the session's end is near, and waited for, so that what comes
-   * next finds another server.
+   * Whether an error leaves open if a call was carried out: it is the error with which the session ended, or the server
+   * abandoned the call because it stops. In the second case the session will end soon; that is waited for, so that the
+   * next call finds another server.
    */
   async lost(error: unknown): Promise<boolean> {
     if (this.ended !== undefined && this.ended.error === error) return true;
     if (!(error instanceof Error && "code" in error && error.code === "abandoned")) return false;
     const enough = new AbortController();
-    await Promise.race([this.end, pause(FAREWELL, enough.signal)]);
+    await Promise.race([this.end, pause(ABANDONED_WAIT, enough.signal)]);
     enough.abort();
     return true;
   }
 }
 
-/** What all handles of one connection share. */
+/**
+ * The connection that all handles share. It owns the loop that opens a session, uses it until it ends, waits and opens the
+ * next. `close` ends the loop for good.
+ *
+ * A session is used only after its probe was answered: a WebSocket can be open while the server behind it is not ready.
+ * While a session is open the probe is repeated (`heartbeat`), because a browser does not report a dead connection.
+ */
 export class Core {
   readonly options: Required<Omit<ConnectOptions<any>, "main" | "probe">>;
   readonly #main: unknown;
@@ -88,7 +94,7 @@ export class Core {
     const { main, probe, ...rest } = options;
     this.#open = open;
     this.#main = main;
-    // A property that no object has. A refusal is an answer as well, unless it is the session's end.
+    // A property that no object has. An error is a reply too, unless the session ended with it.
     this.#probe = probe ?? ((root) => root.isConnected.then(undefined, () => undefined));
     this.options = {
       firstWait: 200,
@@ -112,12 +118,12 @@ export class Core {
     return this.#sessions;
   }
 
-  /** The present session, unless it has ended and nobody has noticed yet. */
+  /** The current session; undefined from the moment it ended, also if the loop has not noticed yet. */
   get present(): Live | undefined {
     return this.#live?.ended ? undefined : this.#live;
   }
 
-  /** Ends the session, and connects no more. */
+  /** Ends the session and does not connect again. */
   close(): void {
     if (this.closed) return;
     this.#closing.abort();
@@ -127,22 +133,22 @@ export class Core {
     this.#changed();
   }
 
-  /** Calls the listener whenever there is a session or there is none any more. Gives what stops that. */
+  /** Calls the listener when a session begins or ends. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void {
     this.#changes.addEventListener("change", listener);
     return () => this.#changes.removeEventListener("change", listener);
   }
 
-  /** The present session, or the next, if it comes in time. */
+  /** The current session, or the next one, within `patience`. */
   async live(patience = this.options.patience): Promise<Live> {
     const limit = new AbortController();
     const timer = Number.isFinite(patience) ? setTimeout(() => limit.abort(), patience) : undefined;
     try {
       for (;;) {
-        if (this.closed) throw new NotConnectedError("connecting was stopped", this.#error);
+        if (this.closed) throw new NotConnectedError("the client was closed", this.#error);
         const live = this.present;
         if (live !== undefined) return live;
-        if (limit.signal.aborted) throw new NotConnectedError("there is no connection", this.#error);
+        if (limit.signal.aborted) throw new NotConnectedError("no connection within the time limit", this.#error);
         await this.#nextChange(limit.signal);
       }
     } finally {
@@ -173,7 +179,7 @@ export class Core {
     }
   }
 
-  /** Connects and asks; only a session that has answered is worth something. */
+  /** Opens a session and probes it. */
   async #attempt(): Promise<Live> {
     const socket = this.#open();
     try {
@@ -190,7 +196,7 @@ export class Core {
     }
   }
 
-  /** Returns when a session is over, which it also is when it does not answer any more. */
+  /** Returns when a session ended, or did not answer the probe in time. */
   async #keep(live: Live): Promise<void> {
     const { heartbeat, attemptLimit } = this.options;
     while (live.ended === undefined && !this.closed) {
@@ -226,7 +232,7 @@ export class Core {
   }
 }
 
-/** Waits, or returns early when the signal says so. */
+/** Waits; returns early when the signal is aborted. */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -240,7 +246,7 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The result of some work, which must not take too long. */
+/** The result of some work, within a time limit. */
 async function within<R>(limit: number, signal: AbortSignal, work: () => PromiseLike<R>): Promise<R> {
   const inTime = new AbortController();
   const late = pause(limit, AbortSignal.any([signal, inTime.signal])).then(() => {

@@ -1,5 +1,5 @@
-// Drives an agent under test through the client, over connections that are lost now and then. Ends by itself, or
-// something was left behind.
+// Drives an agent under test through the client, over connections that are cut at random. The program must exit by itself:
+// if it does not, the client left a timer or a socket open.
 
 import { A2AClient, A2AError, cursorOf, DiscoveryError, isTerminal } from "@monas/capnweb-client/a2a";
 import type { StreamResponse, Task } from "@monas/capnweb-client/a2a";
@@ -8,12 +8,12 @@ import { argument, assertEqual, fails } from "./support.js";
 const at = argument(0);
 const impatient = { firstWait: 1, longestWait: 10 };
 
-/** What an event is about, in a word. */
+/** The kind of an event. */
 function kindOf(event: StreamResponse): string {
   return event.statusUpdate?.status.state ?? event.artifactUpdate?.artifact.parts[0]?.text ?? Object.keys(event)[0]!;
 }
 
-/** The task of an answer that is one. */
+/** The task in a reply. */
 function taskOf({ task }: { task?: Task }): Task {
   if (task === undefined) throw new Error("the answer is no task");
   return task;

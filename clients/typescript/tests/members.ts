@@ -8,7 +8,7 @@ import { argument, assertEqual, fails } from "./support.js";
 const url = argument(0);
 const library = newWebSocketRpcSession<Library>(url);
 
-// Methods, with optional arguments there, left out, and null.
+// Methods, with optional arguments given, left out, and null.
 assertEqual(await library.open("Ada"), "welcome, Ada");
 assertEqual(await library.open("Ada", "Dr."), "welcome, Dr. Ada");
 assertEqual(await library.open("Ada", null), "welcome, Ada");
@@ -17,7 +17,7 @@ assertEqual(await library.open("Ada", null), "welcome, Ada");
 const size: number = await library.size;
 assertEqual(size, 2);
 
-// Nested targets, one at a time, in lists, and before they are there.
+// Nested targets: single, in lists, and pipelined.
 const book = await library.find("Emma");
 const title: string = await book.title;
 assertEqual(title, "Emma");
@@ -53,7 +53,7 @@ assertEqual(seen, ["0: Emma", "1: Ulysses"]);
 assertEqual(await library.longest((text) => text.length), 7);
 assertEqual(await library.longest(async (text) => text.length * 2), 14);
 
-// An object of ours that implements an interface of theirs.
+// An object of the client that implements an interface of the server.
 class Guest extends RpcTarget implements Visitor {
   async greet(book: RpcStub<Book>): Promise<string> {
     return `I like ${await book.title}`;
@@ -61,7 +61,7 @@ class Guest extends RpcTarget implements Visitor {
 }
 assertEqual(await library.visit(new Guest()), "I like Emma");
 
-// Streams, both ways.
+// Streams in both directions.
 const words: string[] = [];
 for await (const word of (await library.read("Emma")) as ReadableStream<string>) {
   words.push(word);

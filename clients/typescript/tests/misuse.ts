@@ -1,4 +1,4 @@
-// What must not compile. The compiler fails when one of these lines does.
+// Misuse that must not compile: the compiler reports each of these lines that does.
 
 import { newWebSocketRpcSession } from "capnweb";
 import type { Library, LibraryErrorCode, Reader } from "./library.js";
@@ -21,7 +21,7 @@ export async function misuse(url: string): Promise<void> {
   await library.size();
   // @ts-expect-error: a book has no such member.
   await library.find("Emma").author;
-  // @ts-expect-error: a book is wanted, and a library is none.
+  // @ts-expect-error: a library is not a book.
   await library.same(library);
   // @ts-expect-error: the callback is given a number second.
   await library.each((name: string, index: string) => [name, index]);
@@ -31,7 +31,7 @@ export async function misuse(url: string): Promise<void> {
   await library.register({ name: "Ada" });
   // @ts-expect-error: there is no such kind.
   await library.register({ name: "Ada", kind: "ghost", friends: [] });
-  // @ts-expect-error: a stream of strings is no stream of numbers.
+  // @ts-expect-error: a stream of strings is not a stream of numbers.
   await library.count(new ReadableStream<string>());
   // @ts-expect-error: a visitor needs a method.
   await library.visit({});

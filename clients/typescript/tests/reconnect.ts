@@ -1,5 +1,5 @@
-// Follows a log whose connections are cut at random, and makes calls meanwhile. Ends by itself, or something
-// was left behind.
+// Follows a log over connections that are cut at random, and makes calls meanwhile. The program must exit by itself: if it
+// does not, the client left a timer or a socket open.
 
 import { ConnectionLostError, connect } from "@monas/capnweb-client";
 import type { RpcStub, RpcTarget } from "capnweb";
@@ -49,7 +49,7 @@ const events = root.resume<number>({
   subscribe: (root, cursor, sink) => root.subscribe(cursor, sink),
   async onEvent(event, cursor) {
     assertEqual(cursor, `${event}`);
-    // Some take longer than their session lasts.
+    // Some calls take longer than their session lasts.
     if (event % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     seen.push(event);
     if (event === count) finish();

@@ -1,8 +1,8 @@
-// What the test programs share. They run in node, of which they need this much.
+// Code that the test programs share. They run in node; these are the parts of its types that they use.
 
 declare const process: { argv: string[] };
 
-/** An argument of the program. */
+/** A command-line argument. */
 export function argument(index: number): string {
   const found = process.argv[index + 2];
   if (found === undefined) throw new Error(`argument ${index} is missing`);

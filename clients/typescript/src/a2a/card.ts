@@ -1,16 +1,16 @@
-// Where an agent is, by its card.
+// Finds the address of an agent by its card.
 
 import { DiscoveryError } from "./errors.js";
 import type { AgentCard } from "./types.js";
 
-/** What a card calls A2A over Cap'n Web. */
+/** The names of A2A over Cap'n Web in a card. */
 const BINDINGS = ["urn:monas:a2a:binding:capnweb:1", "CAPNWEB"];
 
-/** Where an agent's card is, from the root of its server. */
+/** The path of the card on the agent's server. */
 const WELL_KNOWN = "/.well-known/agent-card.json";
 
 /**
- * The card of an agent.
+ * Fetches the card of an agent.
  *
  * @param at The address of its server, or of the card itself if it ends with `.json`.
  */
@@ -26,17 +26,17 @@ export async function discover(at: string, get: typeof fetch = fetch): Promise<A
   try {
     return (await response.json()) as AgentCard;
   } catch (error) {
-    throw new DiscoveryError(`what is at ${url} is no card`, error);
+    throw new DiscoveryError(`the reply of ${url} is not a card`, error);
   }
 }
 
-/** Where the card's agent speaks Cap'n Web: an address that begins with `http`. */
+/** The address of Cap'n Web in a card; it begins with `http`. */
 export function addressOf(card: AgentCard): string {
   const ways = card.supportedInterfaces ?? [];
   const way = ways.find((way) => BINDINGS.includes(way.protocolBinding));
   if (way === undefined) {
     const others = ways.map((way) => way.protocolBinding).join(", ") || "nothing";
-    throw new DiscoveryError(`${card.name} does not speak Cap'n Web, but ${others}`);
+    throw new DiscoveryError(`${card.name} does not offer Cap'n Web, only ${others}`);
   }
   return way.url.replace(/^ws/, "http");
 }

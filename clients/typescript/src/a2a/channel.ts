@@ -1,26 +1,26 @@
-// How calls get to the agent: through whatever session there is, or each in an HTTP request of its own.
+// Sends calls to the agent: through the current session, or each in its own HTTP request.
 
 import { newHttpBatchRpcSession } from "capnweb";
 import type { Reconnecting } from "../reconnecting.js";
 import { A2AError } from "./errors.js";
 import type { Agent } from "./types.js";
 
-/** The agent in a session, seen as what its methods give. As a stub it could do more, which is of no use here. */
+/** The agent's methods, without what stubs of the npm package have besides. */
 export type AgentStub = Omit<Agent, "authenticate"> & { authenticate(credentials: unknown): PromiseLike<AgentStub> };
 
 export interface Channel {
   /** Makes a call once. */
   call<R>(make: (agent: AgentStub) => PromiseLike<R>): Promise<R>;
-  /** Makes a call that may be made again when nobody knows what became of it. */
+  /** Makes a call that may be carried out twice, and repeats it if the connection was lost. */
   retry<R>(make: (agent: AgentStub) => PromiseLike<R>): Promise<R>;
-  /** Reads a stream up to its end or that of the connection. */
+  /** Reads a stream up to its end, or to the end of the connection. */
   stream<E>(open: (agent: AgentStub) => PromiseLike<ReadableStream<E>>): AsyncGenerator<E, void, void>;
-  /** The same for whoever these credentials belong to. */
+  /** The same agent for the owner of these credentials. */
   authenticate(credentials: unknown): Channel;
   close(): void;
 }
 
-/** Over a WebSocket that is opened again whenever it is lost. */
+/** Over a WebSocket that is opened again each time it is lost. */
 export class SocketChannel implements Channel {
   constructor(readonly agent: Reconnecting<AgentStub>) {}
 
@@ -45,7 +45,7 @@ export class SocketChannel implements Channel {
   }
 }
 
-/** Each call is a request; there are no streams. */
+/** Each call is an HTTP request. Streams are not supported. */
 export class BatchChannel implements Channel {
   constructor(
     readonly url: string,
@@ -55,7 +55,7 @@ export class BatchChannel implements Channel {
   async call<R>(make: (agent: AgentStub) => PromiseLike<R>): Promise<R> {
     let agent = newHttpBatchRpcSession<Agent>(this.url) as unknown as AgentStub;
     for (const credentials of this.credentials) {
-      // Used before it is there: all is one request.
+      // Not awaited: the calls are pipelined into one request.
       agent = agent.authenticate(credentials) as unknown as AgentStub;
     }
     return await make(agent);

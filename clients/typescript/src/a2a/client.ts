@@ -28,31 +28,31 @@ import type {
   TaskState,
 } from "./types.js";
 
-/** How to reach an agent. What is not named here is as for `connect`. */
+/** How to reach an agent. The other options are those of `connect`. */
 export interface A2AOptions extends Omit<ConnectOptions<AgentStub>, "main"> {
-  /** A WebSocket that is opened again when it is lost, or an HTTP request for each call, without streams. */
+  /** A WebSocket that is opened again when it is lost (default), or an HTTP request for each call, without streams. */
   transport?: "websocket" | "batch";
   /** Opens a WebSocket; called for each attempt. */
   webSocket?: (url: string) => WebSocket;
-  /** Gets the card. */
+  /** Fetches the card. */
   fetch?: typeof fetch;
 }
 
-/** What goes with a message. */
+/** The fields of the request besides the message. */
 export type SendOptions = Omit<SendMessageRequest, "message">;
 
-/** Where to follow a task from: all that came after this event. Without a cursor the task comes first, as it is. */
+/** Where to begin: after the event with this cursor. Without a cursor, the first event is the task as it is now. */
 export interface SubscribeOptions {
   cursor?: Int64;
   tenant?: string;
 }
 
-/** An agent that speaks A2A over Cap'n Web. */
+/** A client for an agent that serves A2A over Cap'n Web. */
 export class A2AClient {
   readonly #channel: Channel;
 
   private constructor(
-    /** The card by which it was found. */
+    /** The card with which it was found. */
     readonly card: AgentCard,
     channel: Channel,
   ) {
@@ -68,7 +68,7 @@ export class A2AClient {
     return A2AClient.of(await discover(at, options.fetch), options);
   }
 
-  /** The agent of a card. */
+  /** A client for the agent of this card. */
   static of(card: AgentCard, options: A2AOptions = {}): A2AClient {
     const { transport = "websocket", webSocket = (url) => new WebSocket(url), fetch: _, ...rest } = options;
     const url = addressOf(card);
@@ -77,21 +77,21 @@ export class A2AClient {
     return new A2AClient(card, new SocketChannel(new Reconnecting(new Core(open, rest), undefined)));
   }
 
-  /** The same agent, for whoever these credentials belong to. Closing it leaves this one open. */
+  /** The same agent for the owner of these credentials. Disposing of it leaves this client open. */
   authenticate(credentials: unknown): A2AClient {
     return new A2AClient(this.card, this.#channel.authenticate(credentials));
   }
 
   /**
-   * Sends a message and gives its task or the agent's answer. When the connection is lost it is sent again, which the
-   * agent knows by its id: it is done once.
+   * Sends a message and returns the task or the agent's answer. If the connection is lost the message is sent again; the
+   * agent recognises it by its id and handles it once.
    */
   sendMessage(message: string | OutgoingMessage, options: SendOptions = {}): Promise<SendMessageResponse> {
     const request = { ...options, message: complete(message) };
     return this.#retry((agent) => agent.sendMessage(request));
   }
 
-  /** Sends a message and gives what happens, each event once, however often the connection is lost. */
+  /** Sends a message and yields the events: each once, also if the connection is lost meanwhile. */
   sendMessageStream(
     message: string | OutgoingMessage,
     options: SendOptions = {},
@@ -100,7 +100,7 @@ export class A2AClient {
     return this.#events((agent, parameters) => agent.sendStreamingMessage(request, parameters));
   }
 
-  /** As `sendMessageStream`, with callbacks. Returns when the task has begun. */
+  /** The same as `sendMessageStream` with callbacks. Resolves with the first event. */
   sendMessageStreaming(
     message: string | OutgoingMessage,
     onStatus: OnStatus,
@@ -110,7 +110,7 @@ export class A2AClient {
     return Following.begin(this.sendMessageStream(message, options), onStatus, onArtifact);
   }
 
-  /** How a task stands. */
+  /** The current state of a task. */
   getTask(id: string, options: Omit<GetTaskRequest, "id"> = {}): Promise<Task> {
     return this.#retry((agent) => agent.getTask({ ...options, id }));
   }
@@ -120,17 +120,17 @@ export class A2AClient {
     return this.#retry((agent) => agent.listTasks(request));
   }
 
-  /** Ends a task. One that was cancelled already stays so. */
+  /** Cancels a task. Cancelling a cancelled task is not an error. */
   cancelTask(id: string, options: Omit<CancelTaskRequest, "id"> = {}): Promise<Task> {
     return this.#retry((agent) => agent.cancelTask({ ...options, id }));
   }
 
-  /** Follows a task that has begun, each event once, however often the connection is lost. */
+  /** Follows an existing task: yields each event once, also if the connection is lost meanwhile. */
   subscribe(id: string, { cursor, ...rest }: SubscribeOptions = {}): AsyncGenerator<StreamResponse, void, void> {
     return this.#events((agent, parameters) => agent.subscribeToTask({ ...rest, id }, parameters), cursor);
   }
 
-  /** As `subscribe`, with callbacks: what other bindings need webhooks for. Returns when it follows. */
+  /** The same as `subscribe` with callbacks. Other bindings need webhooks for that. Resolves with the first event. */
   subscribeToPushNotifications(
     id: string,
     onStatus: OnStatus,
@@ -140,7 +140,7 @@ export class A2AClient {
     return Following.begin(this.subscribe(id, options), onStatus, onArtifact);
   }
 
-  /** Has the agent tell an HTTP server about a task. With an id of yours it may be repeated. */
+  /** Creates a webhook for a task. With an id in `config`, the call is repeated if the connection is lost. */
   createPushConfig(config: TaskPushNotificationConfig): Promise<TaskPushNotificationConfig> {
     const create = (agent: AgentStub) => agent.createTaskPushNotificationConfig(config);
     return config.id ? this.#retry(create) : this.#call(create);
@@ -161,32 +161,32 @@ export class A2AClient {
     await this.#retry((agent) => agent.deleteTaskPushNotificationConfig({ taskId, id }));
   }
 
-  /** The public card, as the agent has it now. */
+  /** The current public card. */
   getAgentCard(): Promise<AgentCard> {
     return this.#retry((agent) => agent.getAgentCard());
   }
 
-  /** The card for whoever is known to the agent. */
+  /** The card for authenticated callers. */
   getExtendedAgentCard(): Promise<AgentCard> {
     return this.#retry((agent) => agent.getExtendedAgentCard({}));
   }
 
-  /** Ends the connection, or releases what `authenticate` gave. */
+  /** Closes the connection. A client made by `authenticate` releases its object only. */
   dispose(): void {
     this.#channel.close();
   }
 
-  /** As `dispose`, for `using`. */
+  /** The same as `dispose`, for `using`. */
   [Symbol.dispose](): void {
     this.dispose();
   }
 
   #call<R>(make: (agent: AgentStub) => PromiseLike<R>): Promise<R> {
-    return told(this.#channel.call(make));
+    return typed(this.#channel.call(make));
   }
 
   #retry<R>(make: (agent: AgentStub) => PromiseLike<R>): Promise<R> {
-    return told(this.#channel.retry(make));
+    return typed(this.#channel.retry(make));
   }
 
   async *#events(
@@ -201,31 +201,31 @@ export class A2AClient {
           begun = true;
           cursor = cursorOf(event) ?? cursor;
           yield event;
-          // Nothing comes after it, and it has no cursor.
+          // A message is the last event, and has no cursor.
           if (event.message !== undefined) return;
         }
         return;
       } catch (error) {
-        // Without a cursor nobody knows where to go on.
+        // Without a cursor the stream cannot be continued.
         if (!(error instanceof ConnectionLostError) || (begun && cursor === undefined)) throw A2AError.of(error);
       }
     }
   }
 }
 
-/** Where to go on after an event, with `subscribe`; undefined if its agent does not say. */
+/** The cursor of an event, for `subscribe`; undefined if the agent sends none. */
 export function cursorOf(event: StreamResponse): Int64 | undefined {
   return (event.task ?? event.statusUpdate ?? event.artifactUpdate)?.generation;
 }
 
-/** Whether a task in this state has ended for good. */
+/** Whether a task in this state has ended. */
 export function isTerminal(state: TaskState): boolean {
   const ends = ["COMPLETED", "FAILED", "CANCELED", "REJECTED"];
   return ends.some((end) => state === `TASK_STATE_${end}`);
 }
 
-/** The result of a call, its failure typed. */
-async function told<R>(call: Promise<R>): Promise<R> {
+/** Turns the error of a call into an `A2AError` if the agent sent it. */
+async function typed<R>(call: Promise<R>): Promise<R> {
   try {
     return await call;
   } catch (error) {

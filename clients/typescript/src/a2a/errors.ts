@@ -1,6 +1,6 @@
 import type { JsonObject } from "./types.js";
 
-/** Why an agent refuses, as A2A and this server name it; others may come. */
+/** The reason of an error, as A2A and this server name them. Other agents may send others. */
 export type Reason =
   | "TASK_NOT_FOUND"
   | "TASK_NOT_CANCELABLE"
@@ -19,14 +19,14 @@ export type Reason =
   | "INTERNAL_ERROR"
   | (string & {});
 
-/** The agent refused a call, or failed at it. */
+/** An error that the agent sent. */
 export class A2AError extends Error {
   constructor(
     message: string,
-    /** The code, as in the JSON-RPC binding. */
+    /** The error code of the JSON-RPC binding. */
     readonly code: number,
     readonly reason: Reason,
-    /** More about it: the first is an `ErrorInfo`, a `BadRequest` names the fields that will not do. */
+    /** Details: the first is an `ErrorInfo`; a `BadRequest` names the invalid fields. */
     readonly details: JsonObject[],
     cause?: unknown,
   ) {
@@ -34,7 +34,7 @@ export class A2AError extends Error {
     this.name = "A2AError";
   }
 
-  /** The error that a call failed with, if an agent sent it; any other as it is. */
+  /** An error that the agent sent as an `A2AError`; any other error unchanged. */
   static of(error: unknown): unknown {
     if (!(error instanceof Error) || error instanceof A2AError) return error;
     const { code, reason, details } = error as Error & { code?: unknown; reason?: unknown; details?: unknown };
@@ -43,7 +43,7 @@ export class A2AError extends Error {
   }
 }
 
-/** An agent was found, but not a way to it that this client knows. */
+/** The card of an agent cannot be read, or does not offer Cap'n Web. */
 export class DiscoveryError extends Error {
   readonly code = "not_discovered";
 

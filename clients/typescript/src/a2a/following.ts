@@ -6,18 +6,18 @@ import type {
   TaskStatusUpdateEvent,
 } from "./types.js";
 
-/** Hears how a task stands. */
+/** Called when the status of a task changes. */
 export type OnStatus = (event: TaskStatusUpdateEvent) => void | PromiseLike<void>;
-/** Hears what a task makes. */
+/** Called when an artifact is added or grows. */
 export type OnArtifact = (event: TaskArtifactUpdateEvent) => void | PromiseLike<void>;
 
-/** A task whose events go to callbacks, one after the other. */
+/** Passes the events of a task to callbacks, one after the other. */
 export class Following {
-  /** The task as it was at the beginning, unless the agent answered with a message alone. */
+  /** The task as it was in the first event; undefined if the agent answered with a message. */
   readonly task: Task | undefined;
-  /** The agent's answer, when it is no task. */
+  /** The agent's answer, if it is not a task. */
   readonly message: Message | undefined;
-  /** Settles when there is nothing more to hear; fails when the stream does, or a callback. */
+  /** Resolves when the stream ended; rejects if the stream or a callback fails. */
   readonly done: Promise<void>;
   readonly #events: AsyncGenerator<StreamResponse, void, void>;
   #closed = false;
@@ -32,11 +32,11 @@ export class Following {
     this.message = first?.message;
     this.#events = events;
     this.done = this.#run(first, onStatus, onArtifact);
-    // Whoever is interested looks at `done`; nobody has to.
+    // Users may ignore `done`, so a rejection must not count as unhandled.
     this.done.catch(() => {});
   }
 
-  /** Waits for the beginning of a stream, and calls back for the rest. */
+  /** Waits for the first event; the callbacks get all events. */
   static async begin(
     events: AsyncGenerator<StreamResponse, void, void>,
     onStatus: OnStatus,
@@ -46,13 +46,13 @@ export class Following {
     return new Following(first.done ? undefined : first.value, events, onStatus, onArtifact);
   }
 
-  /** Hears no more. The task goes on. */
+  /** Stops the callbacks. The task itself continues. */
   close(): void {
     this.#closed = true;
     this.#events.return().catch(() => {});
   }
 
-  /** As `close`, for `using`. */
+  /** The same as `close`, for `using`. */
   [Symbol.dispose](): void {
     this.close();
   }
