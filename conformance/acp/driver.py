@@ -2,8 +2,8 @@
 
     driver.py BASE-URL [--only NAME] [--begin | --finish RUN-ID]
 
-Prints one JSON line for each scenario: {"name", "ok", "detail"}. What the server must offer stands in README.md.
-The exit code says whether the run itself worked, not whether the server passed.
+Prints one JSON line for each scenario: {"name", "ok", "detail"}. README.md lists the agents that the server must
+offer. The exit code says whether the driver itself worked, not whether the server passed.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from acp_sdk.client import Client
 
 from scenarios import SCENARIOS, begin, finish
 
-# A scenario that waits longer than this waits for something that will not come.
+# The time limit of one scenario.
 DEADLINE_SECONDS = 30
 
 
@@ -35,11 +35,11 @@ async def main() -> None:
 
 
 async def attempt(scenario, client: Client) -> tuple[bool, str]:
-    """Runs one scenario; whatever it raises is the server's failure, told in one line."""
+    """Runs one scenario. An exception is a failure of the server, reported on one line."""
     try:
         detail = await asyncio.wait_for(scenario(client), DEADLINE_SECONDS)
     except asyncio.TimeoutError:
-        return False, f'no end after {DEADLINE_SECONDS} s'
+        return False, f'timed out after {DEADLINE_SECONDS} s'
     except Exception as error:
         places = traceback.extract_tb(error.__traceback__)
         place = places[min(1, len(places) - 1)]
@@ -56,7 +56,7 @@ def in_one_line(text: object) -> str:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description='the python client of ACP against a server')
-    parser.add_argument('base', help='where ACP is, such as http://127.0.0.1:8080/acp')
+    parser.add_argument('base', help='the address of ACP, such as http://127.0.0.1:8080/acp')
     parser.add_argument('--only', action='append', help='a scenario; can be repeated')
     parser.add_argument('--begin', action='store_true', help='begin a run that waits')
     parser.add_argument('--finish', metavar='RUN-ID', help='resume a run that was begun before')

@@ -1,16 +1,16 @@
-"""The unmodified python client of ACP, told what to do line by line.
+"""Drives the unmodified python client of ACP by commands on standard input.
 
     remote.py BASE-URL
 
-Reads one JSON object a line, does what it says, and prints one: how the run stands then, as
+Reads one JSON object on each line, carries it out, and prints one: the run afterwards, as
 {"task", "state", "said", "output", "files", "progress"}, or {"refused"}. `conformance/a2a/python/remote.py`
-understands the same lines.
+takes the same commands.
 
-    {"do": "begin", "skill", "input", "until"?}   to where the run rests, or says `until`
-    {"do": "answer", "task", "answer"}            to where it rests again
+    {"do": "begin", "skill", "input", "until"?}   until the run is at rest, or its progress says `until`
+    {"do": "answer", "task", "answer"}            until it is at rest again
     {"do": "cancel", "task"}
     {"do": "show", "task"}
-    {"do": "follow", "task"}                      to where it rests
+    {"do": "follow", "task"}                      until it is at rest
 """
 
 import asyncio
@@ -34,19 +34,19 @@ async def main() -> None:
         while line := await asyncio.to_thread(sys.stdin.readline):
             order = json.loads(line)
             try:
-                told = await ORDERS[order.pop('do')](client, **order)
+                told = await COMMANDS[order.pop('do')](client, **order)
             except ACPError as error:
                 told = {'refused': error.error.message}
             print(json.dumps(told), flush=True)
 
 
 async def begin(client: Client, skill: str, input: dict, until: str | None = None) -> dict:
-    return await hear(client, client.run_stream(part(input), agent=skill), until)
+    return await read_stream(client, client.run_stream(part(input), agent=skill), until)
 
 
 async def answer(client: Client, task: str, answer: dict) -> dict:
     resume = MessageAwaitResume(message=Message(parts=[part(answer)]))
-    return await hear(client, client.run_resume_stream(resume, run_id=uuid.UUID(task)))
+    return await read_stream(client, client.run_resume_stream(resume, run_id=uuid.UUID(task)))
 
 
 async def cancel(client: Client, task: str) -> dict:
@@ -68,8 +68,8 @@ async def follow(client: Client, task: str) -> dict:
     return shown
 
 
-async def hear(client: Client, events, until: str | None = None) -> dict:
-    """How the run stands when its stream ends, or once this was said."""
+async def read_stream(client: Client, events, until: str | None = None) -> dict:
+    """The run at the end of its stream, or after its progress said `until`."""
     progress, run = [], None
     async for event in events:
         if event.type == 'error':
@@ -112,7 +112,7 @@ def read(part: MessagePart):
     return json.loads(part.content) if part.content_type == 'application/json' else part.content
 
 
-ORDERS = {'begin': begin, 'answer': answer, 'cancel': cancel, 'show': show, 'follow': follow}
+COMMANDS = {'begin': begin, 'answer': answer, 'cancel': cancel, 'show': show, 'follow': follow}
 
 if __name__ == '__main__':
     asyncio.run(main())

@@ -1,4 +1,4 @@
-"""What a server of ACP is asked to do. A scenario that returns has passed."""
+"""The scenarios of the ACP suite. A scenario that returns has passed."""
 
 import asyncio
 import json
@@ -34,18 +34,18 @@ def holds(condition, what: str) -> None:
 
 
 async def refused(work, code: str) -> str:
-    """The message of the error that the call must end with."""
+    """Checks that a call fails with this code, and returns the error message."""
     try:
         found = await work
     except ACPError as error:
         equal(error.error.code, code, 'the code of the error')
-        holds(error.error.message, 'the error says nothing')
+        holds(error.error.message, 'the error has no message')
         return error.error.message
-    raise AssertionError(f'it was not refused: {found!r}')
+    raise AssertionError(f'expected an error, got {found!r}')
 
 
 async def until(client: Client, run: Run, status: RunStatus) -> Run:
-    """The run, once it stands so."""
+    """Polls until the run has this status."""
     while run.status != status:
         holds(not run.status.is_terminal, f'the run ended as {run.status}')
         await asyncio.sleep(0.02)
@@ -98,10 +98,10 @@ async def a_manifest_is_complete(client: Client) -> None:
     manifest = await client.agent(name='echo')
     equal(manifest.name, 'echo', 'the name')
     holds(manifest.description, 'no description')
-    holds('text/plain' in manifest.input_content_types, 'no text is taken')
-    holds(manifest.output_content_types, 'nothing is given')
+    holds('text/plain' in manifest.input_content_types, 'text/plain is not an input type')
+    holds(manifest.output_content_types, 'no output types')
     holds(manifest.metadata.tags, 'no tags')
-    holds(manifest.metadata.annotations.beeai_ui.display_name, 'no name for people')
+    holds(manifest.metadata.annotations.beeai_ui.display_name, 'no display name')
 
 
 @scenario
@@ -117,7 +117,7 @@ async def a_run_that_is_waited_for(client: Client) -> None:
     equal(run.status, RunStatus.COMPLETED, 'the status')
     equal(run.agent_name, 'echo', 'the agent')
     equal(run.output[-1].role, 'agent/echo', 'the role')
-    holds('hello' in said(run), f'it said {said(run)!r}')
+    holds('hello' in said(run), f'output was {said(run)!r}')
     holds(run.session_id, 'no session')
     holds(run.created_at <= run.finished_at, 'it ended before it began')
     equal(await client.run_status(run_id=run.run_id), run, 'the run, asked for again')
@@ -130,13 +130,13 @@ async def input_as_json(client: Client) -> None:
     field = annotations['urn:monas:acp:skill:1']['input_schema']['required'][0]
     part = MessagePart(content_type='application/json', content=json.dumps({field: 'hello'}))
     run = await client.run_sync(part, agent='echo')
-    holds('hello' in said(run), f'it said {said(run)!r}')
+    holds('hello' in said(run), f'output was {said(run)!r}')
 
 
 @scenario
 async def input_in_several_parts(client: Client) -> None:
     run = await client.run_sync(['one', 'two'], agent='echo')
-    holds('one' in said(run) and 'two' in said(run), f'it said {said(run)!r}')
+    holds('one' in said(run) and 'two' in said(run), f'output was {said(run)!r}')
 
 
 @scenario
@@ -163,7 +163,7 @@ async def a_stream_in_order(client: Client) -> None:
     equal(without, expected, 'the events')
     equal(found[:2], expected[:2], 'the first events')
     run = events[-1].run
-    holds('hello' in said(run), f'it said {said(run)!r}')
+    holds('hello' in said(run), f'output was {said(run)!r}')
     equal(await client.run_status(run_id=run.run_id), run, 'the run, asked for later')
 
 
@@ -178,7 +178,7 @@ async def the_log_is_what_was_streamed(client: Client) -> None:
 async def a_run_that_is_polled(client: Client) -> None:
     run = await client.run_async('hello', agent='echo')
     run = await until(client, run, RunStatus.COMPLETED)
-    holds('hello' in said(run), f'it said {said(run)!r}')
+    holds('hello' in said(run), f'output was {said(run)!r}')
 
 
 @scenario
@@ -197,10 +197,10 @@ async def a_run_that_waits_and_is_resumed(client: Client) -> None:
     run = await client.run_sync('go', agent='approve')
     equal(run.status, RunStatus.AWAITING, 'the status')
     equal(run.await_request.type, 'message', 'what it waits for')
-    holds(str(run.await_request.message), 'it asks nothing')
+    holds(str(run.await_request.message), 'no question')
     run = await client.run_resume_sync(answer('yes'), run_id=run.run_id)
     equal(run.status, RunStatus.COMPLETED, 'the status')
-    holds('yes' in said(run), f'it said {said(run)!r}')
+    holds('yes' in said(run), f'output was {said(run)!r}')
 
 
 @scenario
@@ -240,7 +240,7 @@ async def cancelling(client: Client) -> None:
     run = await client.run_cancel(run_id=run.run_id)
     equal(run.status, RunStatus.CANCELLING, 'the status at once')
     run = await until(client, run, RunStatus.CANCELLED)
-    holds(run.finished_at, 'it has no end')
+    holds(run.finished_at, 'finished_at is missing')
     log = await events_of(client.run_events(run_id=run.run_id))
     equal(kinds(log)[-1], 'run.cancelled', 'the last event')
 
@@ -274,7 +274,7 @@ async def cancelling_what_has_ended(client: Client) -> None:
 async def a_run_that_fails(client: Client) -> None:
     run = await client.run_sync('hello', agent='boom')
     equal(run.status, RunStatus.FAILED, 'the status')
-    holds(run.error.message, 'it does not say why')
+    holds(run.error.message, 'no error message')
     events = await events_of(client.run_stream('hello', agent='boom'))
     equal(kinds(events)[-1], 'run.failed', 'the last event')
     equal(events[-1].run.error, run.error, 'the error')
@@ -299,7 +299,7 @@ async def a_session_and_its_history(client: Client) -> None:
     equal(roles, ['user', 'agent/echo', 'user', 'agent/echo'], 'the roles')
     texts = [str(message) for message in messages]
     equal(texts[::2], ['one', 'two'], 'what was asked')
-    holds('one' in texts[1] and 'two' in texts[3], f'it said {texts}')
+    holds('one' in texts[1] and 'two' in texts[3], f'messages were {texts}')
 
 
 @scenario
@@ -320,7 +320,7 @@ async def what_is_no_request(client: Client) -> None:
         equal(response.status_code, status, f'the status of {verb} {path} {body}')
         error = response.json()
         holds(error['code'] in ('invalid_input', 'not_found'), f'the code of {error}')
-        holds(error['message'], 'the error says nothing')
+        holds(error['message'], 'the error has no message')
 
     await check('POST', '/runs', 422, json={'agent_name': 'echo'})
     await check('POST', '/runs', 422, json={'agent_name': 'echo', 'input': []})
@@ -360,7 +360,7 @@ async def finish(client: Client, run_id: str) -> None:
     equal(run.status, RunStatus.AWAITING, 'the status')
     run = await client.run_resume_sync(answer('yes'), run_id=run.run_id)
     equal(run.status, RunStatus.COMPLETED, 'the status')
-    holds('yes' in said(run), f'it said {said(run)!r}')
+    holds('yes' in said(run), f'output was {said(run)!r}')
     log = kinds(await events_of(client.run_events(run_id=run.run_id)))
     waits = log.index('run.awaiting')
     equal(log[waits + 1], 'run.in-progress', 'what follows')
@@ -370,7 +370,7 @@ async def finish(client: Client, run_id: str) -> None:
     async with httpx.AsyncClient() as plain:
         texts = [(await plain.get(url)).json()['parts'][0]['content'] for url in urls]
     equal(texts[0], 'go', 'what was asked')
-    holds('yes' in texts[-1], f'it said {texts}')
+    holds('yes' in texts[-1], f'messages were {texts}')
 
 
 def base(client: Client) -> str:

@@ -1,5 +1,5 @@
-// Suites and reference servers listen wherever anybody can reach them. With this they listen on this machine alone,
-// and say on which port: node --require ./loopback.cjs ...
+// The suites and reference servers listen on all interfaces. Loaded with `node --require ./loopback.cjs ...`, this makes
+// them listen on loopback only, and print the port.
 "use strict";
 
 const { Server } = require("node:net");
