@@ -7,12 +7,13 @@ use std::sync::Arc;
 use model::Model;
 use skill::{Agent, DefinitionError, Hook, Manifest, Options, Registry, Skill};
 
-use crate::agents::{self, Agents};
-use crate::compose::Server;
 use crate::config::Config;
 use crate::error::Error;
+use crate::program;
+use crate::serve::agents::{self, Agents};
+use crate::serve::compose::Server;
+use crate::serve::{models, tools};
 use crate::testkit::Kit;
-use crate::{models, program, tools};
 
 /// An app without skills. Add some and run it:
 ///

@@ -10,16 +10,28 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use clap_complete::Shell;
 use store::Durability;
 
-use crate::cli;
 use crate::config::settings::{KEYS, Key};
 use crate::config::{CONFIG_VARIABLE, Config, Data, Error, Sources, TlsFiles};
 use crate::log::Filter;
-use crate::sut::{Sut, client};
-use crate::tap::{self, Upstream};
-use crate::{life, memory, models, operator, signing};
+use crate::serve::signing;
+use crate::sut::{self, Sut};
+use tap::Upstream;
 
 /// By this variable a conformance suite says how long it waits for a stream, in seconds.
 const TIMEOUT_VARIABLE: &str = "TCK_STREAMING_TIMEOUT";
+
+pub(crate) mod backend;
+mod card;
+mod chat;
+pub(crate) mod client;
+pub(crate) mod law;
+pub(crate) mod memory;
+pub(crate) mod models;
+pub(crate) mod request;
+mod send;
+pub(crate) mod tap;
+mod task;
+pub(crate) mod webhook;
 
 #[cfg(test)]
 #[path = "command_tests.rs"]
@@ -33,23 +45,23 @@ pub enum Command {
     /// Serve the agent that conformance suites and measurements drive.
     Sut(Config, Sut),
     /// Use the tools of a conformance suite.
-    SutClient(client::Asked),
+    SutClient(sut::client::Asked),
     /// Serve the agent's skills over MCP, on standard input and output.
     Mcp(Config),
     /// Show the frames of Cap'n Web sessions.
     Tap(tap::Options),
     /// Look after the webhooks of a running server.
-    Webhook(operator::Asked),
+    Webhook(webhook::Asked),
     /// List models, or fetch weights.
     Models(Box<models::Asked>),
     /// Look after what an agent remembers.
     Memory(Box<memory::Asked>),
     /// What an agent goes by, or why it did something.
-    Life(Box<life::Asked>),
+    Life(Box<law::Asked>),
     /// Make or show a key that signs the card.
     Key(signing::Asked),
     /// Ask something of an agent.
-    Ask(Box<cli::Request>),
+    Ask(Box<client::Request>),
     /// Write what a shell needs to complete command lines.
     Completion(Shell),
 }
@@ -67,7 +79,7 @@ impl Command {
             }
             Some(("sut-client", matches)) => {
                 let url = matches.get_one::<String>("url").ok_or_else(missing)?;
-                Ok(Self::SutClient(client::Asked::new(url, &environment)))
+                Ok(Self::SutClient(sut::client::Asked::new(url, &environment)))
             }
             Some(("mcp", matches)) => Ok(Self::Mcp(serve(matches, &environment)?)),
             Some(("models", matches)) => {
@@ -76,7 +88,7 @@ impl Command {
             }
             Some(("capnweb", matches)) => Ok(Self::Tap(tap(matches)?)),
             Some(("webhook", matches)) => {
-                let asked = operator::Asked::read(matches, &environment).ok_or_else(missing)?;
+                let asked = webhook::Asked::read(matches, &environment).ok_or_else(missing)?;
                 Ok(Self::Webhook(asked))
             }
             Some(("memory", matches)) => {
@@ -88,19 +100,21 @@ impl Command {
             Some(("law", matches)) => {
                 let (name, matches) = matches.subcommand().ok_or_else(missing)?;
                 let config = serve(matches, &environment)?;
-                let asked = life::Asked::read(name, matches, config, &environment);
+                let asked = law::Asked::read(name, matches, config, &environment);
                 Ok(Self::Life(Box::new(asked)))
             }
             Some((name @ "why", matches)) => {
                 let config = serve(matches, &environment)?;
-                let asked = life::Asked::read(name, matches, config, &environment);
+                let asked = law::Asked::read(name, matches, config, &environment);
                 Ok(Self::Life(Box::new(asked)))
             }
             Some(("completion", matches)) => {
                 let shell = matches.get_one("shell").copied();
                 Ok(Self::Completion(shell.unwrap_or(Shell::Bash)))
             }
-            Some((name, matches)) if let Some(asked) = cli::read(name, matches, &environment)? => {
+            Some((name, matches))
+                if let Some(asked) = client::read(name, matches, &environment)? =>
+            {
                 Ok(Self::Ask(Box::new(asked)))
             }
             Some(("card", matches)) => {
@@ -180,7 +194,7 @@ fn definition() -> clap::Command {
                 .hide(true)
                 .arg(Arg::new("url").required(true)),
         )
-        .subcommands(cli::commands())
+        .subcommands(client::commands())
         .subcommand(
             clap::Command::new("completion")
                 .about("Write what a shell needs to complete command lines")
@@ -213,9 +227,9 @@ fn definition() -> clap::Command {
                 ),
         )
         .subcommand(models::definition(serve))
-        .subcommand(operator::definition())
+        .subcommand(webhook::definition())
         .subcommand(memory::definition(&settings))
-        .subcommands(life::definitions(&settings))
+        .subcommands(law::definitions(&settings))
 }
 
 /// A subcommand that needs another one behind it stands alone.

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::{config, door, listen, models, operator, signing};
+use crate::command::{models, request};
+use crate::serve::{door, signing};
+use crate::{config, listen};
 
 /// Why a server did not start. Each completes "could not ...".
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +27,7 @@ pub enum Error {
     Door(#[from] door::Error),
     /// A running server did not do what was asked of it.
     #[error(transparent)]
-    Operator(#[from] operator::Failure),
+    Operator(#[from] request::Failure),
     /// A model cannot be used.
     #[error("use the model: {0}")]
     Model(#[from] model::Error),
@@ -93,7 +95,7 @@ impl Error {
                 2
             }
             Self::Models(models::Failure::Unknown { .. } | models::Failure::Nowhere) => 2,
-            Self::Operator(operator::Failure::Unreachable { .. }) => 3,
+            Self::Operator(request::Failure::Unreachable { .. }) => 3,
             _ => 1,
         }
     }

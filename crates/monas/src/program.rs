@@ -7,15 +7,15 @@ use std::sync::Arc;
 use tokio::sync::{Notify, oneshot};
 
 use crate::app::App;
-use crate::cli;
+use crate::command::client;
+use crate::command::tap::{self, Tap};
 use crate::command::{Command, Refused, completion};
-use crate::compose::{Server, serve_stdio};
 use crate::config::{self, Config};
-use crate::demo;
 use crate::error::Error;
 use crate::log;
+use crate::serve::compose::{Server, serve_stdio};
+use crate::serve::demo;
 use crate::signals::Signals;
-use crate::tap::{self, Tap};
 
 /// Does what the command line asks for. What it returns is what the process ends with: 0 when it was
 /// told to stop and did, 1 when it failed, 2 when what the user wrote makes no sense.
@@ -114,7 +114,7 @@ async fn run(command: &Command, app: App) -> Result<ExitCode, Error> {
             say(asked.perform()?.trim_end());
             return Ok(ExitCode::SUCCESS);
         }
-        Command::Ask(request) => return Ok(cli::run(request, signals).await),
+        Command::Ask(request) => return Ok(client::run(request, signals).await),
         Command::Completion(_) => return Ok(ExitCode::SUCCESS),
     };
     say(&format!("monas listens on {}", server.url()));

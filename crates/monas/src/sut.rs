@@ -15,8 +15,8 @@ use futures_core::future::BoxFuture;
 use skill::{CreateError, Manifest, Options};
 use store::Store;
 
-use crate::demo;
-use crate::mcp::Site;
+use crate::serve::demo;
+use crate::serve::mcp::Site;
 
 pub mod client;
 mod mcp;

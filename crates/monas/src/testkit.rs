@@ -25,10 +25,10 @@ use futures_util::StreamExt as _;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::agents::Agents;
-use crate::compose::Server;
 use crate::config::{Config, Data};
 use crate::error::Error;
+use crate::serve::agents::Agents;
+use crate::serve::compose::Server;
 
 /// A running server with one agent, on a free port of this machine, with nothing kept on disk.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use a2a::server::{Chunk, Over, Turn};
 use a2a::types::{Part, TaskState};
 
-use crate::demo::artifact;
+use crate::serve::demo::artifact;
 
 /// One thing to do.
 #[derive(Clone, Copy, Debug)]

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use skill::{Context, DefinitionError, Registry, SkillError, SkillInput, skill};
 
-use crate::demo::artifact;
-use crate::demo::skills::{Text, echo};
+use crate::serve::demo::artifact;
+use crate::serve::demo::skills::{Text, echo};
 
 pub(crate) fn all() -> Result<Registry, DefinitionError> {
     let skills = Registry::new().with(echo)?.with(approve)?;

@@ -85,7 +85,7 @@ async fn a_body_that_stops_halfway_is_answered_with_a_time_out() {
 #[tokio::test]
 async fn a_binding_says_in_its_own_form_that_it_took_too_long() {
     let config = monas::Config::new(monas::config::Data::Memory);
-    let agent = monas::demo::app().agent(&config).await.unwrap();
+    let agent = monas::serve::demo::app().agent(&config).await.unwrap();
     let tasks = a2a::server::Config::new(agent.card());
     let store = store::Store::memory(a2a::server::TABLES);
     let tasks = a2a::Server::start(tasks, Arc::new(agent), store)

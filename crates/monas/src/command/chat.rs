@@ -1,0 +1,156 @@
+//! `chat`: a conversation, line by line.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use a2a::client::{Client, Error};
+use a2a::types::{
+    AgentCard, CancelTaskRequest, Event as Payload, Message, SendMessageRequest, StreamResponse,
+    TaskState,
+};
+use futures_util::StreamExt as _;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+use super::client::failure::Failure;
+use super::client::print::{self, Printer};
+use crate::signals::{Signal, Signals};
+
+const HELP: &str = "\
+/new    begins another conversation
+/task   names the task that is under way
+/exit   ends the chat, as does the end of the input
+Ctrl-C  cancels the task that is under way";
+
+/// Where a conversation is.
+#[derive(Default)]
+struct Place {
+    context: String,
+    /// The task that waits for the next line.
+    waiting: Option<String>,
+}
+
+/// Talks until the input ends.
+pub(super) async fn talk(
+    client: &Client,
+    context: Option<String>,
+    printer: &Printer,
+    signals: &mut Signals,
+) -> Result<(), Failure> {
+    let mut place = Place {
+        context: context.unwrap_or_default(),
+        waiting: None,
+    };
+    let asks = std::io::stdin().is_terminal();
+    if asks {
+        print::note(&format!("{} - /help for help", client.card().name));
+    }
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    loop {
+        if asks {
+            let _ = write!(std::io::stderr(), "> ");
+        }
+        let line = tokio::select! {
+            line = lines.next_line() => line,
+            _ = signals.next() => return Ok(()),
+        };
+        let wrong = |error| Failure::Usage(format!("standard input: {error}"));
+        let Some(line) = line.map_err(wrong)? else {
+            return Ok(());
+        };
+        match line.trim() {
+            "" => {}
+            "/exit" | "/quit" => return Ok(()),
+            "/help" => print::note(&help(client.card())),
+            "/new" => place = Place::default(),
+            "/task" => print::note(place.waiting.as_deref().unwrap_or("no task waits")),
+            text => match say(client, &mut place, text, printer, signals).await {
+                // A refusal is an answer; the conversation goes on.
+                Err(failure @ Failure::Call(Error::Refused(_))) => printer.failure(&failure),
+                said => said?,
+            },
+        }
+    }
+}
+
+/// What can be typed: the commands of the chat, and what the agent says that one can say to it.
+fn help(card: &AgentCard) -> String {
+    let mut help = HELP.to_owned();
+    for skill in &card.skills {
+        if let Some(example) = skill.examples.first() {
+            help = format!("{help}\n{example}: {}", skill.description);
+        }
+    }
+    help
+}
+
+/// Says a line and shows what comes of it.
+async fn say(
+    client: &Client,
+    place: &mut Place,
+    text: &str,
+    printer: &Printer,
+    signals: &mut Signals,
+) -> Result<(), Failure> {
+    let request: SendMessageRequest = Message {
+        context_id: place.context.clone(),
+        task_id: place.waiting.take().unwrap_or_default(),
+        ..Message::user(uuid::Uuid::new_v4().to_string(), text)
+    }
+    .into();
+    let capabilities = client.card().capabilities.as_ref();
+    if capabilities.and_then(|it| it.streaming) != Some(true) {
+        let answer = client.send_message(request).await?;
+        printer.answer(&answer);
+        let heard = match answer.payload {
+            a2a::types::Answer::Task(task) => task.into(),
+            a2a::types::Answer::Message(message) => message.into(),
+            a2a::types::Answer::Unset => return Ok(()),
+        };
+        place.hear(&heard);
+        return Ok(());
+    }
+    let mut events = client.send_streaming_message(request).await?;
+    loop {
+        tokio::select! {
+            event = events.next() => {
+                let Some(event) = event else { return Ok(()) };
+                let event = event?;
+                printer.event(&event);
+                place.hear(event.response());
+            }
+            signal = signals.next() => {
+                if let (Signal::Interrupt, Some(task)) = (signal, place.waiting.clone()) {
+                    let request = CancelTaskRequest { id: task, ..CancelTaskRequest::default() };
+                    client.cancel_task(request).await?;
+                } else {
+                    return Err(Failure::Signal(signal));
+                }
+            }
+        }
+    }
+}
+
+impl Place {
+    /// Remembers which conversation it is, and whether a task waits for more.
+    fn hear(&mut self, heard: &StreamResponse) {
+        let (context, task, state) = match &heard.payload {
+            Payload::Task(task) => (
+                &task.context_id,
+                Some(&task.id),
+                task.status.as_ref().map(|it| it.state),
+            ),
+            Payload::StatusUpdate(update) => (
+                &update.context_id,
+                Some(&update.task_id),
+                update.status.as_ref().map(|it| it.state),
+            ),
+            Payload::Message(message) => (&message.context_id, None, None),
+            Payload::ArtifactUpdate(_) | Payload::Unset => return,
+        };
+        if !context.is_empty() {
+            self.context.clone_from(context);
+        }
+        self.waiting = task
+            .filter(|_| !state.is_some_and(TaskState::is_terminal))
+            .cloned();
+    }
+}

@@ -1,0 +1,194 @@
+//! The list of flags. Their variables and what is shown of them are derived from it.
+
+use clap::builder::StyledStr;
+use clap::{Arg, ArgAction};
+
+/// A flag. Its variable is `A2ACLI_` and its name in capitals.
+pub(super) struct Flag {
+    pub(super) name: &'static str,
+    short: Option<char>,
+    /// What its value is called; a switch has none.
+    value: &'static str,
+    pub(super) default: &'static str,
+    /// Whether it can be given several times; in the variable, with commas between.
+    pub(super) list: bool,
+    /// Whether its value is never shown.
+    pub(super) secret: bool,
+    help: &'static str,
+}
+
+pub(super) const PLAIN: Flag = Flag {
+    name: "",
+    short: None,
+    value: "",
+    default: "",
+    list: false,
+    secret: false,
+    help: "",
+};
+
+pub(super) const FLAGS: &[Flag] = &[
+    Flag {
+        name: "agent-card",
+        short: Some('a'),
+        value: "URL",
+        default: "http://127.0.0.1:8080",
+        help: "The agent: the address of its host, or of its card",
+        ..PLAIN
+    },
+    Flag {
+        name: "output",
+        short: Some('o'),
+        value: "text|json",
+        default: "text",
+        help: "How to print: for people, or as the protocol writes it, a line for each event of a stream",
+        ..PLAIN
+    },
+    Flag {
+        name: "transport",
+        value: "BINDING",
+        list: true,
+        help: "A binding to use, best first: jsonrpc, rest, grpc, capnweb, websocket",
+        ..PLAIN
+    },
+    Flag {
+        name: "a2a-version",
+        value: "1.0|0.3",
+        help: "The only version to speak",
+        ..PLAIN
+    },
+    Flag {
+        name: "bearer",
+        value: "TOKEN",
+        secret: true,
+        help: "Who calls, by a bearer token",
+        ..PLAIN
+    },
+    Flag {
+        name: "basic",
+        value: "USER:PASSWORD",
+        secret: true,
+        help: "Who calls, by a name and a password",
+        ..PLAIN
+    },
+    Flag {
+        name: "api-key",
+        value: "KEY",
+        secret: true,
+        help: "Who calls, by a key in the header, parameter or cookie that the card names",
+        ..PLAIN
+    },
+    Flag {
+        name: "client-cert",
+        value: "FILE",
+        help: "Who calls, by a certificate, PEM; --client-key has its key",
+        ..PLAIN
+    },
+    Flag {
+        name: "client-key",
+        value: "FILE",
+        help: "The key of the certificate, PEM",
+        ..PLAIN
+    },
+    Flag {
+        name: "svc-param",
+        value: "NAME=VALUE",
+        list: true,
+        secret: true,
+        help: "A service parameter: a header of every request",
+        ..PLAIN
+    },
+    Flag {
+        name: "extension",
+        value: "URI",
+        list: true,
+        help: "An extension that the caller understands",
+        ..PLAIN
+    },
+    Flag {
+        name: "trusted-keys",
+        value: "FILE",
+        list: true,
+        help: "Public keys, PEM or JWK: only a card that one of them signed is believed",
+        ..PLAIN
+    },
+    Flag {
+        name: "ca-cert",
+        value: "FILE",
+        help: "Certificate authorities to believe besides the public ones, PEM",
+        ..PLAIN
+    },
+    Flag {
+        name: "insecure",
+        default: "false",
+        help: "Believe any certificate: whoever stands between can read and change everything",
+        ..PLAIN
+    },
+    Flag {
+        name: "timeout",
+        value: "TIME",
+        default: "300s",
+        help: "How long to wait for an answer, or with --wait for the end of the task",
+        ..PLAIN
+    },
+    Flag {
+        name: "poll-interval",
+        value: "TIME",
+        default: "1s",
+        help: "How often to look while waiting",
+        ..PLAIN
+    },
+    Flag {
+        name: "verbose",
+        short: Some('v'),
+        default: "false",
+        help: "Say on standard error which way a call takes",
+        ..PLAIN
+    },
+    Flag {
+        name: "debug",
+        default: "false",
+        help: "Say on standard error what happens inside",
+        ..PLAIN
+    },
+];
+
+impl Flag {
+    pub(super) fn variable(&self) -> String {
+        format!("A2ACLI_{}", self.name.replace('-', "_").to_uppercase())
+    }
+
+    fn argument(&self) -> Arg {
+        let default = match self.default {
+            "" | "false" => String::new(),
+            default => format!(", default: {default}"),
+        };
+        let help = format!("{} [{}{default}]", self.help, self.variable());
+        let argument = Arg::new(self.name)
+            .long(self.name)
+            .help(StyledStr::from(help))
+            .help_heading("The agent, and how to reach it");
+        let argument = match self.short {
+            Some(short) => argument.short(short),
+            None => argument,
+        };
+        if self.value.is_empty() {
+            return argument
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value("true")
+                .value_name("true|false");
+        }
+        let argument = argument.value_name(self.value);
+        if self.list {
+            argument.action(ArgAction::Append)
+        } else {
+            argument
+        }
+    }
+}
+
+/// The flags, for a command that calls an agent.
+pub(in crate::command) fn arguments() -> impl Iterator<Item = Arg> {
+    FLAGS.iter().map(Flag::argument)
+}

@@ -1,0 +1,266 @@
+//! Answers, as text for people and as the protocol writes them.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use a2a::client::Client;
+use a2a::event::Event;
+use a2a::types::wire::WireMessage;
+use a2a::types::{
+    Answer, Artifact, Content, Event as Payload, Message, Part, SendMessageResponse, Task,
+    TaskState,
+};
+use serde_json::{Value, json};
+
+use super::failure::Failure;
+use super::flags::{Output, Shown};
+
+/// Prints answers in the form that was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::command) struct Printer {
+    output: Output,
+}
+
+impl Printer {
+    pub(in crate::command) fn new(output: Output) -> Self {
+        Self { output }
+    }
+
+    /// Prints a message of the protocol: as JSON, or as this text.
+    pub(in crate::command) fn reply<T: WireMessage>(
+        self,
+        reply: &T,
+        text: impl FnOnce(&T) -> String,
+    ) {
+        match self.output {
+            Output::Text => say(text(reply).trim_end()),
+            Output::Json => say_json(&String::from_utf8_lossy(&reply.to_json())),
+        }
+    }
+
+    /// Prints what has no message of its own.
+    pub(in crate::command) fn value(self, value: &Value, text: &str) {
+        match self.output {
+            Output::Text => say(text.trim_end()),
+            Output::Json => say_json(&value.to_string()),
+        }
+    }
+
+    pub(in crate::command) fn answer(self, answer: &SendMessageResponse) {
+        self.reply(answer, |answer| match &answer.payload {
+            Answer::Task(answered) => task(answered),
+            Answer::Message(answered) => message(answered),
+            Answer::Unset => "(an empty answer)".to_owned(),
+        });
+    }
+
+    /// Prints one event of a stream. For people, what is made goes to standard output as it grows, and what
+    /// happens to standard error.
+    pub(in crate::command) fn event(self, event: &Event) {
+        if self.output == Output::Json {
+            return say_json(&String::from_utf8_lossy(&event.response().to_json()));
+        }
+        match &event.response().payload {
+            Payload::Task(begun) => {
+                note(&headline(begun));
+                for made in &begun.artifacts {
+                    pour(&made.parts);
+                }
+            }
+            Payload::Message(said) => say(&message(said)),
+            Payload::StatusUpdate(update) => {
+                let Some(status) = &update.status else { return };
+                note(&format!("{} task {}", word(status.state), update.task_id));
+                if let Some(said) = &status.message {
+                    say(&message(said));
+                }
+            }
+            Payload::ArtifactUpdate(update) => {
+                if let Some(made) = &update.artifact {
+                    pour(&made.parts);
+                }
+                if update.last_chunk {
+                    say("");
+                }
+            }
+            Payload::Unset => {}
+        }
+    }
+
+    pub(in crate::command) fn card(self, client: &Client) {
+        match self.output {
+            Output::Json => say_json(&client.raw_card().to_string()),
+            Output::Text => say(crate::command::card::text(client).trim_end()),
+        }
+    }
+
+    pub(in crate::command) fn settings(self, settings: &[Shown]) {
+        let object = settings.iter().map(|it| {
+            let shown = json!({ "value": it.value, "source": it.source });
+            (it.name.to_owned(), shown)
+        });
+        let object = Value::Object(object.collect());
+        let mut text = String::new();
+        for it in settings {
+            let value = if it.value.is_empty() { "-" } else { &it.value };
+            let _ = writeln!(text, "{:<14} {value:<26} ({})", it.name, it.source);
+        }
+        self.value(&object, &text);
+    }
+
+    /// Says what went wrong, on standard error.
+    pub(in crate::command) fn failure(self, failure: &Failure) {
+        match self.output {
+            Output::Json => note(&failure.json().to_string()),
+            Output::Text => {
+                note(&format!("error: {failure}"));
+                if let Some(hint) = failure.hint() {
+                    note(&format!("hint: {hint}"));
+                }
+            }
+        }
+    }
+
+    /// Whether somebody watches who wants to know that it goes on.
+    pub(in crate::command) fn is_watched(self) -> bool {
+        self.output == Output::Text && io::stderr().is_terminal()
+    }
+}
+
+/// Whether something could not be written that somebody would have read.
+static UNWRITTEN: AtomicBool = AtomicBool::new(false);
+
+/// Writes to standard output. Where nobody reads any more, nothing is lost.
+fn write_out(text: &str) {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+        && !UNWRITTEN.swap(true, Ordering::Relaxed)
+    {
+        note(&format!("error: standard output: {error}"));
+    }
+}
+
+/// Whether everything that was said could be written.
+pub(in crate::command) fn all_written() -> bool {
+    !UNWRITTEN.load(Ordering::Relaxed)
+}
+
+/// A line on standard output, without what would command a terminal.
+pub(in crate::command) fn say(line: &str) {
+    write_out(&format!("{}\n", printable(line)));
+}
+
+/// A line of JSON, in which what would command a terminal is written by its number.
+fn say_json(line: &str) {
+    let mut text = String::with_capacity(line.len() + 1);
+    for c in line.chars() {
+        if commands(c) {
+            let _ = write!(text, "\\u{:04x}", u32::from(c));
+        } else {
+            text.push(c);
+        }
+    }
+    text.push('\n');
+    write_out(&text);
+}
+
+/// A line on standard error, for who watches.
+pub(in crate::command) fn note(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{}", printable(line));
+}
+
+/// What was made, as far as it is text, without an end of line.
+pub(in crate::command) fn pour(parts: &[Part]) {
+    write_out(&printable(&parts_text(parts)));
+}
+
+/// How a task stands, in a line.
+pub(in crate::command) fn headline(task: &Task) -> String {
+    let state = task
+        .status
+        .as_ref()
+        .map_or(TaskState::Unspecified, |it| it.state);
+    format!(
+        "{} task {} context {}",
+        word(state),
+        task.id,
+        task.context_id
+    )
+}
+
+/// A task, for people: how it stands, what is said about it, what it made.
+pub(in crate::command) fn task(task: &Task) -> String {
+    let mut text = headline(task);
+    let said = task
+        .status
+        .as_ref()
+        .and_then(|status| status.message.as_ref());
+    if let Some(said) = said {
+        let _ = write!(text, "\n{}", message(said));
+    }
+    for made in &task.artifacts {
+        let _ = write!(text, "\n{}", artifact(made));
+    }
+    text
+}
+
+fn artifact(made: &Artifact) -> String {
+    let name = if made.name.is_empty() {
+        &made.artifact_id
+    } else {
+        &made.name
+    };
+    format!("[{name}]\n{}", parts_text(&made.parts))
+}
+
+pub(in crate::command) fn message(said: &Message) -> String {
+    parts_text(&said.parts)
+}
+
+/// Text as it is; of everything else, what it is.
+fn parts_text(parts: &[Part]) -> String {
+    let mut text = String::new();
+    for part in parts {
+        let name = if part.filename.is_empty() {
+            "file"
+        } else {
+            &part.filename
+        };
+        let _ = match &part.content {
+            Content::Text(plain) => write!(text, "{plain}"),
+            Content::Raw(bytes) => {
+                writeln!(text, "[{name} {} {} bytes]", part.media_type, bytes.len())
+            }
+            Content::Url(url) => writeln!(text, "[{name} {} {url}]", part.media_type),
+            Content::Data(data) => {
+                let data = serde_json::to_value(data).unwrap_or_default();
+                writeln!(text, "{data}")
+            }
+            Content::Unset => Ok(()),
+        };
+    }
+    text
+}
+
+/// Text without what would command a terminal: peers write names, ids and errors, too.
+fn printable(text: &str) -> String {
+    let harmless = |c: &char| !commands(*c) || matches!(c, '\n' | '\t');
+    text.chars().filter(harmless).collect()
+}
+
+/// Whether a character commands a terminal rather than being shown: control characters, and those that turn
+/// the direction of text.
+fn commands(c: char) -> bool {
+    let turns = |c| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || turns(c)
+}
+
+/// A state in a word.
+pub(in crate::command) fn word(state: TaskState) -> String {
+    let name = state.name().unwrap_or("unknown");
+    let word = name.trim_start_matches("TASK_STATE_");
+    word.to_ascii_lowercase().replace('_', "-")
+}

@@ -1,0 +1,305 @@
+//! `monas models`: what is configured and whether it answers; weights, fetched.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use axum::http::Uri;
+use clap::{Arg, ArgMatches};
+use model::Request;
+
+use crate::config::models::Embedder;
+use crate::config::{Config, Data};
+use crate::serve::models::weights::{self, ALL, Weights};
+use crate::serve::models::{embedder, model};
+use pull::{Progress, Source, pull};
+
+mod pull;
+#[cfg(test)]
+#[path = "models/pull_tests.rs"]
+mod pull_tests;
+
+/// What is asked about models.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    config: Config,
+    what: What,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum What {
+    /// What there is, and whether it answers.
+    List,
+    /// Weights of this name, from there.
+    Pull { name: String, from: Option<Source> },
+}
+
+/// Why it could not be done. Each completes "could not ...".
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// Something that is configured does not answer. What it is was said.
+    #[error("use what is configured: {0} of {1} gave no answer")]
+    Silent(usize, usize),
+    /// There are no such weights.
+    #[error("pull {name:?}: there are {known}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// There is no place for them.
+    #[error("keep weights: the data is in memory")]
+    Nowhere,
+    /// Fetching them failed.
+    #[error(transparent)]
+    Pull(#[from] pull::Error),
+}
+
+/// The command line of it. `settings` adds the flags of all settings.
+pub(crate) fn definition(settings: impl Fn(clap::Command) -> clap::Command) -> clap::Command {
+    let names: Vec<_> = ALL.iter().map(|it| it.name).collect();
+    let pull = clap::Command::new("pull")
+        .about("Fetch weights for the embedder that runs in the server")
+        .long_about(
+            "Fetches weights into the folder of data, from where they are published or from a place of your \
+             own. What is interrupted is gone on with by the same command; what is not what it should be is \
+             not kept.",
+        )
+        .arg(
+            Arg::new("name")
+                .value_name("NAME")
+                .required(true)
+                .help(format!("Which weights: {}", names.join(", "))),
+        )
+        .arg(
+            Arg::new("from")
+                .long("from")
+                .value_name("FILE|URL")
+                .help("A folder with the files, an archive of them (zip, wheel), or an address they are below"),
+        );
+    settings(
+        clap::Command::new("models")
+            .about("List the models that are configured, and test them")
+            .long_about(
+                "Lists the language model and the embedder that are configured, and asks each of them something \
+                 small to see whether it answers.",
+            )
+            .args_conflicts_with_subcommands(true)
+            .subcommand(settings(pull)),
+    )
+}
+
+impl Asked {
+    /// What the matches of [`definition`] say. `read` reads the settings.
+    pub(crate) fn read<E>(
+        matches: &ArgMatches,
+        read: impl Fn(&ArgMatches) -> Result<Config, E>,
+    ) -> Result<Self, E> {
+        let Some((_, matches)) = matches.subcommand() else {
+            return Ok(Self {
+                config: read(matches)?,
+                what: What::List,
+            });
+        };
+        let text = |name: &str| matches.get_one::<String>(name).cloned();
+        Ok(Self {
+            config: read(matches)?,
+            what: What::Pull {
+                name: text("name").unwrap_or_default(),
+                from: text("from").map(source),
+            },
+        })
+    }
+
+    /// Does it, and gives each line of what there is to print.
+    pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Failure> {
+        let data = match &self.config.data {
+            Data::Folder(folder) => Some(folder.as_path()),
+            Data::Memory => None,
+        };
+        match &self.what {
+            What::List => self.list(data, say).await,
+            What::Pull { name, from } => {
+                let data = data.ok_or(Failure::Nowhere)?;
+                self.pull(name, from.as_ref(), data, say).await
+            }
+        }
+    }
+
+    async fn list(&self, data: Option<&Path>, say: impl Fn(&str) -> bool) -> Result<(), Failure> {
+        let (mut asked, mut silent) = (0, 0);
+        let mut tell = |what: &str, tested: Option<Result<String, String>>, without: &str| {
+            let line = match tested {
+                None => without.to_owned(),
+                Some(Ok(works)) => works,
+                Some(Err(problem)) => {
+                    silent += 1;
+                    problem
+                }
+            };
+            asked += 1;
+            say(&format!("{what:<9} {line}"));
+        };
+        let model = self.try_model().await;
+        tell(
+            "model",
+            model,
+            "none: direct requests are understood by rules",
+        );
+        let embedder = self.try_embedder(data).await;
+        tell("embedder", embedder, "none: memory is searched by words");
+        for weights in ALL {
+            let here = match data {
+                Some(data) if weights.are_in(data) => "here",
+                _ => "not here: monas models pull",
+            };
+            let Weights { name, about, .. } = weights;
+            say(&format!("weights   {name} ({about}): {here}"));
+        }
+        match silent {
+            0 => Ok(()),
+            silent => Err(Failure::Silent(silent, asked)),
+        }
+    }
+
+    /// What comes of asking the model, if there is one.
+    async fn try_model(&self) -> Option<Result<String, String>> {
+        let endpoint = self.config.models.model.as_ref()?;
+        let place = endpoint.url.as_deref().unwrap_or(endpoint.kind.url());
+        let about = format!("{}:{} at {place}", endpoint.kind.name(), endpoint.model);
+        let begun = Instant::now();
+        let asked = async {
+            let model = model(&self.config.models)?;
+            match model {
+                Some(model) => model
+                    .ask(Request::new("Say OK.").max_tokens(64))
+                    .await
+                    .map(Some),
+                None => Ok(None),
+            }
+        };
+        Some(match asked.await {
+            Err(error) => Err(format!("{about}: {error}")),
+            Ok(reply) => {
+                let usage = reply.and_then(|reply| reply.usage);
+                let tokens =
+                    usage.map_or_else(String::new, |it| format!(", {} tokens", it.total()));
+                Ok(format!(
+                    "{about}: answers ({} ms{tokens})",
+                    begun.elapsed().as_millis()
+                ))
+            }
+        })
+    }
+
+    /// What comes of asking the embedder, if there is one.
+    async fn try_embedder(&self, data: Option<&Path>) -> Option<Result<String, String>> {
+        let begun = Instant::now();
+        let about = match &self.config.models.embedder {
+            Some(Embedder::None) => return None,
+            Some(Embedder::Local(name)) => format!("local:{name}"),
+            Some(Embedder::Provider(endpoint)) => {
+                let place = endpoint.url.as_deref().unwrap_or(endpoint.kind.url());
+                format!("{}:{} at {place}", endpoint.kind.name(), endpoint.model)
+            }
+            None => "the local one".to_owned(),
+        };
+        let embedder = match embedder(&self.config.models, data) {
+            Ok(embedder) => embedder?,
+            Err(error) => return Some(Err(format!("{about}: {error}"))),
+        };
+        let about = match &self.config.models.embedder {
+            None => embedder.name().to_owned(),
+            Some(_) => about,
+        };
+        Some(match embedder.embed(vec!["OK".to_owned()]).await {
+            Err(error) => Err(format!("{about}: {error}")),
+            Ok(vectors) => {
+                let dimensions = vectors.first().map_or(0, Vec::len);
+                let millis = begun.elapsed().as_millis();
+                Ok(format!(
+                    "{about}: answers ({millis} ms, {dimensions} dimensions)"
+                ))
+            }
+        })
+    }
+
+    async fn pull(
+        &self,
+        name: &str,
+        from: Option<&Source>,
+        data: &Path,
+        say: impl Fn(&str) -> bool,
+    ) -> Result<(), Failure> {
+        let Some(weights) = weights::find(name) else {
+            let known: Vec<_> = ALL.iter().map(|it| it.name).collect();
+            return Err(Failure::Unknown {
+                name: name.to_owned(),
+                known: known.join(", "),
+            });
+        };
+        let published = || source(weights.url.to_owned());
+        let from = from.cloned().unwrap_or_else(published);
+        pull(weights, &from, data, &mut Bar::default()).await?;
+        say(&format!("{name} is in {}", weights.folder(data).display()));
+        if !cfg!(feature = "local") {
+            say("this program cannot use it: build one with --features local");
+        }
+        Ok(())
+    }
+}
+
+/// An address where it is one, else a place on disk.
+fn source(text: String) -> Source {
+    match text.parse::<Uri>() {
+        Ok(url) if matches!(url.scheme_str(), Some("http" | "https")) => Source::Url(url),
+        _ => Source::Path(PathBuf::from(text)),
+    }
+}
+
+/// How far it is, in a line of a terminal that is written again and again; elsewhere nothing.
+#[derive(Debug, Default)]
+struct Bar {
+    shown: Option<u64>,
+}
+
+/// How many signs the bar has.
+const WIDTH: u64 = 40;
+
+impl Progress for Bar {
+    fn at(&mut self, file: &str, bytes: u64, of: u64) {
+        let permille = bytes.saturating_mul(1000).checked_div(of).unwrap_or(1000);
+        if self.shown == Some(permille) || !std::io::stderr().is_terminal() {
+            return;
+        }
+        self.shown = Some(permille);
+        let line = line(file, bytes, of);
+        let _ = write!(std::io::stderr().lock(), "\r{line}");
+    }
+
+    fn done(&mut self, _file: &str) {
+        if self.shown.take().is_some() {
+            let _ = writeln!(std::io::stderr().lock());
+        }
+    }
+}
+
+/// A file, how much of it is there as a bar, and in numbers.
+pub(super) fn line(file: &str, bytes: u64, of: u64) -> String {
+    let full = bytes
+        .min(of)
+        .saturating_mul(WIDTH)
+        .checked_div(of)
+        .unwrap_or(WIDTH);
+    let bar: String = (0..WIDTH)
+        .map(|at| if at < full { '#' } else { '.' })
+        .collect();
+    let mebi = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+    format!(
+        "{file:<18} [{bar}] {:.1} of {:.1} MiB",
+        mebi(bytes),
+        mebi(of)
+    )
+}

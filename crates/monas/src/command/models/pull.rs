@@ -1,0 +1,399 @@
+//! Fetching weights: from where they are published, from a folder, from an archive, from an address. What is there
+//! already is not fetched again, what was begun is gone on with, and nothing counts as there that is not what it
+//! should be.
+
+use std::fs;
+use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use axum::http::{StatusCode, Uri};
+use http_body_util::BodyExt as _;
+use model::http::Client;
+use sha2::{Digest as _, Sha256};
+use tokio::time::timeout;
+
+use crate::serve::models::weights::{File, Weights};
+
+/// How long a server may take to answer, and between two pieces of a file.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How often an interrupted transfer is gone on with, as long as nothing comes of it.
+const ATTEMPTS: u32 = 5;
+
+/// Where weights are taken from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// Where they are published, or another address that the names of files follow.
+    Url(Uri),
+    /// A folder that has the files in it, or an archive (zip, or a wheel of Python), at any depth.
+    Path(PathBuf),
+}
+
+/// Why weights could not be fetched. Each completes "could not ...".
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The disk says no.
+    #[error("write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The source cannot be read.
+    #[error("read {}: {problem}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The file is not among what was given.
+    #[error("find {file} in {}", path.display())]
+    Missing {
+        /// The file.
+        file: String,
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The server says no, or nobody answers.
+    #[error("fetch {url}: {problem}")]
+    Fetch {
+        /// The address.
+        url: String,
+        /// What went wrong.
+        problem: String,
+    },
+    /// It is not what it should be. Nothing of it was kept.
+    #[error("use {file}: its hash is {found}, not {expected}")]
+    Hash {
+        /// The file.
+        file: String,
+        /// What it hashes to.
+        found: String,
+        /// What it should hash to.
+        expected: &'static str,
+    },
+}
+
+/// What is told while it goes on.
+pub(super) trait Progress {
+    /// So much of a file is there.
+    fn at(&mut self, file: &str, bytes: u64, of: u64);
+    /// A file is there, and what it should be.
+    fn done(&mut self, file: &str);
+}
+
+/// Fetches what is missing of weights, into their folder in a folder of data.
+pub(super) async fn pull(
+    weights: &Weights,
+    source: &Source,
+    data: &Path,
+    progress: &mut dyn Progress,
+) -> Result<(), Error> {
+    let folder = weights.folder(data);
+    fs::create_dir_all(&folder).map_err(|source| Error::Write {
+        path: folder.clone(),
+        source,
+    })?;
+    let client = Client::new().map_err(|error| Error::Fetch {
+        url: weights.url.to_owned(),
+        problem: error.to_string(),
+    })?;
+    for file in weights.files {
+        let whole = folder.join(file.name);
+        if whole.is_file() {
+            progress.done(file.name);
+            continue;
+        }
+        let mut part = Part::open(file, &folder)?;
+        match source {
+            Source::Url(base) => fetch(&client, base, &mut part, progress).await?,
+            Source::Path(path) => copy(path, &mut part, progress)?,
+        }
+        part.keep(&whole)?;
+        progress.done(file.name);
+    }
+    Ok(())
+}
+
+/// A file on its way: what is there of it, and what that hashes to.
+struct Part {
+    file: File,
+    path: PathBuf,
+    out: fs::File,
+    length: u64,
+    hash: Sha256,
+}
+
+impl Part {
+    /// Goes on with what is there, or begins.
+    fn open(file: &File, folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(format!("{}.part", file.name));
+        let open = || -> io::Result<_> {
+            let mut options = fs::OpenOptions::new();
+            let mut out = options
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .open(&path)?;
+            let mut hash = Sha256::new();
+            let length = io::copy(&mut out, &mut HashWriter(&mut hash))?;
+            Ok((out, hash, length))
+        };
+        let (out, hash, length) = open().map_err(|source| Error::Write {
+            path: path.clone(),
+            source,
+        })?;
+        let mut part = Self {
+            file: *file,
+            path,
+            out,
+            length,
+            hash,
+        };
+        // What is longer than it can be is something else.
+        if part.length > file.size {
+            part.restart()?;
+        }
+        Ok(part)
+    }
+
+    /// Throws away what is there.
+    fn restart(&mut self) -> Result<(), Error> {
+        let cut = self
+            .out
+            .set_len(0)
+            .and_then(|()| self.out.seek(SeekFrom::Start(0)));
+        cut.map_err(|source| self.unwritten(source))?;
+        self.length = 0;
+        self.hash = Sha256::new();
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let written = self.out.write_all(bytes);
+        written.map_err(|source| self.unwritten(source))?;
+        self.hash.update(bytes);
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Gives it its name, if it is what it should be; otherwise it is gone.
+    fn keep(mut self, whole: &Path) -> Result<(), Error> {
+        let found: String = self
+            .hash
+            .finalize_reset()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        if found != self.file.sha256 {
+            let _ = fs::remove_file(&self.path);
+            return Err(Error::Hash {
+                file: self.file.name.to_owned(),
+                found,
+                expected: self.file.sha256,
+            });
+        }
+        let kept = self
+            .out
+            .sync_all()
+            .and_then(|()| fs::rename(&self.path, whole));
+        kept.map_err(|source| self.unwritten(source))
+    }
+
+    fn unwritten(&self, source: io::Error) -> Error {
+        Error::Write {
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
+struct HashWriter<'a>(&'a mut Sha256);
+
+impl io::Write for HashWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Fetches the rest of a file. A connection that breaks is made again, as long as something comes of it.
+async fn fetch(
+    client: &Client,
+    base: &Uri,
+    part: &mut Part,
+    progress: &mut dyn Progress,
+) -> Result<(), Error> {
+    let name = part.file.name;
+    let url = format!("{}/{name}", base.to_string().trim_end_matches('/'));
+    let address: Uri = url.parse().map_err(|_| Error::Fetch {
+        url: url.clone(),
+        problem: "it is no address".to_owned(),
+    })?;
+    let mut left = ATTEMPTS;
+    while part.length < part.file.size {
+        let before = part.length;
+        let Err(problem) = transfer(client, &address, part, progress).await? else {
+            continue;
+        };
+        left = match part.length > before {
+            true => ATTEMPTS,
+            false => left - 1,
+        };
+        if left == 0 || matches!(problem, Broken::Refused(_)) {
+            let problem = problem.to_string();
+            return Err(Error::Fetch { url, problem });
+        }
+        tracing::debug!(url, %problem, at = part.length, "a transfer is gone on with");
+    }
+    Ok(())
+}
+
+/// Why a transfer ended early.
+#[derive(Debug, thiserror::Error)]
+enum Broken {
+    /// The server will not give it.
+    #[error("{0}")]
+    Refused(String),
+    /// It may go on.
+    #[error("{0}")]
+    Interrupted(String),
+}
+
+/// Takes what comes of one request. The outer error is ours and final.
+async fn transfer(
+    client: &Client,
+    url: &Uri,
+    part: &mut Part,
+    progress: &mut dyn Progress,
+) -> Result<Result<(), Broken>, Error> {
+    let slow = || Broken::Interrupted(format!("nothing came for {PATIENCE:?}"));
+    let asked = client.get(url, part.length);
+    let response = match timeout(PATIENCE, asked).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(error)) if error.is_transient() => {
+            return Ok(Err(Broken::Interrupted(error.to_string())));
+        }
+        Ok(Err(error)) => return Ok(Err(Broken::Refused(error.to_string()))),
+        Err(_) => return Ok(Err(slow())),
+    };
+    match response.status() {
+        StatusCode::PARTIAL_CONTENT => {}
+        // Whoever knows no ranges gives all of it again.
+        StatusCode::OK => part.restart()?,
+        status if status.is_server_error() => {
+            return Ok(Err(Broken::Interrupted(status.to_string())));
+        }
+        status => return Ok(Err(Broken::Refused(status.to_string()))),
+    }
+    let (name, size) = (part.file.name, part.file.size);
+    let mut body = response.into_body();
+    loop {
+        let piece = match timeout(PATIENCE, body.frame()).await {
+            Ok(None) => break,
+            Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
+            Ok(Some(Err(error))) => return Ok(Err(Broken::Interrupted(error.to_string()))),
+            Err(_) => return Ok(Err(slow())),
+        };
+        if part.length + piece.len() as u64 > size {
+            let why = format!("it is longer than {size} bytes");
+            return Ok(Err(Broken::Refused(why)));
+        }
+        part.write(&piece)?;
+        progress.at(name, part.length, size);
+    }
+    match part.length == size {
+        true => Ok(Ok(())),
+        false => Ok(Err(Broken::Interrupted("the connection ended".to_owned()))),
+    }
+}
+
+/// Takes a file from a folder or an archive. That is quick enough to begin anew each time.
+fn copy(from: &Path, part: &mut Part, progress: &mut dyn Progress) -> Result<(), Error> {
+    let unread = |problem: String| Error::Read {
+        path: from.to_owned(),
+        problem,
+    };
+    part.restart()?;
+    if from.is_dir() {
+        let path = from.join(part.file.name);
+        let file = fs::File::open(&path).map_err(|_| missing(from, part))?;
+        return take(file, part, progress, &unread);
+    }
+    unpack(from, part, progress, &unread)
+}
+
+fn missing(from: &Path, part: &Part) -> Error {
+    Error::Missing {
+        file: part.file.name.to_owned(),
+        path: from.to_owned(),
+    }
+}
+
+/// Copies one file out of an archive.
+#[cfg(any(feature = "local", test))]
+fn unpack(
+    from: &Path,
+    part: &mut Part,
+    progress: &mut dyn Progress,
+    unread: &dyn Fn(String) -> Error,
+) -> Result<(), Error> {
+    let file = fs::File::open(from).map_err(|error| unread(error.to_string()))?;
+    let mut archive = zip::ZipArchive::new(file).map_err(|error| unread(error.to_string()))?;
+    // Not in a folder of the archive's own that holds other files of that name: the size tells.
+    let wanted = (0..archive.len()).find(|&index| {
+        archive.by_index_raw(index).is_ok_and(|it| {
+            let named = |name: &str| name.rsplit('/').next() == Some(part.file.name);
+            it.name().is_ok_and(|name| named(&name)) && it.size() == part.file.size
+        })
+    });
+    let index = wanted.ok_or_else(|| missing(from, part))?;
+    let entry = archive
+        .by_index(index)
+        .map_err(|error| unread(error.to_string()))?;
+    take(entry, part, progress, unread)
+}
+
+/// Weights are of use to a program with the feature `local` only, so a program without it reads no archives.
+#[cfg(not(any(feature = "local", test)))]
+fn unpack(
+    _from: &Path,
+    _part: &mut Part,
+    _progress: &mut dyn Progress,
+    unread: &dyn Fn(String) -> Error,
+) -> Result<(), Error> {
+    Err(unread(
+        "not a folder, and reading an archive needs a program built with --features local"
+            .to_owned(),
+    ))
+}
+
+/// Takes all that can be read, up to what there should be.
+fn take(
+    from: impl Read,
+    part: &mut Part,
+    progress: &mut dyn Progress,
+    unread: &dyn Fn(String) -> Error,
+) -> Result<(), Error> {
+    let (name, size) = (part.file.name, part.file.size);
+    let mut from = from.take(size.saturating_add(1));
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let count = from
+            .read(&mut buffer)
+            .map_err(|error| unread(error.to_string()))?;
+        if count == 0 {
+            return Ok(());
+        }
+        part.write(&buffer[..count])?;
+        progress.at(name, part.length, size);
+    }
+}

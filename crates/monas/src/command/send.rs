@@ -1,0 +1,177 @@
+//! `send`: says something to an agent.
+
+use std::io::{Read as _, Write as _};
+use std::time::{Duration, Instant};
+
+use a2a::client::Client;
+use a2a::types::{
+    Answer, GetTaskRequest, Message, Part, Role, SendMessageConfiguration, SendMessageRequest, Task,
+};
+use futures_util::StreamExt as _;
+use tokio::time::{interval, sleep, timeout};
+
+use super::client::failure::Failure;
+use super::client::files;
+use super::client::flags::Options;
+use super::client::print::Printer;
+
+/// What to say, and how to hear of the answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sending {
+    /// The text; `-` is standard input.
+    pub(super) text: Option<String>,
+    pub(super) files: Vec<String>,
+    pub(super) data: Vec<String>,
+    pub(super) task: Option<String>,
+    pub(super) context: Option<String>,
+    pub(super) metadata: Option<String>,
+    pub(super) message_id: Option<String>,
+    pub(super) history: Option<i32>,
+    pub(super) hearing: Hearing,
+}
+
+/// How to hear of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hearing {
+    /// When the agent answers.
+    Answer,
+    /// As it happens.
+    Stream,
+    /// When the task has ended, however often one has to look.
+    Wait,
+    /// Not at all: the task is enough.
+    Async,
+}
+
+pub(super) async fn send(
+    options: &Options,
+    sending: &Sending,
+    printer: &Printer,
+) -> Result<(), Failure> {
+    let request = request(sending)?;
+    let client = options.connect().await?;
+    if sending.hearing == Hearing::Stream {
+        let mut events = client.send_streaming_message(request).await?;
+        while let Some(event) = events.next().await {
+            printer.event(&event?);
+        }
+        return Ok(());
+    }
+    let begun = Instant::now();
+    let answering = client.send_message(request);
+    let mut answer = shown(answering, printer).await?;
+    if sending.hearing == Hearing::Wait
+        && let Answer::Task(task) = answer.payload
+    {
+        let left = options.timeout.saturating_sub(begun.elapsed());
+        let task = wait(&client, task, options.poll, left, printer).await?;
+        answer = task.into();
+    }
+    printer.answer(&answer);
+    Ok(())
+}
+
+/// Looks at a task until it has ended or waits for somebody.
+async fn wait(
+    client: &Client,
+    mut task: Task,
+    poll: Duration,
+    left: Duration,
+    printer: &Printer,
+) -> Result<Task, Failure> {
+    let id = task.id.clone();
+    let waiting = async {
+        while !is_over(&task) {
+            sleep(poll).await;
+            let request = GetTaskRequest {
+                id: task.id.clone(),
+                ..GetTaskRequest::default()
+            };
+            task = client.get_task(request).await?;
+        }
+        Ok(task)
+    };
+    match timeout(left, shown(waiting, printer)).await {
+        Ok(task) => task,
+        Err(_) => Err(Failure::Waiting(id)),
+    }
+}
+
+fn is_over(task: &Task) -> bool {
+    let state = task.status.as_ref().map(|status| status.state);
+    state.is_some_and(|state| state.is_terminal() || state.is_interrupted())
+}
+
+/// Waits, and shows who watches that it goes on.
+async fn shown<T>(waiting: impl Future<Output = T>, printer: &Printer) -> T {
+    if !printer.is_watched() {
+        return waiting.await;
+    }
+    let begun = Instant::now();
+    let mut ticks = interval(Duration::from_millis(500));
+    tokio::pin!(waiting);
+    loop {
+        tokio::select! {
+            done = &mut waiting => {
+                let _ = write!(std::io::stderr(), "\r\x1b[K");
+                return done;
+            }
+            _ = ticks.tick() => {
+                let seconds = begun.elapsed().as_secs();
+                if seconds > 0 {
+                    let _ = write!(std::io::stderr(), "\rworking, {seconds} s");
+                }
+            }
+        }
+    }
+}
+
+/// The request that is sent.
+fn request(sending: &Sending) -> Result<SendMessageRequest, Failure> {
+    let mut parts = Vec::new();
+    match sending.text.as_deref() {
+        Some("-") => {
+            let mut text = String::new();
+            let read = std::io::stdin().lock().read_to_string(&mut text);
+            read.map_err(|error| Failure::Usage(format!("standard input: {error}")))?;
+            parts.push(Part::text(text));
+        }
+        Some(text) if !text.is_empty() => parts.push(Part::text(text)),
+        _ => {}
+    }
+    for name in &sending.files {
+        parts.push(files::part(name)?);
+    }
+    for text in &sending.data {
+        parts.push(files::data(text)?);
+    }
+    if parts.is_empty() {
+        let why = "there is nothing to send: give a text, --file or --data";
+        return Err(Failure::Usage(why.to_owned()));
+    }
+    let metadata = match &sending.metadata {
+        Some(text) => match files::json(text, "--metadata")? {
+            serde_json::Value::Object(members) => Some(members.into()),
+            _ => return Err(Failure::Usage("--metadata must be an object".to_owned())),
+        },
+        None => None,
+    };
+    let id = sending.message_id.clone();
+    let message = Message {
+        message_id: id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string()),
+        context_id: sending.context.clone().unwrap_or_default(),
+        task_id: sending.task.clone().unwrap_or_default(),
+        role: Role::User,
+        parts,
+        ..Message::default()
+    };
+    Ok(SendMessageRequest {
+        configuration: Some(SendMessageConfiguration {
+            return_immediately: sending.hearing == Hearing::Async,
+            history_length: sending.history,
+            ..SendMessageConfiguration::default()
+        }),
+        metadata,
+        ..message.into()
+    })
+}

@@ -1,0 +1,216 @@
+//! The agents of a server: one at its root, and others below `/agents/`, each by its id.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use a2a::server::{AfterRestart, Failure, Turn};
+use a2a::types::{Message, Task};
+use access::{Principal, Refusal};
+use futures_core::future::BoxFuture;
+use skill::{Agent, Manifest};
+
+use crate::error::Error;
+
+pub(crate) mod host;
+
+#[cfg(test)]
+#[path = "agents_tests.rs"]
+mod tests;
+
+/// The id of the agent at the root, which is meant where no agent is named.
+pub(crate) const DEFAULT_AGENT: &str = "default";
+
+/// What addresses of the protocol begin with, and the agent at the root: no other agent can be called that.
+const RESERVED: [&str; 5] = ["v1", "tasks", "extendedAgentCard", "agents", DEFAULT_AGENT];
+
+/// The agents of a server. Clones are the same agents.
+#[derive(Clone, Debug)]
+pub struct Agents {
+    first: Agent,
+    others: BTreeMap<String, Agent>,
+    /// The first one answers under every tenant that nobody else is.
+    any_tenant: bool,
+}
+
+impl From<Agent> for Agents {
+    fn from(first: Agent) -> Self {
+        Self {
+            first,
+            others: BTreeMap::new(),
+            any_tenant: false,
+        }
+    }
+}
+
+impl Agents {
+    /// With another agent, of this id.
+    pub fn with(mut self, id: &str, agent: Agent) -> Result<Self, Error> {
+        let unusable = |why: &str| Error::AgentId {
+            id: id.to_owned(),
+            why: why.to_owned(),
+        };
+        if let Some(why) = unfit(id) {
+            return Err(unusable(why));
+        }
+        match self.others.insert(id.to_owned(), agent) {
+            None => Ok(self),
+            Some(_) => Err(unusable("there is another agent of that id")),
+        }
+    }
+
+    /// The first one answers under every tenant that nobody else is: a tenant is then a shelf for tasks.
+    pub fn with_any_tenant(mut self) -> Self {
+        self.any_tenant = true;
+        self
+    }
+
+    /// The one at the root.
+    pub fn first(&self) -> &Agent {
+        &self.first
+    }
+
+    /// The others, with their ids.
+    pub fn others(&self) -> impl Iterator<Item = (&str, &Agent)> {
+        self.others.iter().map(|(id, agent)| (&**id, agent))
+    }
+
+    /// Whether an agent is for somebody. Of one that is not there nothing is known that could be hidden.
+    pub(crate) fn is_for(&self, id: &str, caller: &Principal) -> bool {
+        let agent = match id {
+            DEFAULT_AGENT => Some(&self.first),
+            id => self.others.get(id),
+        };
+        agent.is_none_or(|agent| admits(agent, caller))
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Agent> {
+        std::iter::once(&self.first).chain(self.others.values())
+    }
+
+    /// Whoever serves them says so first, and says so once.
+    pub(crate) fn claim(&self) -> Result<(), skill::AlreadyStarted> {
+        self.all().try_for_each(Agent::claim)
+    }
+
+    /// Lets go of what they hold outside of the process.
+    pub(crate) async fn close(&self) {
+        futures_util::future::join_all(self.all().map(Agent::close)).await;
+    }
+}
+
+/// Why a text cannot be the id of an agent.
+fn unfit(id: &str) -> Option<&'static str> {
+    match id {
+        "" => Some("it is empty"),
+        id if RESERVED.contains(&id) => {
+            Some("addresses of the protocol or the agent at the root have that name")
+        }
+        id if !skill::is_label(id) => {
+            Some("it is not made of at most 63 small letters, digits and inner hyphens")
+        }
+        _ => None,
+    }
+}
+
+/// The manifests of a folder, by the names of their files. Laws (`NAME.law.toml`) may lie beside them.
+pub(crate) fn read(folder: &Path) -> Result<Vec<(String, PathBuf, Manifest)>, Error> {
+    let failed = |error: std::io::Error| Error::Manifest {
+        path: folder.to_owned(),
+        problem: error.to_string(),
+    };
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let name = path.to_string_lossy();
+        if name.ends_with(".toml") && !name.ends_with(".law.toml") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    let named = paths.into_iter().map(|path| {
+        let id = path.file_stem().unwrap_or_default().to_string_lossy();
+        Ok((id.into_owned(), path.clone(), manifest(&path)?))
+    });
+    named.collect()
+}
+
+/// The manifest of a file.
+pub(crate) fn manifest(path: &Path) -> Result<Manifest, Error> {
+    let unread = |problem: String| Error::Manifest {
+        path: path.to_owned(),
+        problem,
+    };
+    let text = fs::read_to_string(path).map_err(|error| unread(error.to_string()))?;
+    Manifest::parse(&text).map_err(|error| unread(error.to_string()))
+}
+
+/// Messages go to the agent that their tenant names, and to the first one where none is named.
+impl a2a::server::Agent for Agents {
+    fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
+        self.first.answer(turn)
+    }
+
+    fn tenant(&self, name: &str) -> Option<Arc<dyn a2a::server::Agent>> {
+        match self.others.get(name) {
+            Some(agent) => Some(Arc::new(Admitting(agent.clone()))),
+            None if name.is_empty() || self.any_tenant => None,
+            None => Some(Arc::new(Nobody(name.to_owned()))),
+        }
+    }
+
+    fn after_restart(&self, task: &Task) -> AfterRestart {
+        self.first.after_restart(task)
+    }
+
+    fn ended(&self, task: &str) {
+        self.first.ended(task);
+    }
+
+    fn label(&self, message: &Message) -> Option<String> {
+        self.first.label(message)
+    }
+}
+
+/// Whether the manifest of an agent lets somebody call it.
+fn admits(agent: &Agent, caller: &Principal) -> bool {
+    let callers = agent.manifest().access.callers.as_ref();
+    callers.is_none_or(|callers| callers.iter().any(|it| it == caller.name()))
+}
+
+/// An agent that is called by its name, at whatever address: who may call it is looked up here, too.
+struct Admitting(Agent);
+
+impl a2a::server::Agent for Admitting {
+    fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
+        if !admits(&self.0, turn.caller()) {
+            let refusal = Refusal::uninvited();
+            return Box::pin(std::future::ready(Err(Failure::refusal(refusal.into()))));
+        }
+        self.0.answer(turn)
+    }
+
+    fn after_restart(&self, task: &Task) -> AfterRestart {
+        self.0.after_restart(task)
+    }
+
+    fn ended(&self, task: &str) {
+        self.0.ended(task);
+    }
+
+    fn label(&self, message: &Message) -> Option<String> {
+        self.0.label(message)
+    }
+}
+
+/// There is no agent of this id.
+struct Nobody(String);
+
+impl a2a::server::Agent for Nobody {
+    fn answer(&self, _turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
+        let why = format!("there is no agent {:?}", self.0);
+        let error = a2a::Error::invalid_field("tenant", why);
+        Box::pin(std::future::ready(Err(Failure::refusal(error))))
+    }
+}

@@ -1,0 +1,462 @@
+//! Everything is constructed here, from the configuration, and handed to those who use it.
+//!
+//! Layout: `compose/parts.rs` is what servers and commands are made of; `compose/listening.rs` whom a server listens to;
+//! `compose/stdio.rs` an agent without one.
+
+use std::future::Future;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use ::memory::Memory;
+use a2a::binding::{self, Address, BINDINGS, Offer, Offers, Wire};
+use a2a::service::Tenant;
+use a2a::signature::SigningKey;
+use a2a::types::AgentCard;
+use access::{Door, Insiders};
+use axum::Router;
+use capnweb::Tasks;
+use skill::{Agent, Manifest};
+use store::Store;
+use tokio_util::sync::CancellationToken;
+use workspace::api::Rights;
+
+use crate::app::App;
+use crate::config::{Access, Config, Data};
+use crate::error::Error;
+use crate::listen::{self, Listener};
+use crate::serve::agents::Agents;
+use crate::serve::agents::DEFAULT_AGENT;
+use crate::serve::agents::host::{Lives, Reach};
+use crate::serve::demo;
+use crate::serve::mcp::{self, Site};
+use crate::serve::page::{self, Page};
+use crate::serve::{door, metrics, operator, signing};
+use crate::sut::{self, Sut};
+use parts::{files, limit, offers};
+
+mod listening;
+mod parts;
+mod stdio;
+
+pub(crate) use parts::{memory, open};
+pub use stdio::serve_stdio;
+
+/// A server that has its address and its data, and waits to be run.
+#[derive(Debug)]
+pub struct Server {
+    listener: Listener,
+    router: Router,
+    tasks: a2a::Server,
+    agents: Agents,
+    /// Sockets that stay open.
+    sockets: Tasks,
+    /// Sessions of MCP.
+    sessions: Vec<::mcp::Http>,
+    /// What agents remember.
+    memory: Memory,
+    /// Those that live.
+    lives: Option<Lives>,
+    url: String,
+}
+
+impl Server {
+    /// The small agent to try the protocol with.
+    pub async fn start(config: &Config) -> Result<Self, Error> {
+        Self::start_app(config, demo::app()).await
+    }
+
+    /// The agents of an app, as the configuration wants them.
+    pub async fn start_app(config: &Config, app: App) -> Result<Self, Error> {
+        if !app.lives() {
+            return Self::start_agents(config, app.agents(config).await?).await;
+        }
+        let base = Base::lay(config).await?;
+        let reach = Reach {
+            address: base.itself(),
+            offers: base.offers.clone(),
+            insiders: base.insiders.clone(),
+        };
+        let (agents, memory, lives) = raise(config, &base.store, Some(reach), app).await?;
+        let mut card = agents.first().card();
+        base.declare(&mut card, None);
+        let around = Around {
+            memory,
+            lives: Some(lives),
+            more: Router::new(),
+            serve_mcp: mcp::as_it_is,
+        };
+        base.build(config, a2a::server::Config::new(card), agents, around)
+            .await
+    }
+
+    /// Takes the address and the data. From here on clients can connect; they are served once it runs.
+    pub async fn start_agents(config: &Config, agents: impl Into<Agents>) -> Result<Self, Error> {
+        let agents = agents.into();
+        let base = Base::lay(config).await?;
+        let mut card = agents.first().card();
+        base.declare(&mut card, None);
+        let around = base.around(config, &agents)?;
+        base.build(config, a2a::server::Config::new(card), agents, around)
+            .await
+    }
+
+    /// The same with the agent that conformance suites and measurements drive.
+    pub async fn start_sut(config: &Config, sut: Sut) -> Result<Self, Error> {
+        let agent = sut.agent()?;
+        let base = Base::lay(config).await?;
+        let mut card = sut::card(&agent);
+        base.declare(&mut card, None);
+        let mut served = a2a::server::Config::new(card);
+        served.label = "sut".to_owned();
+        served.extended_card = Some(sut::extended(&served.card));
+        let routes = sut::routes(base.store.clone());
+        let agents = Agents::from(agent).with_any_tenant();
+        let around = Around {
+            more: routes,
+            serve_mcp: sut::serve_mcp,
+            ..base.around(config, &agents)?
+        };
+        base.build(config, served, agents, around).await
+    }
+
+    /// The same with something that answers and has no skills. Where it is reached is written into its cards.
+    pub async fn start_answerer(
+        config: &Config,
+        mut served: a2a::server::Config,
+        answerer: Arc<dyn a2a::server::Agent>,
+    ) -> Result<Self, Error> {
+        let mut options = skill::Options::default();
+        options.answerer = Some(answerer);
+        let agent = Agent::create(Manifest::new(served.card.name.clone()), options)?;
+        let base = Base::lay(config).await?;
+        base.declare(&mut served.card, None);
+        if let Some(card) = &mut served.extended_card {
+            base.declare(card, None);
+        }
+        let agents = Agents::from(agent).with_any_tenant();
+        let around = base.around(config, &agents)?;
+        base.build(config, served, agents, around).await
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.listener.address()
+    }
+
+    /// Its tasks.
+    pub fn tasks(&self) -> &a2a::Server {
+        &self.tasks
+    }
+
+    /// What clients are told to call.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Serves until `shutdown` ends, then stops: no connection and no task is left when this returns.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        let stop = CancellationToken::new();
+        let stopping = async {
+            shutdown.await;
+            // Streams would keep their connections open for as long as their tasks go on.
+            self.tasks.drain();
+            stop.cancel();
+            let sessions = self.sessions.iter().map(::mcp::Http::stop);
+            futures_util::future::join_all(sessions).await;
+            // Whoever is connected is told, and gets the answers that are owed.
+            self.sockets.drain(listen::Limits::default().drain).await;
+        };
+        let serving = self.listener.serve(self.router, stop.cancelled());
+        tokio::join!(serving, stopping);
+        self.tasks.halt().await;
+        if let Some(lives) = &self.lives {
+            lives.close().await;
+        }
+        self.memory.close().await;
+        self.tasks.stop().await;
+        self.agents.close().await;
+    }
+}
+
+/// Gives life to the agents of an app.
+async fn raise(
+    config: &Config,
+    store: &Store,
+    reach: Option<Reach>,
+    app: App,
+) -> Result<(Agents, Memory, Lives), Error> {
+    let plans = app.plans(config)?;
+    let model = plans.iter().find_map(|plan| plan.options.model.clone());
+    let reader = model.clone().filter(|_| config.models.reads_memory);
+    let memory = memory(config, store.clone(), reader)?;
+    let files = files(config)?;
+    let lives = Lives::begin(store.clone(), memory.clone(), model, files, reach);
+    let agents = lives.raise(plans).await?;
+    Ok((agents, memory, lives))
+}
+
+/// What every server stands on.
+struct Base {
+    listener: Listener,
+    store: Store,
+    offers: Offers,
+    address: Address,
+    url: String,
+    signer: Option<SigningKey>,
+    door: Arc<Door>,
+    /// How agents of this process prove who they are.
+    insiders: Insiders,
+    access: Access,
+}
+
+impl Base {
+    async fn lay(config: &Config) -> Result<Self, Error> {
+        let insiders = Insiders::new().map_err(door::Error::from)?;
+        let door = Arc::new(door::build(&config.access)?.insiders(insiders.clone()));
+        let key = config.signing_key.as_deref();
+        let signer = key.map(signing::read).transpose()?;
+        let listener = Listener::bind(config.listen, listening::options(config)?).await?;
+        let (scheme, authority) = match &config.public_url {
+            Some(url) => (url.scheme().to_owned(), url.authority()),
+            None => (listener.scheme().to_owned(), listener.address().to_string()),
+        };
+        let url = format!("{scheme}://{authority}");
+        let store = open(config, &format!("the server {url}")).await?;
+        Ok(Self {
+            listener,
+            store,
+            offers: offers(&config.bindings),
+            address: Address {
+                encrypted: scheme == "https",
+                authority,
+                tenant: None,
+            },
+            url,
+            signer,
+            door,
+            insiders,
+            access: config.access.clone(),
+        })
+    }
+
+    /// Where this process is reached from this machine.
+    fn itself(&self) -> Address {
+        let mut address = self.listener.address();
+        if address.ip().is_unspecified() {
+            address.set_ip(match address.ip() {
+                IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+                IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+            });
+        }
+        Address {
+            encrypted: self.listener.scheme() == "https",
+            authority: address.to_string(),
+            tenant: None,
+        }
+    }
+
+    /// Writes into a card where its agent is reached, and what its callers prove themselves with.
+    fn declare(&self, card: &mut AgentCard, tenant: Option<&str>) {
+        let address = Address {
+            tenant: tenant.map(str::to_owned),
+            ..self.address.clone()
+        };
+        binding::declare(card, &self.offers, &address);
+        door::declare(&self.access, card);
+    }
+
+    fn sign(&self, card: &mut AgentCard) -> Result<(), Error> {
+        match &self.signer {
+            Some(key) => Ok(key.sign_card(card).map_err(signing::Error::Make)?),
+            None => Ok(()),
+        }
+    }
+
+    /// What is around agents that have no life of their own.
+    fn around(&self, config: &Config, agents: &Agents) -> Result<Around, Error> {
+        let model = agents.first().model();
+        let reader = model.filter(|_| config.models.reads_memory);
+        Ok(Around {
+            memory: memory(config, self.store.clone(), reader.cloned())?,
+            lives: None,
+            more: Router::new(),
+            serve_mcp: mcp::as_it_is,
+        })
+    }
+
+    async fn build(
+        self,
+        config: &Config,
+        mut served: a2a::server::Config,
+        agents: Agents,
+        around: Around,
+    ) -> Result<Server, Error> {
+        agents.claim()?;
+        let Around {
+            memory,
+            lives,
+            more,
+            serve_mcp,
+        } = around;
+        limit(config, &mut served);
+        let cards = [Some(&mut served.card), served.extended_card.as_mut()];
+        for card in cards.into_iter().flatten() {
+            self.sign(card)?;
+        }
+        if let Some(key) = &self.signer {
+            tracing::info!(key = key.id(), "the card is signed");
+        }
+        let agent = agents.first();
+        match agent.model() {
+            Some(model) => tracing::info!(model = model.name(), "there is a language model"),
+            None => tracing::info!("there is no language model"),
+        }
+        let card = served.card.clone();
+        let limits = served.limits.clone();
+        let tasks =
+            a2a::Server::start(served, Arc::new(agents.clone()), self.store.clone()).await?;
+        if let Some(lives) = &lives {
+            lives.serve(&tasks);
+        }
+        let site = Site {
+            config,
+            url: &self.url,
+            door: self.door.clone(),
+            stopping: CancellationToken::new(),
+        };
+
+        let wire = Wire::new(Arc::new(tasks.clone()), limits);
+        let sockets = wire.tasks.clone();
+        let metrics = metrics::routes(wire.metrics.clone());
+        let served = Served {
+            agent,
+            card: &card,
+            below: "",
+        };
+        let (mut router, session) = self.wires(&served, wire.clone(), &site, serve_mcp)?;
+        let mut sessions = vec![session];
+        if lives.is_some() {
+            // Whoever knows its id finds it there, too.
+            let below = binding::below(DEFAULT_AGENT);
+            let served = Served {
+                below: &below,
+                ..served
+            };
+            let (routes, session) = self.wires(&served, wire.clone(), &site, serve_mcp)?;
+            router = router.nest(&below, routes);
+            sessions.push(session);
+        }
+        for (id, agent) in agents.others() {
+            let mut card = agent.card();
+            self.declare(&mut card, Some(id));
+            self.sign(&mut card)?;
+            let below = binding::below(id);
+            let wire = Wire {
+                service: Arc::new(Tenant::new(wire.service.clone(), id, card.clone())),
+                ..wire.clone()
+            };
+            let served = Served {
+                agent,
+                card: &card,
+                below: &below,
+            };
+            let (routes, session) = self.wires(&served, wire, &site, serve_mcp)?;
+            router = router.nest(&below, routes);
+            sessions.push(session);
+        }
+
+        let deprecated = BINDINGS
+            .iter()
+            .filter(|it| self.offers.get(it) == Offer::Deprecated);
+        let deprecated: Vec<_> = deprecated.map(|binding| binding.name).collect();
+        let page = Page::of(&card, self.address.encrypted, &deprecated).beside(&self.url);
+        // The page, the sign of life and the card are for everybody. Bindings ask in their own words who calls.
+        let operator = operator::routes(tasks.clone());
+        let known = agents.clone();
+        let rights =
+            Rights::everybody(DEFAULT_AGENT).only(move |caller, agent| known.is_for(agent, caller));
+        let people = workspace::api::memory::routes(memory.clone(), rights.clone());
+        let mut operator = operator;
+        if let Some(lives) = &lives {
+            // What an agent was asked and did is everybody's: not for each of them to see.
+            let living = workspace::api::agent::routes(lives.household().clone(), rights);
+            operator = operator.merge(living);
+        }
+        let router = page::routes(&page)
+            .merge(router)
+            .merge(door::behind(
+                &self.door,
+                None,
+                metrics.merge(more).merge(people),
+            ))
+            .merge(door::behind(&self.door, Some(door::OPERATOR), operator));
+
+        let bindings: Vec<_> = card
+            .supported_interfaces
+            .iter()
+            .filter(|it| it.protocol_version == binding::VERSION)
+            .map(|it| &*it.protocol_binding)
+            .collect();
+        let data = match &config.data {
+            Data::Folder(folder) => folder.display().to_string(),
+            Data::Memory => "memory".to_owned(),
+        };
+        let bindings = bindings.join(", ");
+        tracing::info!(url = self.url, data, bindings, agent = card.name, "serving");
+        Ok(Server {
+            listener: self.listener,
+            router: page::with_fallbacks(router),
+            tasks,
+            agents,
+            sockets,
+            sessions,
+            memory,
+            lives,
+            url: self.url,
+        })
+    }
+}
+
+/// What is around the agents of a server.
+struct Around {
+    memory: Memory,
+    lives: Option<Lives>,
+    /// Routes besides those that every server has.
+    more: Router,
+    serve_mcp: mcp::Serve,
+}
+
+/// An agent, and where its paths begin.
+struct Served<'a> {
+    agent: &'a Agent,
+    card: &'a AgentCard,
+    below: &'a str,
+}
+
+impl Base {
+    /// Every way to one agent, from where its paths begin.
+    fn wires(
+        &self,
+        served: &Served<'_>,
+        mut wire: Wire,
+        site: &Site<'_>,
+        serve_mcp: mcp::Serve,
+    ) -> Result<(Router, ::mcp::Http), Error> {
+        let Served { agent, card, below } = served;
+        let url = format!("{}{below}", self.url);
+        let callers = agent.manifest().access.callers.as_deref();
+        wire.door = door::of_agent(&self.door, callers)?;
+        let service = wire.service.clone();
+        let handler = mcp::handler(site.config, agent, service, &site.stopping)?;
+        let site = Site {
+            door: wire.door.clone(),
+            ..site.clone()
+        };
+        let sessions = serve_mcp(&site, handler);
+        let routes = binding::card::routes(card)
+            .merge(binding::routes(&wire, &self.offers))
+            .merge(acp::routes(wire, agent.skills().clone(), &url))
+            .merge(sessions.routes());
+        Ok((routes, sessions))
+    }
+}

@@ -1,0 +1,95 @@
+//! What servers and commands are made of, each from the configuration.
+
+use std::sync::Arc;
+
+use ::memory::Memory;
+use ::tools::Project;
+use a2a::binding::Offers;
+use a2a::server::{TABLES, Targets};
+use model::Model;
+use skill::Registry;
+use store::{Store, Table};
+
+use crate::config::{Bindings, Config, Data};
+use crate::error::Error;
+use crate::listen;
+use crate::serve::models;
+
+/// The data of a server, or of a command that does something to it.
+pub(crate) async fn open(config: &Config, holder: &str) -> Result<Store, Error> {
+    let tables: Vec<&'static Table> = [TABLES, ::memory::TABLES, ::agent::TABLES].concat();
+    let Data::Folder(folder) = &config.data else {
+        return Ok(Store::memory(&tables));
+    };
+    let mut options = store::Options::new(folder)
+        .tables(&tables)
+        .durability(config.store.durability);
+    options.holder = holder.to_owned();
+    options.max_bytes = config.store.max_bytes;
+    options.commit_delay = config.store.commit_delay;
+    let opened = tokio::task::spawn_blocking(move || Store::open(&options)).await;
+    Ok(opened.expect("opening a store does not panic")?)
+}
+
+/// What agents remember in a store, with the embedder that is configured or at hand.
+pub(crate) fn memory(
+    config: &Config,
+    store: Store,
+    reader: Option<Arc<dyn Model>>,
+) -> Result<Memory, Error> {
+    let folder = match &config.data {
+        Data::Folder(folder) => Some(folder.as_path()),
+        Data::Memory => None,
+    };
+    let embedder = models::embedder(&config.models, folder)?;
+    if let Some(embedder) = &embedder {
+        tracing::info!(embedder = embedder.name(), "memory compares meanings");
+    }
+    let options = ::memory::Options {
+        embedder,
+        reader,
+        ..::memory::Options::default()
+    };
+    Ok(Memory::open(store, options))
+}
+
+/// The bindings that are offered.
+pub(super) fn offers(bindings: &Bindings) -> Offers {
+    let mut offers = Offers::default();
+    for (key, offer) in bindings.all() {
+        offers.set(key, offer).expect("these bindings are built in");
+    }
+    offers
+}
+
+/// What the configuration says about tasks.
+pub(super) fn limit(config: &Config, served: &mut a2a::server::Config) {
+    if config.push_private {
+        served.push_targets = Targets::Any;
+    }
+    let limits = &mut served.limits;
+    limits.max_body = config.limits.max_body;
+    // The listener watches over bodies, pauses included.
+    limits.body_time = listen::Limits::default().body_total;
+    limits.max_running = config.limits.max_running;
+    limits.push_attempts = config.push_attempts;
+    limits.cancel_grace = config.limits.cancel_grace;
+    limits.retention.max_age = config.store.keep_for;
+    limits.retention.max_count = config.store.keep_count;
+    limits.retention.compact_after = config.store.compact_after;
+}
+
+/// What agents can do with the files of the workspace.
+pub(super) fn files(config: &Config) -> Result<Registry, Error> {
+    let folder = match (&config.workspace, &config.data) {
+        (Some(folder), _) => folder.clone(),
+        (None, Data::Folder(data)) => data.join("workspace"),
+        // Nothing is kept, and so there is no place for files.
+        (None, Data::Memory) => return Ok(Registry::new()),
+    };
+    let project = Project::open(&folder)?;
+    if config.workspace.is_none() {
+        project.welcome()?;
+    }
+    Ok(::tools::skills(&project)?)
+}

@@ -1,0 +1,41 @@
+//! The models of the configuration, and the weights of those that run in the server.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use model::layer::{Budget, Budgeted, Retry, Timed};
+use model::provider::{Embedder as Remote, Provider};
+use model::{Embed, Model};
+
+use crate::config::models::{Embedder, Models};
+
+pub(crate) mod weights;
+
+/// The language model, with its limits laid around it. Nobody is asked yet.
+pub(crate) fn model(models: &Models) -> Result<Option<Arc<dyn Model>>, model::Error> {
+    let Some(endpoint) = &models.model else {
+        return Ok(None);
+    };
+    let provider: Arc<dyn Model> = Arc::new(Provider::new(endpoint.clone())?);
+    let timed: Arc<dyn Model> = Arc::new(Timed::new(provider, models.times));
+    let budget = Arc::new(Budget::new(models.allowance));
+    let paid: Arc<dyn Model> = Arc::new(Budgeted::new(timed, models.price, budget));
+    Ok(Some(Arc::new(Retry::new(paid, models.patience))))
+}
+
+/// The embedder. Where none is configured it is the local one, if it can be used and its weights are in this
+/// folder of data.
+pub(crate) fn embedder(
+    models: &Models,
+    data: Option<&Path>,
+) -> Result<Option<Arc<dyn Embed>>, model::Error> {
+    let endpoint = match &models.embedder {
+        Some(Embedder::None) => return Ok(None),
+        Some(Embedder::Local(name)) => return weights::open(name, data).map(Some),
+        Some(Embedder::Provider(endpoint)) => endpoint,
+        None => return weights::open_usual(data),
+    };
+    let remote: Arc<dyn Embed> = Arc::new(Remote::new(endpoint.clone())?);
+    let timed: Arc<dyn Embed> = Arc::new(Timed::new(remote, models.times));
+    Ok(Some(Arc::new(Retry::new(timed, models.patience))))
+}
