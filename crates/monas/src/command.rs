@@ -39,7 +39,7 @@ mod tests;
 
 /// What the user asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Command {
+pub(crate) enum Command {
     /// Serve the agent.
     Serve(Config),
     /// Serve the agent that conformance suites and measurements drive.
@@ -68,7 +68,7 @@ pub enum Command {
 
 impl Command {
     /// Reads the command line and what stands behind it.
-    pub fn read(
+    pub(crate) fn read(
         arguments: impl IntoIterator<Item = OsString>,
         environment: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, Refused> {
@@ -128,7 +128,7 @@ impl Command {
     }
 
     /// The configuration of the server, when it is one.
-    pub fn config(&self) -> Option<&Config> {
+    pub(crate) fn config(&self) -> Option<&Config> {
         match self {
             Self::Serve(config) | Self::Sut(config, _) | Self::Mcp(config) => Some(config),
             _ => None,
@@ -138,7 +138,7 @@ impl Command {
 
 /// Why there is no command: the user asked for help, or asked for something that is not there.
 #[derive(Debug, thiserror::Error)]
-pub enum Refused {
+pub(crate) enum Refused {
     /// The command line cannot be read, or asks for help.
     #[error(transparent)]
     Usage(#[from] clap::Error),

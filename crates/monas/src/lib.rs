@@ -12,7 +12,7 @@
 //! - [`sut`]: the agent that conformance suites drive
 
 pub mod app;
-pub mod command;
+mod command;
 pub mod config;
 mod error;
 pub mod listen;

@@ -19,7 +19,7 @@ use crate::signals::Signals;
 
 /// Does what the command line asks for. What it returns is what the process ends with: 0 when it was
 /// told to stop and did, 1 when it failed, 2 when what the user wrote makes no sense.
-pub fn main(app: App) -> ExitCode {
+pub(crate) fn main(app: App) -> ExitCode {
     let command = match Command::read(std::env::args_os(), |name| std::env::var(name).ok()) {
         Ok(command) => command,
         Err(Refused::Usage(usage)) => {

@@ -21,9 +21,9 @@ mod files_tests;
 pub(super) mod flags;
 pub(super) mod print;
 
-pub use arguments::{Action, Request};
+pub(crate) use arguments::{Action, Request};
 pub(crate) use arguments::{commands, read};
-pub use flags::{Output, Secret};
+pub(crate) use flags::Secret;
 
 use failure::Failure;
 use print::Printer;

@@ -12,7 +12,7 @@ use crate::error::Error;
 
 /// What is asked about an agent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub(crate) struct Asked {
     what: What,
     whose: Whose,
 }

@@ -23,7 +23,7 @@ const LINES: usize = 2000;
 
 /// What is asked of a memory.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub(crate) struct Asked {
     what: What,
     whose: Whose,
 }

@@ -21,7 +21,7 @@ mod pull_tests;
 
 /// What is asked about models.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub(crate) struct Asked {
     config: Config,
     what: What,
 }

@@ -17,7 +17,7 @@ use super::client::print::Printer;
 
 /// What to say, and how to hear of the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sending {
+pub(crate) struct Sending {
     /// The text; `-` is standard input.
     pub(super) text: Option<String>,
     pub(super) files: Vec<String>,

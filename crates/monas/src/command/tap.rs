@@ -16,21 +16,21 @@ use crate::listen::{Beyond, Error};
 mod session;
 mod upstream;
 
+pub(crate) use upstream::Upstream;
 pub(crate) use upstream::tls;
-pub use upstream::{NotAnAddress, Upstream};
 
 /// What to tap, and where clients come to be tapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub(crate) struct Options {
     /// The server.
-    pub upstream: Upstream,
+    pub(crate) upstream: Upstream,
     /// Where to listen.
-    pub listen: SocketAddr,
+    pub(crate) listen: SocketAddr,
 }
 
 /// A tap that listens.
 #[derive(Debug)]
-pub struct Tap {
+pub(crate) struct Tap {
     listener: TcpListener,
     address: SocketAddr,
     upstream: Upstream,
@@ -38,7 +38,7 @@ pub struct Tap {
 
 impl Tap {
     /// Listens, on a loopback address only: whoever reaches the tap reaches the server behind it.
-    pub async fn bind(options: &Options) -> Result<Self, Error> {
+    pub(crate) async fn bind(options: &Options) -> Result<Self, Error> {
         let address = options.listen;
         if !address.ip().is_loopback() {
             return Err(Error::NotLoopback(address, Beyond::Never));
@@ -53,12 +53,12 @@ impl Tap {
     }
 
     /// Where clients connect to instead of to the server; any path will do.
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("ws://{}", self.address)
     }
 
     /// Taps until `stop`; every line for the user goes to `say`.
-    pub async fn run(
+    pub(crate) async fn run(
         self,
         say: impl Fn(&str) + Send + Sync + 'static,
         stop: impl Future<Output = ()>,

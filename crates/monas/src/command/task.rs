@@ -19,7 +19,7 @@ use super::client::print::{self, Printer};
 
 /// What to do with a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TaskAction {
+pub(crate) enum TaskAction {
     /// Show it.
     Get {
         /// Which one.
@@ -41,7 +41,7 @@ pub enum TaskAction {
 
 /// Which tasks to show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listing {
+pub(crate) struct Listing {
     pub(super) context: Option<String>,
     pub(super) status: Option<String>,
     pub(super) size: Option<i32>,
@@ -50,7 +50,7 @@ pub struct Listing {
 
 /// What to write, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Download {
+pub(crate) struct Download {
     pub(super) id: String,
     pub(super) artifact: Option<String>,
     pub(super) folder: PathBuf,
@@ -59,7 +59,7 @@ pub struct Download {
 
 /// What to do with webhooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PushAction {
+pub(crate) enum PushAction {
     /// Make one.
     Set {
         /// Where it is.

@@ -11,7 +11,7 @@ use crate::serve::operator::{DEAD, REPLAY};
 
 /// What is asked of a running server.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub(crate) struct Asked {
     server: Server,
     what: What,
     json: bool,

@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::listen::{self, Listener};
 use crate::serve::agents::Agents;
 use crate::serve::agents::DEFAULT_AGENT;
-use crate::serve::agents::host::{Lives, Reach};
+use crate::serve::agents::host::{AgentHost, Reach};
 use crate::serve::demo;
 use crate::serve::mcp::{self, Site};
 use crate::serve::page::{self, Page};
@@ -55,7 +55,7 @@ pub struct Server {
     /// What agents remember.
     memory: Memory,
     /// Those that live.
-    lives: Option<Lives>,
+    host: Option<AgentHost>,
     url: String,
 }
 
@@ -76,12 +76,12 @@ impl Server {
             offers: base.offers.clone(),
             insiders: base.insiders.clone(),
         };
-        let (agents, memory, lives) = raise(config, &base.store, Some(reach), app).await?;
+        let (agents, memory, host) = raise(config, &base.store, Some(reach), app).await?;
         let mut card = agents.first().card();
         base.declare(&mut card, None);
         let around = Around {
             memory,
-            lives: Some(lives),
+            host: Some(host),
             more: Router::new(),
             serve_mcp: mcp::as_it_is,
         };
@@ -169,8 +169,8 @@ impl Server {
         let serving = self.listener.serve(self.router, stop.cancelled());
         tokio::join!(serving, stopping);
         self.tasks.halt().await;
-        if let Some(lives) = &self.lives {
-            lives.close().await;
+        if let Some(host) = &self.host {
+            host.close().await;
         }
         self.memory.close().await;
         self.tasks.stop().await;
@@ -184,15 +184,15 @@ async fn raise(
     store: &Store,
     reach: Option<Reach>,
     app: App,
-) -> Result<(Agents, Memory, Lives), Error> {
+) -> Result<(Agents, Memory, AgentHost), Error> {
     let plans = app.plans(config)?;
     let model = plans.iter().find_map(|plan| plan.options.model.clone());
     let reader = model.clone().filter(|_| config.models.reads_memory);
     let memory = memory(config, store.clone(), reader)?;
     let files = files(config)?;
-    let lives = Lives::begin(store.clone(), memory.clone(), model, files, reach);
-    let agents = lives.raise(plans).await?;
-    Ok((agents, memory, lives))
+    let host = AgentHost::begin(store.clone(), memory.clone(), model, files, reach);
+    let agents = host.raise(plans).await?;
+    Ok((agents, memory, host))
 }
 
 /// What every server stands on.
@@ -278,7 +278,7 @@ impl Base {
         let reader = model.filter(|_| config.models.reads_memory);
         Ok(Around {
             memory: memory(config, self.store.clone(), reader.cloned())?,
-            lives: None,
+            host: None,
             more: Router::new(),
             serve_mcp: mcp::as_it_is,
         })
@@ -294,7 +294,7 @@ impl Base {
         agents.claim()?;
         let Around {
             memory,
-            lives,
+            host,
             more,
             serve_mcp,
         } = around;
@@ -315,8 +315,8 @@ impl Base {
         let limits = served.limits.clone();
         let tasks =
             a2a::Server::start(served, Arc::new(agents.clone()), self.store.clone()).await?;
-        if let Some(lives) = &lives {
-            lives.serve(&tasks);
+        if let Some(host) = &host {
+            host.serve(&tasks);
         }
         let site = Site {
             config,
@@ -335,7 +335,7 @@ impl Base {
         };
         let (mut router, session) = self.wires(&served, wire.clone(), &site, serve_mcp)?;
         let mut sessions = vec![session];
-        if lives.is_some() {
+        if host.is_some() {
             // Whoever knows its id finds it there, too.
             let below = binding::below(DEFAULT_AGENT);
             let served = Served {
@@ -377,9 +377,9 @@ impl Base {
             Rights::everybody(DEFAULT_AGENT).only(move |caller, agent| known.is_for(agent, caller));
         let people = workspace::api::memory::routes(memory.clone(), rights.clone());
         let mut operator = operator;
-        if let Some(lives) = &lives {
+        if let Some(host) = &host {
             // What an agent was asked and did is everybody's: not for each of them to see.
-            let living = workspace::api::agent::routes(lives.household().clone(), rights);
+            let living = workspace::api::agent::routes(host.household().clone(), rights);
             operator = operator.merge(living);
         }
         let router = page::routes(&page)
@@ -411,7 +411,7 @@ impl Base {
             sockets,
             sessions,
             memory,
-            lives,
+            host,
             url: self.url,
         })
     }
@@ -420,7 +420,7 @@ impl Base {
 /// What is around the agents of a server.
 struct Around {
     memory: Memory,
-    lives: Option<Lives>,
+    host: Option<AgentHost>,
     /// Routes besides those that every server has.
     more: Router,
     serve_mcp: mcp::Serve,

@@ -9,15 +9,15 @@ use crate::command::task::{Download, Listing, PushAction, TaskAction};
 
 /// What is asked of an agent, and how to reach it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub(crate) struct Request {
     pub(crate) options: Options,
     /// What to do.
-    pub action: Action,
+    pub(crate) action: Action,
 }
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub(crate) enum Action {
     /// The agent's card.
     Card,
     /// To say something.

@@ -21,7 +21,7 @@ use crate::config::duration;
 
 /// How answers are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Output {
+pub(crate) enum Output {
     /// For people.
     #[default]
     Text,
@@ -31,7 +31,7 @@ pub enum Output {
 
 /// What is never shown.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub(crate) struct Secret(String);
 
 impl Secret {
     pub(crate) fn new(text: String) -> Self {

@@ -21,7 +21,7 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// The address of a server: `ws://` or `wss://`.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Upstream {
+pub(crate) struct Upstream {
     uri: Uri,
     host: String,
     port: u16,
@@ -31,7 +31,7 @@ pub struct Upstream {
 /// It is no address of a WebSocket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected an address that begins with ws:// or wss://, such as ws://127.0.0.1:8080/rpc")]
-pub struct NotAnAddress;
+pub(crate) struct NotAnAddress;
 
 impl FromStr for Upstream {
     type Err = NotAnAddress;

@@ -32,7 +32,7 @@ use crate::serve::agents::DEFAULT_AGENT;
 const TICK: Duration = Duration::from_secs(5);
 
 /// The agents of a server that live.
-pub(crate) struct Lives {
+pub(crate) struct AgentHost {
     household: Household,
     memory: Memory,
     /// What they can do with files.
@@ -51,7 +51,7 @@ pub(crate) struct Reach {
     pub(crate) insiders: Insiders,
 }
 
-impl Lives {
+impl AgentHost {
     /// Nobody lives yet. Agents that cannot be reached cannot ask each other.
     pub(crate) fn begin(
         store: Store,
@@ -174,9 +174,9 @@ impl Lives {
     }
 }
 
-impl std::fmt::Debug for Lives {
+impl std::fmt::Debug for AgentHost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Lives")
+        f.debug_struct("AgentHost")
             .field("household", &self.household)
             .finish_non_exhaustive()
     }

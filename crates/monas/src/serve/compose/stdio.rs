@@ -21,8 +21,8 @@ pub async fn serve_stdio(
     let store = open(config, "the server on standard input").await?;
     let (agents, life) = if app.lives() {
         // Nobody can be reached here, so agents of this process cannot ask each other.
-        let (agents, memory, lives) = raise(config, &store, None, app).await?;
-        (agents, Some((memory, lives)))
+        let (agents, memory, host) = raise(config, &store, None, app).await?;
+        (agents, Some((memory, host)))
     } else {
         (app.agent(config).await?.into(), None)
     };
@@ -31,8 +31,8 @@ pub async fn serve_stdio(
     let mut served = a2a::server::Config::new(agent.card());
     limit(config, &mut served);
     let tasks = a2a::Server::start(served, Arc::new(agent.clone()), store).await?;
-    if let Some((_, lives)) = &life {
-        lives.serve(&tasks);
+    if let Some((_, host)) = &life {
+        host.serve(&tasks);
     }
     let stopping = CancellationToken::new();
     let handler = mcp::handler(config, agent, Arc::new(tasks.clone()), &stopping)?;
@@ -46,8 +46,8 @@ pub async fn serve_stdio(
         }
     };
     tasks.halt().await;
-    if let Some((memory, lives)) = life {
-        lives.close().await;
+    if let Some((memory, host)) = life {
+        host.close().await;
         memory.close().await;
     }
     tasks.stop().await;
