@@ -1,5 +1,5 @@
-//! Who answers a command about data: while a server runs on it, that server, which the lock on the folder names;
-//! otherwise the data is opened here, and the same routes answer.
+//! The backend of the commands that read or change an agent's data (`memory`, `law`, `why`): the running server that
+//! holds the data folder, or the store opened in this process. Both answer the same requests with the same routes.
 
 use agent::{Household, Parts};
 use axum::Router;
@@ -18,20 +18,21 @@ use crate::error::Error;
 use crate::serve::agents::DEFAULT_AGENT;
 use crate::serve::compose;
 
-/// Whose data a command is about, who asks, and how the answer is printed: what such commands have in common.
+/// The flags that commands about data have in common.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Whose {
-    /// The agent; none is the default one.
+pub(crate) struct DataOptions {
+    /// None stands for the default agent.
     pub(crate) agent: Option<String>,
-    /// The answer is printed as it is.
+    /// Print the reply as JSON instead of text.
     pub(crate) json: bool,
     bearer: Option<Secret>,
-    /// Where the data is.
+    /// Names the data folder.
     config: Config,
 }
 
-impl Whose {
-    /// A command with the arguments for it; `settings` are the flags of the server that say where the data is.
+impl DataOptions {
+    /// Adds these flags to a command. `settings` are the flags of the server; of them only `--data` and `--config`
+    /// are shown in its help.
     pub(crate) fn arguments(command: clap::Command, settings: &[Arg]) -> clap::Command {
         let text = |name: &'static str, value: &'static str, help: &'static str| {
             Arg::new(name).long(name).value_name(value).help(help)
@@ -56,7 +57,7 @@ impl Whose {
         ])
     }
 
-    /// What the matches of such a command say.
+    /// Reads the flags that [`Self::arguments`] added.
     pub(crate) fn read(
         matches: &ArgMatches,
         config: Config,
@@ -73,13 +74,14 @@ impl Whose {
     }
 }
 
-impl Whose {
-    /// That there is data to look at, for those who only look.
-    pub(crate) fn is_there(&self) -> Result<(), Error> {
+impl DataOptions {
+    /// Fails if the data folder does not exist. Commands that only read call it first: opening the store would create
+    /// the folder.
+    pub(crate) fn require_data(&self) -> Result<(), Error> {
         match &self.config.data {
             Data::Folder(folder) if !folder.exists() => {
                 let server = folder.display().to_string();
-                let problem = "there is no such folder".to_owned();
+                let problem = "no such folder".to_owned();
                 Err(Failure::Unreachable { server, problem }.into())
             }
             _ => Ok(()),
@@ -87,12 +89,28 @@ impl Whose {
     }
 }
 
-/// Who answers.
-pub(crate) enum Site {
-    /// The server that has the data open.
-    There(Server),
-    /// We do.
-    Here {
+/// What answers the requests of a command about data.
+///
+/// A data folder has one owner at a time: the store takes a lock on it, and the lock file names its owner. So
+/// [`Backend::open`] first tries to open the store itself. If that succeeds no server is running, and this process
+/// builds the routes of `/api/memory` and `/api/agent` over the opened store and calls them without a network. If the
+/// folder is in use, the text in the lock names the address of the server that holds it, and requests go there over
+/// HTTP, with the bearer token of the command line. There is no third way: a folder held by something that has no
+/// address (another command, a server on standard input) is reported as in use.
+///
+/// A command therefore never needs to know which of the two it talks to: it sends a method, a path and a body, and gets
+/// the reply of the same handler. Rights differ: a process that can open the files may do everything, so
+/// the opened store asks for no credentials, while the running server applies its access rules.
+///
+/// [`Backend::close`] must be called at the end, also after a failed request: it stops the agents, then the memory, then
+/// the store. In another order the memory would write into a closed store. Dropping the backend without it can
+/// lose what the memory has not yet written.
+///
+/// Reading the files beside a running server would be simpler, but SQLite's lock and our in-memory indexes
+/// allow one process at a time.
+pub(crate) enum Backend {
+    RunningServer(Server),
+    OpenedStore {
         router: Router,
         memory: Memory,
         household: Household,
@@ -100,19 +118,19 @@ pub(crate) enum Site {
     },
 }
 
-impl Site {
-    /// Whoever has the data.
-    pub(crate) async fn find(whose: &Whose) -> Result<Self, Error> {
-        let Whose { config, bearer, .. } = whose;
+impl Backend {
+    /// Opens the store, or finds the server that holds it.
+    pub(crate) async fn open(options: &DataOptions) -> Result<Self, Error> {
+        let DataOptions { config, bearer, .. } = options;
         match compose::open(config, "a command").await {
             Ok(store) => {
                 let memory = compose::memory(config, store.clone(), None)?;
                 let household = Household::new(Parts::new(store.clone()).memory(memory.clone()));
-                // Who can open the data needs nobody's leave.
+                // A process that can open the files may do everything with them.
                 let rights = Rights::everybody(DEFAULT_AGENT);
                 let remembering = workspace::api::memory::routes(memory.clone(), rights.clone());
                 let living = workspace::api::agent::routes(household.clone(), rights);
-                Ok(Self::Here {
+                Ok(Self::OpenedStore {
                     router: remembering.merge(living),
                     memory,
                     household,
@@ -120,11 +138,11 @@ impl Site {
                 })
             }
             Err(Error::Store(store::Error::InUse { folder, by })) => {
-                // As the server wrote it when it took the folder.
+                // The server wrote its address into the lock when it took the folder.
                 let words = by.split_whitespace().filter(|word| word.contains("://"));
                 let address = words.filter_map(|word| word.parse::<Uri>().ok()).next();
                 match address {
-                    Some(address) => Ok(Self::There(Server {
+                    Some(address) => Ok(Self::RunningServer(Server {
                         address,
                         bearer: bearer.clone(),
                     })),
@@ -135,7 +153,7 @@ impl Site {
         }
     }
 
-    /// What is answered, as JSON.
+    /// Sends a request and reads the reply as JSON.
     pub(crate) async fn json(
         &self,
         method: Method,
@@ -143,10 +161,11 @@ impl Site {
         body: String,
     ) -> Result<Value, Error> {
         let text = self.text(method, path, body).await?;
-        serde_json::from_str(&text).map_err(|_| self.refused("it is no Monas".to_owned()))
+        serde_json::from_str(&text)
+            .map_err(|_| self.refused("the reply is not JSON; is it a Monas server?".to_owned()))
     }
 
-    /// What is answered, as it is.
+    /// Sends a request; gives the body of the reply.
     pub(crate) async fn text(
         &self,
         method: Method,
@@ -154,8 +173,8 @@ impl Site {
         body: String,
     ) -> Result<String, Error> {
         let (status, bytes) = match self {
-            Self::There(server) => exchange(server, method, path, body).await?,
-            Self::Here { router, .. } => answer(router.clone(), method, path, body).await?,
+            Self::RunningServer(server) => exchange(server, method, path, body).await?,
+            Self::OpenedStore { router, .. } => answer(router.clone(), method, path, body).await?,
         };
         let text = String::from_utf8_lossy(&bytes).into_owned();
         if status.is_success() {
@@ -163,20 +182,20 @@ impl Site {
         }
         let said: Value = serde_json::from_str(&text).unwrap_or_default();
         let message = said["error"]["message"].as_str().map(str::to_owned);
-        Err(self.refused(message.unwrap_or_else(|| format!("it answered {status}"))))
+        Err(self.refused(message.unwrap_or_else(|| format!("status {status}"))))
     }
 
     fn refused(&self, problem: String) -> Error {
         let server = match self {
-            Self::There(server) => server.address.to_string(),
-            Self::Here { .. } => "the data".to_owned(),
+            Self::RunningServer(server) => server.address.to_string(),
+            Self::OpenedStore { .. } => "the data".to_owned(),
         };
         Failure::Refused { server, problem }.into()
     }
 
-    /// Closes what was opened.
-    pub(crate) async fn leave(self) {
-        if let Self::Here {
+    /// Closes an opened store and what stands on it.
+    pub(crate) async fn close(self) {
+        if let Self::OpenedStore {
             memory,
             household,
             store,
@@ -190,7 +209,7 @@ impl Site {
     }
 }
 
-/// What our own routes answer.
+/// Calls a router in this process.
 async fn answer(
     mut router: Router,
     method: Method,

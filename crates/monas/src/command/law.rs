@@ -6,7 +6,7 @@ use axum::http::Method;
 use clap::{Arg, ArgMatches, value_parser};
 use serde_json::Value;
 
-use crate::command::backend::{Site, Whose};
+use crate::command::backend::{Backend, DataOptions};
 use crate::config::Config;
 use crate::error::Error;
 
@@ -14,7 +14,7 @@ use crate::error::Error;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Asked {
     what: What,
-    whose: Whose,
+    options: DataOptions,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +30,7 @@ enum What {
 
 /// The command lines; `settings` are the flags of the server that say where the data is.
 pub(crate) fn definitions(settings: &[Arg]) -> [clap::Command; 2] {
-    let common = |command| Whose::arguments(command, settings);
+    let common = |command| DataOptions::arguments(command, settings);
     let version = |name: &'static str, help: &'static str| {
         Arg::new(name)
             .long(name)
@@ -85,18 +85,18 @@ impl Asked {
         };
         Self {
             what,
-            whose: Whose::read(matches, config, environment),
+            options: DataOptions::read(matches, config, environment),
         }
     }
 
     /// Asks, and says each line of what there is to print.
     pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Error> {
-        self.whose.is_there()?;
-        let site = Site::find(&self.whose).await?;
-        let answer = site.json(Method::GET, &self.path(), String::new()).await;
-        site.leave().await;
+        self.options.require_data()?;
+        let backend = Backend::open(&self.options).await?;
+        let answer = backend.json(Method::GET, &self.path(), String::new()).await;
+        backend.close().await;
         let answer = answer?;
-        if self.whose.json {
+        if self.options.json {
             say(&answer.to_string());
             return Ok(());
         }
@@ -106,7 +106,7 @@ impl Asked {
 
     fn path(&self) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
-        if let Some(agent) = &self.whose.agent {
+        if let Some(agent) = &self.options.agent {
             query.append_pair("agent", agent);
         }
         let mut number = |name: &str, value: Option<u64>| {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use axum::http::Method;
 use serde_json::Value;
 
-use crate::command::backend::{Site, Whose};
+use crate::command::backend::{Backend, DataOptions};
 use crate::error::Error;
 
 mod arguments;
@@ -25,7 +25,7 @@ const LINES: usize = 2000;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Asked {
     what: What,
-    whose: Whose,
+    options: DataOptions,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -46,27 +46,27 @@ enum What {
 impl Asked {
     /// Asks, and says each line of what there is to print.
     pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Error> {
-        let site = Site::find(&self.whose).await?;
-        let done = self.ask(&site, say).await;
-        site.leave().await;
+        let backend = Backend::open(&self.options).await?;
+        let done = self.ask(&backend, say).await;
+        backend.close().await;
         done
     }
 
-    async fn ask(&self, site: &Site, say: impl Fn(&str) -> bool) -> Result<(), Error> {
+    async fn ask(&self, backend: &Backend, say: impl Fn(&str) -> bool) -> Result<(), Error> {
         match &self.what {
             What::Add(body) | What::Query(body) => {
                 let adds = matches!(self.what, What::Add(_));
                 let path = format!("/api/memory/{}", if adds { "store" } else { "query" });
                 let mut body = body.clone();
-                if let Some(agent) = &self.whose.agent {
+                if let Some(agent) = &self.options.agent {
                     body["agent"] = agent.as_str().into();
                 }
-                let answer = site.json(Method::POST, &path, body.to_string()).await?;
+                let answer = backend.json(Method::POST, &path, body.to_string()).await?;
                 let show = if adds { show::added } else { show::found };
                 self.say(&answer, show, say);
             }
             What::Audit => {
-                let answer = site
+                let answer = backend
                     .json(Method::GET, &self.path("audit", ""), String::new())
                     .await?;
                 self.say(&answer, show::audit, say);
@@ -74,7 +74,7 @@ impl Asked {
             What::Export { cypher } => {
                 let format = if *cypher { "cypher" } else { "jsonl" };
                 let path = self.path("export", format);
-                let text = site.text(Method::GET, &path, String::new()).await?;
+                let text = backend.text(Method::GET, &path, String::new()).await?;
                 text.lines().all(say);
             }
             What::Import(path) => {
@@ -86,7 +86,7 @@ impl Asked {
                 let mut sum = [0, 0];
                 for lines in lines.chunks(LINES) {
                     let path = self.path("import", "");
-                    let answer = site.json(Method::POST, &path, lines.join("\n")).await?;
+                    let answer = backend.json(Method::POST, &path, lines.join("\n")).await?;
                     for (sum, name) in sum.iter_mut().zip(["imported", "known"]) {
                         *sum += answer[name].as_u64().unwrap_or_default();
                     }
@@ -100,7 +100,7 @@ impl Asked {
 
     fn path(&self, name: &str, format: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
-        if let Some(agent) = &self.whose.agent {
+        if let Some(agent) = &self.options.agent {
             query.append_pair("agent", agent);
         }
         if !format.is_empty() {
@@ -110,7 +110,7 @@ impl Asked {
     }
 
     fn say(&self, answer: &Value, show: fn(&Value) -> Vec<String>, say: impl Fn(&str) -> bool) {
-        if self.whose.json {
+        if self.options.json {
             say(&answer.to_string());
         } else {
             show(answer).iter().all(|line| say(line));

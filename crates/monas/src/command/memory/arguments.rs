@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, value_parser};
 use serde_json::{Value, json};
 
 use super::{Asked, What};
-use crate::command::backend::Whose;
+use crate::command::backend::DataOptions;
 use crate::config::Config;
 
 /// The command line of it; `settings` are the flags of the server that say where the data is.
@@ -16,7 +16,7 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
     let text = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).help(help)
     };
-    let common = |command| Whose::arguments(command, settings);
+    let common = |command| DataOptions::arguments(command, settings);
     let add = clap::Command::new("add")
         .about("Remember something: as an observation, or with a reason as a belief")
         .arg(
@@ -135,7 +135,7 @@ pub(crate) fn read(
     };
     Asked {
         what,
-        whose: Whose::read(matches, config, environment),
+        options: DataOptions::read(matches, config, environment),
     }
 }
 

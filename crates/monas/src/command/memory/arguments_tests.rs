@@ -25,7 +25,7 @@ fn an_addition_without_a_reason_is_an_observation() {
     ]);
     let body = json!({ "content": "Bob was here", "type": "", "metadata": { "speaker": "Ada" } });
     assert_eq!(asked.what, What::Add(body));
-    assert_eq!(asked.whose.agent.as_deref(), Some("scout"));
+    assert_eq!(asked.options.agent.as_deref(), Some("scout"));
 }
 
 #[test]
@@ -61,5 +61,5 @@ fn questions_have_a_mode_and_a_limit() {
         "json",
     ]);
     let body = json!({ "query": "where is Bob?", "mode": "local", "top_k": 3 });
-    assert_eq!((asked.what, asked.whose.json), (What::Query(body), true));
+    assert_eq!((asked.what, asked.options.json), (What::Query(body), true));
 }
