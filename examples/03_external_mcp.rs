@@ -49,12 +49,12 @@ async fn distance(way: Way) -> Result<u32, SkillError> {
 #[skill(tags = ["travel"], examples = ["Plan a journey from Riga to Tallinn"])]
 async fn plan(way: Way, ctx: Context) -> Result<String, SkillError> {
     let input = json!({ "from": way.from, "to": way.to });
-    let Reply::Done(Value::Number(distance)) = ctx.call("maps-distance", input).await? else {
+    let Reply::Done(Value::Number(km)) = ctx.call("maps-distance", input).await? else {
         return Err(SkillError::failed("The tool did not return a number."));
     };
-    let hours = distance.as_u64().unwrap_or_default().div_ceil(80);
+    let hours = km.as_u64().unwrap_or_default().div_ceil(80);
     Ok(format!(
-        "{} to {} is {distance} km, so {hours} hours.",
+        "{} to {} is {km} km, so {hours} hours.",
         way.from, way.to
     ))
 }
