@@ -4,6 +4,8 @@
 //!
 //! - `arguments`: what stands in the parentheses of `#[skill(...)]`, checked.
 //! - `function`: the implementation written from an async function.
+//! - `methods`: the implementation written from an `impl` block, for a skill with state.
+//! - `signature`: what both read from a signature, and the constant `SPEC` they write.
 //! - `input`: the derive for inputs.
 
 use proc_macro::TokenStream;
@@ -12,16 +14,22 @@ use syn::parse_macro_input;
 mod arguments;
 mod function;
 mod input;
+mod methods;
+mod signature;
 
-/// Makes a skill of an async function that takes its input and a `Context`.
+/// Makes a skill of an async function that takes its input and a `Context`, or of a type with a method `run`.
 ///
-/// The function becomes a value of its own name that implements `Skill`. Its documentation is the skill's
+/// A function becomes a value of its own name that implements `Skill`. Its documentation is the skill's
 /// description, unless `description` is given.
+///
+/// An `impl` block becomes the implementation of `Skill` for its type. It has an async method `run(&self, input,
+/// ctx)`, whose documentation is the description, and maybe `preview(&self, input)`, which returns
+/// `Result<Option<String>, SkillError>`.
 ///
 /// | argument | what it is |
 /// |---|---|
 /// | `tags = ["..."]`, `examples = ["..."]` | at least one each |
-/// | `id = "..."` | a lower-case DNS label; default: the name of the function, `_` as `-` |
+/// | `id = "..."` | a lower-case DNS label; default: the name of the function or type, `add_up` and `AddUp` as `add-up` |
 /// | `name = "..."` | for people; default: the words of the id |
 /// | `description = "..."` | what it does |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | what callers are told about it |
@@ -47,12 +55,33 @@ mod input;
 ///
 /// assert_eq!(add_up::SPEC.id.as_str(), "add-up");
 /// assert_eq!(add_up::SPEC.name, "Add up");
+///
+/// struct Discount {
+///     percent: f64,
+/// }
+///
+/// #[skill(tags = ["math"], examples = ["What do these cost today?"])]
+/// impl Discount {
+///     /// Adds prices and takes the discount off.
+///     async fn run(&self, input: Sum, _ctx: Context) -> Result<f64, SkillError> {
+///         Ok(input.numbers.iter().sum::<f64>() * (1.0 - self.percent / 100.0))
+///     }
+/// }
+///
+/// assert_eq!(Discount::SPEC.id.as_str(), "discount");
 /// ```
 #[proc_macro_attribute]
 pub fn skill(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = parse_macro_input!(arguments as arguments::Arguments);
-    let function = parse_macro_input!(item as syn::ItemFn);
-    function::expand(&arguments, function)
+    let expanded = match parse_macro_input!(item as syn::Item) {
+        syn::Item::Fn(function) => function::expand(&arguments, function),
+        syn::Item::Impl(block) => methods::expand(&arguments, block),
+        other => {
+            let problem = "a skill is an async function, or an `impl` block with a method `run`";
+            Err(syn::Error::new_spanned(other, problem))
+        }
+    };
+    expanded
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

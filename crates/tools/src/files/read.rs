@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skill::{Context, Id, OneOrMore, Reply, Skill, SkillError, SkillInput, Spec, Traits};
+use skill::{SkillError, SkillInput, skill};
 
 use crate::files::on_disk;
 use crate::path::ProjectPath;
@@ -58,25 +58,17 @@ impl FileRead {
     }
 }
 
-impl Skill for FileRead {
-    const SPEC: Spec = {
-        let mut traits = Traits::new();
-        traits.read_only = true;
-        traits.idempotent = true;
-        traits.replayable = true;
-        Spec::new(
-            Id::new("file-read"),
-            "Read a file",
-            "Reads a text file of the project, all of it or some of its lines.",
-            OneOrMore::new(&["files", "workspace"]),
-            OneOrMore::new(&["read README.md", "show me /project/src/main.rs"]),
-        )
-        .with(traits)
-    };
-    type Input = Read;
-    type Output = Content;
-
-    async fn run(&self, input: Read, _ctx: Context) -> Result<Reply<Content>, SkillError> {
+#[skill(
+    name = "Read a file",
+    tags = ["files", "workspace"],
+    examples = ["read README.md", "show me /project/src/main.rs"],
+    read_only,
+    idempotent,
+    replayable
+)]
+impl FileRead {
+    /// Reads a text file of the project, all of it or some of its lines.
+    async fn run(&self, input: Read) -> Result<Content, SkillError> {
         let project = self.0.clone();
         let lines = Lines::from(input.offset.unwrap_or(1)).take(input.limit.unwrap_or(LINES));
         let content = on_disk("read", move || {
@@ -92,8 +84,6 @@ impl Skill for FileRead {
                 hash: text.hash,
             })
         });
-        content.await.map(Reply::Done)
+        content.await
     }
 }
-
-const _: Spec = FileRead::SPEC;

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skill::{Context, Id, OneOrMore, Reply, Skill, SkillError, SkillInput, Spec, Traits};
+use skill::{SkillError, SkillInput, skill};
 use tokio_util::sync::CancellationToken;
 
 use crate::files::on_disk;
@@ -67,25 +67,17 @@ impl FileSearch {
     }
 }
 
-impl Skill for FileSearch {
-    const SPEC: Spec = {
-        let mut traits = Traits::new();
-        traits.read_only = true;
-        traits.idempotent = true;
-        traits.replayable = true;
-        Spec::new(
-            Id::new("file-search"),
-            "Search files",
-            "Looks for a text or a regular expression in the files of the project, except those that .gitignore excludes.",
-            OneOrMore::new(&["files", "search", "workspace"]),
-            OneOrMore::new(&["search for TODO", "search for fn main"]),
-        )
-        .with(traits)
-    };
-    type Input = Search;
-    type Output = Searched;
-
-    async fn run(&self, input: Search, _ctx: Context) -> Result<Reply<Searched>, SkillError> {
+#[skill(
+    name = "Search files",
+    tags = ["files", "search", "workspace"],
+    examples = ["search for TODO", "search for fn main"],
+    read_only,
+    idempotent,
+    replayable
+)]
+impl FileSearch {
+    /// Looks for a text or a regular expression in the files of the project, except those that .gitignore excludes.
+    async fn run(&self, input: Search) -> Result<Searched, SkillError> {
         let project = self.0.clone();
         // Dropping this future does not stop the blocking thread; the token tells it to stop.
         let unwanted = CancellationToken::new();
@@ -104,11 +96,9 @@ impl Skill for FileSearch {
                 incomplete: found.incomplete.map(|why| words(why).to_owned()),
             })
         });
-        searched.await.map(Reply::Done)
+        searched.await
     }
 }
-
-const _: Spec = FileSearch::SPEC;
 
 impl Search {
     fn query(self) -> Result<Query, crate::Error> {

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skill::{Context, Id, OneOrMore, Reply, Skill, SkillError, SkillInput, Spec, Traits};
+use skill::{SkillError, SkillInput, skill};
 
 use crate::files::on_disk;
 use crate::path::ProjectPath;
@@ -48,26 +48,18 @@ impl FileWrite {
     }
 }
 
-impl Skill for FileWrite {
-    const SPEC: Spec = {
-        let mut traits = Traits::new();
-        traits.approval = true;
-        traits.destructive = true;
-        traits.idempotent = true;
-        traits.replayable = true;
-        Spec::new(
-            Id::new("file-write"),
-            "Write a file",
-            "Writes a text file of the project, after a person has seen the diff and approved it.",
-            OneOrMore::new(&["files", "workspace"]),
-            OneOrMore::new(&["write \"rain\" into notes/today.md"]),
-        )
-        .with(traits)
-    };
-    type Input = Write;
-    type Output = Wrote;
-
-    async fn run(&self, input: Write, _ctx: Context) -> Result<Reply<Wrote>, SkillError> {
+#[skill(
+    name = "Write a file",
+    tags = ["files", "workspace"],
+    examples = ["write \"rain\" into notes/today.md"],
+    approval,
+    destructive,
+    idempotent,
+    replayable
+)]
+impl FileWrite {
+    /// Writes a text file of the project, after a person has seen the diff and approved it.
+    async fn run(&self, input: Write) -> Result<Wrote, SkillError> {
         let project = self.0.clone();
         let wrote = on_disk("write", move || {
             let path = ProjectPath::parse(&input.path)?;
@@ -86,7 +78,7 @@ impl Skill for FileWrite {
                 hash: written.hash,
             })
         });
-        wrote.await.map(Reply::Done)
+        wrote.await
     }
 
     async fn preview(&self, input: Write) -> Result<Option<String>, SkillError> {
@@ -97,5 +89,3 @@ impl Skill for FileWrite {
         diff.await.map(Some)
     }
 }
-
-const _: Spec = FileWrite::SPEC;
