@@ -11,11 +11,12 @@ use a2a::server::{Config, Server};
 use a2a::service::{Call, Service as _};
 use a2a::types::{Message, SendMessageRequest};
 use access::Principal;
+use agent::{Agent, Options};
 use agent::{Household, Parts, Profile};
 use memory::{Content, Memory};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use skill::{Agent, Manifest, Options, Registry, SkillError, SkillInput, skill};
+use skill::{Manifest, Registry, SkillError, SkillInput, skill};
 use store::{Store, Table};
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
@@ -80,8 +81,7 @@ async fn turns() -> Result<(), Box<dyn Error>> {
     }
     let mut options = Options::default();
     options.skills = skills.merge(&scout.skills())?;
-    options.mind = Some(scout.mind());
-    options.hooks = vec![scout.gate()];
+    options.resident = Some(scout.clone());
     let agent = Agent::create(Manifest::new("Scout"), options)?;
     let skills = agent.skills().clone();
     let server = Server::start(Config::new(agent.card()), Arc::new(agent), store.clone()).await?;

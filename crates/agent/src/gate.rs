@@ -1,11 +1,11 @@
 //! What every call of a skill passes, whoever makes it: a caller over any protocol, the agent, another skill. Here it
 //! waits for a person, if one has to agree.
 
-use futures_core::future::BoxFuture;
 use serde_json::Value;
-use skill::{Context, Definition, Hook, Reply, SkillError};
+use skill::{Context, Definition, QuestionAnswer, SkillError};
 
 use crate::approval::{self, Decision};
+use crate::call::CallState;
 use crate::context::Outcome as Came;
 use crate::event::{EffectId, Perceived, Verdict};
 use crate::monad::Outcome;
@@ -18,56 +18,14 @@ pub(crate) struct Gate {
     pub(crate) agent: Resident,
 }
 
-impl Hook for Gate {
-    fn before<'a>(
-        &'a self,
-        definition: &'a Definition,
-        input: &'a mut Value,
-        ctx: &'a Context,
-    ) -> BoxFuture<'a, Result<Option<Reply<Value>>, SkillError>> {
-        Box::pin(async move {
-            *input = self.pass(definition, input, ctx).await?;
-            Ok(None)
-        })
-    }
-
-    fn after<'a>(
-        &'a self,
-        definition: &'a Definition,
-        reply: Reply<Value>,
-        ctx: &'a Context,
-    ) -> BoxFuture<'a, skill::Outcome> {
-        Box::pin(async move {
-            let gave = text::in_words(&turn::words(&reply));
-            let gave = text::bounded(&gave, limits::LINE);
-            self.did(definition, Came::Gave(Value::String(gave)), ctx)
-                .await?;
-            Ok(reply)
-        })
-    }
-
-    fn on_error<'a>(
-        &'a self,
-        definition: &'a Definition,
-        error: SkillError,
-        ctx: &'a Context,
-    ) -> BoxFuture<'a, skill::Outcome> {
-        Box::pin(async move {
-            let why = text::bounded(&error.to_string(), limits::LINE);
-            let failed = Came::Failed(error.code().to_owned(), why);
-            self.did(definition, failed, ctx).await?;
-            Err(error)
-        })
-    }
-}
-
 impl Gate {
     /// The input that a call may be made with.
-    async fn pass(
+    pub(crate) async fn pass(
         &self,
         definition: &Definition,
         input: &Value,
         ctx: &Context,
+        state: &CallState,
     ) -> Result<Value, SkillError> {
         let skill = definition.id.clone();
         let place = format!("{}/{skill}#{}", ctx.scope(), ctx.count(&skill));
@@ -91,7 +49,7 @@ impl Gate {
                 Verdict::Ask => approval.ok_or_else(stopped)?,
             };
             let by = by.clone();
-            let next = match self.ask(approval, definition, input, ctx).await? {
+            let next = match self.ask(approval, definition, input, ctx, state).await? {
                 Some(decision) => Perceived::Decided {
                     approval,
                     decision,
@@ -105,15 +63,25 @@ impl Gate {
     }
 
     /// Tells the agent what came of a call that others have made. Of its own it hears anyway.
-    async fn did(
+    pub(crate) async fn did(
         &self,
         definition: &Definition,
-        outcome: Came,
+        outcome: &skill::Outcome,
         ctx: &Context,
     ) -> Result<(), SkillError> {
         if !ctx.scope().is_empty() {
             return Ok(());
         }
+        let outcome = match outcome {
+            Ok(reply) => {
+                let gave = text::in_words(&turn::words(reply));
+                Came::Gave(Value::String(text::bounded(&gave, limits::LINE)))
+            }
+            Err(error) => {
+                let why = text::bounded(&error.to_string(), limits::LINE);
+                Came::Failed(error.code().to_owned(), why)
+            }
+        };
         let did = Perceived::Did {
             turn: ctx.task_id(),
             skill: definition.id.clone(),
@@ -129,6 +97,7 @@ impl Gate {
         definition: &Definition,
         input: &Value,
         ctx: &Context,
+        state: &CallState,
     ) -> Result<Option<Decision>, SkillError> {
         let mut shown = preview(definition, input, ctx).await?;
         let question = |shown: &str| {
@@ -141,28 +110,30 @@ impl Gate {
         let mut asked = question(&shown);
         let ctx = ctx.scoped(&format!("approval-{approval}"));
         loop {
-            match ctx.ask_while(approval::form(), asked.clone()).await {
-                Ok(None) => return Ok(None),
-                Ok(Some(answer)) => match approval::decision(&answer, definition, input) {
-                    Ok(decision @ Decision::Approve(_)) => {
-                        // What was agreed to is what was shown.
-                        let now = preview(definition, input, &ctx).await?;
-                        if now == shown {
-                            return Ok(Some(decision));
+            let answered = state.ask_as(ctx.scope(), asked.clone(), approval::form(), true);
+            match answered.await? {
+                None => return Ok(None),
+                Some(QuestionAnswer::Given(answer)) => {
+                    match approval::decision(&answer, definition, input) {
+                        Ok(decision @ Decision::Approve(_)) => {
+                            // What was agreed to is what was shown.
+                            let now = preview(definition, input, &ctx).await?;
+                            if now == shown {
+                                return Ok(Some(decision));
+                            }
+                            shown = now;
+                            asked = format!("That has changed meanwhile.\n{}", question(&shown));
                         }
-                        shown = now;
-                        asked = format!("That has changed meanwhile.\n{}", question(&shown));
+                        Ok(decision) => return Ok(Some(decision)),
+                        Err(problem) => {
+                            asked = format!("That cannot be used: {problem}\n{}", question(&shown));
+                        }
                     }
-                    Ok(decision) => return Ok(Some(decision)),
-                    Err(problem) => {
-                        asked = format!("That cannot be used: {problem}\n{}", question(&shown));
-                    }
-                },
-                Err(SkillError::Declined) => {
+                }
+                Some(QuestionAnswer::Declined) => {
                     let why = "the question was declined".to_owned();
                     return Ok(Some(Decision::Reject(why)));
                 }
-                Err(error) => return Err(error),
             }
         }
     }

@@ -23,7 +23,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! It answers behind a [`skill::Agent`]: [`Resident::mind`] and [`Resident::gate`] go into its options.
+//! It is served as an [`Agent`], which runs its skills: the handle goes into the [`Options`].
 //!
 //! # Layout
 //!
@@ -40,11 +40,13 @@
 //! - `prompt`: everything that a model sees
 //!
 //! Around it:
+//! - `served`: an agent as the task server calls it; `call`: how calls of skills are run
 //! - `monad`: the one task that owns a state; `journal`: how it is kept
 //! - `turn`: what is done in the world for a request; `gate`: where calls wait for a person
 //! - `limits`: what is bounded, and by how much
 
 pub mod approval;
+mod call;
 mod context;
 mod error;
 mod event;
@@ -57,6 +59,7 @@ pub mod message;
 mod monad;
 mod prompt;
 mod resident;
+mod served;
 mod skills;
 mod step;
 mod text;
@@ -64,6 +67,7 @@ mod turn;
 mod why;
 
 pub use approval::{Approval, Decision, Grant, Remember, Standing};
+pub use call::Hook;
 pub use context::{Ability, Change, Context, Goal, Identity, State};
 pub use error::Error;
 pub use event::{
@@ -75,6 +79,7 @@ pub use journal::{Checked, Record, TABLES};
 pub use law::{Edit, Law, Origin, Refused};
 pub use message::{Board, Letter};
 pub use resident::{Resident, Status, Version};
+pub use served::{Agent, AlreadyStarted, CreateError, OnClose, Options};
 pub use skills::{Asked, Others, Said, ask_agent};
 pub use step::{Life, Step, step};
 pub use turn::{DEPTH, OWN, PRIORITY, principal};

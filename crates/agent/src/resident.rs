@@ -3,23 +3,19 @@
 
 use std::sync::Arc;
 
-use a2a::types::Message;
-use futures_core::future::BoxFuture;
 use serde::Serialize;
-use skill::{Context as Ctx, Hook, Mind, Outcome as Reply, Registry};
+use skill::Registry;
 use tokio::sync::oneshot;
 
 use crate::approval::{Approval, Grant};
 use crate::context::State;
 use crate::error::Error;
 use crate::event::Perceived;
-use crate::gate::Gate;
 use crate::household::Household;
 use crate::journal::{self, Checked, Record};
 use crate::law::{Edit, Law, Refused};
 use crate::monad::{Outcome, Post};
 use crate::step::Life;
-use crate::turn;
 use crate::why::{self, Explanation};
 
 /// A handle on an agent. Clones are handles on the same one.
@@ -160,18 +156,6 @@ impl Resident {
         self.household.0.send(&self.id, Post::Sleep).await
     }
 
-    /// What thinks behind a [`skill::Agent`]: [`Options::mind`](skill::Options).
-    pub fn mind(&self) -> Arc<dyn Mind> {
-        Arc::new(self.clone())
-    }
-
-    /// What every call of a skill passes, whoever makes it: [`Options::hooks`](skill::Options).
-    pub fn gate(&self) -> Arc<dyn Hook> {
-        Arc::new(Gate {
-            agent: self.clone(),
-        })
-    }
-
     /// Its own skills: `remember` and `recall`, if there is memory.
     pub fn skills(&self) -> Registry {
         crate::skills::of(self)
@@ -196,23 +180,16 @@ impl Resident {
             .await?;
         seen.await.map_err(|_| Error::Stopped)
     }
-}
 
-impl Mind for Resident {
-    fn answer(&self, message: Message, ctx: Ctx) -> BoxFuture<'static, Reply> {
-        let agent = self.clone();
-        Box::pin(async move { turn::run(&agent, &message, &ctx).await })
+    /// A task of its waits for an answer from now on, or goes on.
+    pub(crate) async fn waits(&self, task: &str, waits: bool) {
+        let turn = task.to_owned();
+        // An agent that has stopped says so to the next caller.
+        drop(self.perceive(Perceived::Waits { turn, waits }).await);
     }
 
-    fn waits(&self, task: &str, waits: bool) -> BoxFuture<'static, ()> {
-        let (agent, turn) = (self.clone(), task.to_owned());
-        Box::pin(async move {
-            // One that has stopped says so to whoever asks it something.
-            drop(agent.perceive(Perceived::Waits { turn, waits }).await);
-        })
-    }
-
-    fn ended(&self, task: &str) {
+    /// A task has ended, in whatever way.
+    pub(crate) fn task_ended(&self, task: &str) {
         self.household.0.gone(&self.id, task);
     }
 }

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use futures_util::future::{BoxFuture, join_all};
-use skill::{Outside, Registry, ToolServer};
+use futures_util::future::join_all;
+use skill::{Registry, ToolServer};
 
 mod call;
 mod clean;
@@ -131,13 +131,10 @@ impl ToolServers {
         tool::add(&found, skills, &mut tools);
         tools
     }
-}
 
-impl Outside for ToolServers {
-    fn close(&self) -> BoxFuture<'_, ()> {
-        let closing = self.peers.iter().map(|peer| peer.close());
-        let closed = join_all(closing);
-        Box::pin(async { drop(closed.await) })
+    /// Ends the connections and the programs that were started. The composition that made them calls it last.
+    pub async fn close(&self) {
+        join_all(self.peers.iter().map(|peer| peer.close())).await;
     }
 }
 

@@ -4,7 +4,7 @@
 //! answered and cancelled over A2A too. The skill itself sees nothing of MCP.
 //!
 //! ```no_run
-//! # async fn serve(tasks: a2a::Server, agent: skill::Agent) {
+//! # async fn serve(tasks: a2a::Server, agent: agent::Agent) {
 //! use std::sync::Arc;
 //!
 //! let config = mcp::Config::new(agent.skills().clone(), Arc::new(tasks));

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use agent::{Agent, Hook, Options};
 use model::Model;
-use skill::{Agent, DefinitionError, Hook, Manifest, Options, Registry, Skill};
+use skill::{DefinitionError, Manifest, Registry, Skill};
 
 use crate::config::Config;
 use crate::error::Error;
@@ -149,7 +150,7 @@ impl App {
     /// What agents there are to be, the one at the root first.
     pub(crate) fn plans(self, config: &Config) -> Result<Vec<Plan>, Error> {
         if let Some(fault) = self.faulty {
-            return Err(skill::CreateError::from(fault).into());
+            return Err(agent::CreateError::from(fault).into());
         }
         let mut options = self.options;
         if options.model.is_none() {

@@ -61,13 +61,13 @@ pub enum Error {
     Workspace(#[from] tools::Error),
     /// The agent cannot be made.
     #[error("make the agent: {0}")]
-    Agent(#[from] skill::CreateError),
+    Agent(#[from] agent::CreateError),
     /// Its skills cannot be.
     #[error("make the agent: {0}")]
     Skills(#[from] skill::DefinitionError),
     /// The agent is served already.
     #[error("start the agent: {0}")]
-    Started(#[from] skill::AlreadyStarted),
+    Started(#[from] agent::AlreadyStarted),
     /// Whoever is at standard input does not speak MCP.
     #[error("speak MCP: {0}")]
     Stdio(#[from] Box<mcp::rmcp::service::ServerInitializeError>),

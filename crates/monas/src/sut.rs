@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use a2a::server::{AfterRestart, Agent, Failure, Turn};
 use a2a::types::{AgentCard, AgentSkill, Part, Task};
+use agent::{CreateError, Options};
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use futures_core::future::BoxFuture;
-use skill::{CreateError, Manifest, Options};
+use skill::Manifest;
 use store::Store;
 
 use crate::serve::demo;
@@ -75,14 +76,14 @@ impl Agent for Sut {
 
 impl Sut {
     /// The agent with its skills; what names none of them is answered by the script.
-    pub(crate) fn agent(self) -> Result<skill::Agent, CreateError> {
+    pub(crate) fn agent(self) -> Result<agent::Agent, CreateError> {
         let mut manifest = Manifest::new("Monas under test")
             .describe("Does what conformance suites and measurements ask for.");
         env!("CARGO_PKG_VERSION").clone_into(&mut manifest.version);
         let mut options = Options::default();
         options.skills = mcp::skills(skills::all()?)?;
         options.answerer = Some(Arc::new(self));
-        skill::Agent::create(manifest, options)
+        agent::Agent::create(manifest, options)
     }
 }
 
@@ -92,7 +93,7 @@ pub(crate) fn serve_mcp(site: &Site<'_>, handler: ::mcp::Handler) -> ::mcp::Http
 }
 
 /// What the agent says about itself to everyone.
-pub(crate) fn card(agent: &skill::Agent) -> AgentCard {
+pub(crate) fn card(agent: &agent::Agent) -> AgentCard {
     let mut card = agent.card();
     card.capabilities
         .get_or_insert_default()

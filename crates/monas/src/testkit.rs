@@ -1,7 +1,7 @@
 //! For those who build agents: one in the test's own process, called over any wire, with its journal at hand.
 //!
 //! ```no_run
-//! # async fn test(agent: skill::Agent) -> Result<(), Box<dyn std::error::Error>> {
+//! # async fn test(agent: agent::Agent) -> Result<(), Box<dyn std::error::Error>> {
 //! use a2a::client::Version;
 //! use monas::testkit::Kit;
 //!

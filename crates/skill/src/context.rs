@@ -1,10 +1,10 @@
-//! What a skill is handed besides its input: ways to speak, to ask and to call. Nothing of any protocol.
+//! What a skill is handed besides its input: ways to speak, to ask and to call.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use a2a::server::Chunk;
 use a2a::types::Artifact;
 use access::Principal;
 use model::Model;
@@ -13,57 +13,80 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::{Answered, Desk, within};
+use crate::call::{Call, QuestionAnswer};
 use crate::error::SkillError;
 use crate::extension::{PROGRESS, Progress, put};
-use crate::fence::Fence;
 use crate::grants::Grants;
 use crate::handler::typed;
 use crate::registry::Registry;
-use crate::reply::{Reply, said};
+use crate::reply::{Chunk, Reply, said};
 use crate::skill::SkillInput;
 
 /// How many skills can call each other, one inside the other.
 const DEPTH: usize = 8;
 
-/// What a skill works with. Clones are the same.
+/// A handle on the running call, made for one skill. Clones are the same.
+///
+/// It adds to the [`Call`] what differs between the skills that run in one task: which skill it is, what that one was
+/// granted, how deep the calls are nested, and the scope that its questions and effects are kept under.
 #[derive(Clone)]
 pub struct Context {
-    pub(crate) desk: Arc<Desk>,
-    pub(crate) fence: Arc<Fence>,
-    pub(crate) grants: Arc<Grants>,
-    pub(crate) skill: Arc<str>,
-    pub(crate) depth: usize,
-    /// What answers and effects are kept under, besides their own keys.
-    pub(crate) scope: Arc<str>,
-    /// The skill has not begun: hooks see it pass.
-    pub(crate) early: bool,
+    call: Arc<dyn Call>,
+    grants: Arc<Grants>,
+    task: Arc<str>,
+    conversation: Arc<str>,
+    skill: Arc<str>,
+    depth: usize,
+    scope: Arc<str>,
+    /// How often something was done in this run, by scope and name.
+    counts: Arc<Mutex<BTreeMap<String, usize>>>,
 }
 
 impl Context {
+    /// A context for a skill that is called in a task of a conversation, both by their ids. An empty skill is the agent
+    /// itself, which was granted every skill.
+    pub fn new(
+        call: Arc<dyn Call>,
+        grants: Arc<Grants>,
+        task: &str,
+        conversation: &str,
+        skill: &str,
+    ) -> Self {
+        Self {
+            call,
+            grants,
+            task: task.into(),
+            conversation: conversation.into(),
+            skill: skill.into(),
+            depth: 0,
+            scope: "".into(),
+            counts: Arc::default(),
+        }
+    }
+
     /// Who asks.
     pub fn caller(&self) -> Principal {
-        self.desk.turn().caller().clone()
+        self.call.caller()
     }
 
     /// The task that the work is, or will be if it becomes one.
     pub fn task_id(&self) -> String {
-        self.desk.turn().task_id().to_owned()
+        self.task.to_string()
     }
 
     /// The conversation it belongs to.
     pub fn context_id(&self) -> String {
-        self.desk.turn().context_id().to_owned()
+        self.conversation.to_string()
     }
 
     /// Ends when whoever asked does not want it any more. A skill that goes on is ended soon after.
     pub fn cancelled(&self) -> CancellationToken {
-        self.desk.turn().cancelled().clone()
+        self.call.cancelled()
     }
 
     /// Whether nobody wants it any more. What a skill began elsewhere can be taken back when it is dropped for that.
     pub fn is_over(&self) -> bool {
-        self.desk.has_ended() || self.cancelled().is_cancelled()
+        self.call.is_over()
     }
 
     /// Says how far it is, of how much if that is known.
@@ -76,7 +99,7 @@ impl Context {
         let mut message = said(text.into());
         let progress = serde_json::to_value(Progress { progress, total });
         put(&mut message, PROGRESS, progress.unwrap_or_default());
-        self.desk.say(message).await
+        self.call.report(message).await
     }
 
     /// Tells the operator something; callers do not see it.
@@ -91,8 +114,7 @@ impl Context {
 
     /// Hands over a part of something that is still being made.
     pub async fn chunk(&self, artifact: Artifact, chunk: Chunk) -> Result<(), SkillError> {
-        self.desk.begin().await?;
-        Ok(self.desk.turn().chunk(artifact, chunk).await?)
+        self.call.artifact(artifact, chunk).await
     }
 
     /// Asks whoever called, and waits for the answer for as long as it takes. The task waits for input
@@ -125,12 +147,9 @@ impl Context {
         schema: Value,
         question: impl Into<String>,
     ) -> Result<Option<Value>, SkillError> {
-        let asked = self
-            .desk
-            .ask(&self.scope, question.into(), schema, self.early);
-        match asked.await? {
-            Some(Answered::Given(answer)) => Ok(Some(answer)),
-            Some(Answered::Declined) => Err(SkillError::Declined),
+        match self.call.ask(&self.scope, question.into(), schema).await? {
+            Some(QuestionAnswer::Given(answer)) => Ok(Some(answer)),
+            Some(QuestionAnswer::Declined) => Err(SkillError::Declined),
             None => Ok(None),
         }
     }
@@ -138,7 +157,7 @@ impl Context {
     /// Waits for others, for as long as it takes: that is not the skill's own time, which is limited. Questions need no
     /// such word.
     pub async fn waiting<T>(&self, others: impl Future<Output = T>) -> T {
-        let _waiting = self.desk.wait();
+        let _waiting = self.call.wait();
         others.await
     }
 
@@ -156,13 +175,13 @@ impl Context {
             "" => key.to_owned(),
             scope => format!("{scope}/{key}"),
         };
-        if let Some(before) = self.desk.done_before(key) {
+        if let Some(before) = self.call.kept(key) {
             return typed(before?);
         }
         let done = effect.await?;
         let unwritten = |error: serde_json::Error| SkillError::Interrupted(error.to_string());
         let value = serde_json::to_value(&done).map_err(unwritten)?;
-        self.desk.keep(key, &value).await?;
+        self.call.keep(key, value).await?;
         Ok(done)
     }
 
@@ -189,7 +208,10 @@ impl Context {
     /// How often this was called with the same word before, under this scope and in this run of the work. So the same
     /// thing done twice has two names, and the same two when the work is begun again.
     pub fn count(&self, what: &str) -> usize {
-        self.desk.count(&format!("{}#{what}", self.scope))
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(format!("{}#{what}", self.scope)).or_default();
+        *count += 1;
+        *count - 1
     }
 
     /// The skills it was granted.
@@ -214,13 +236,9 @@ impl Context {
         let ctx = Self {
             skill: skill.into(),
             depth: self.depth + 1,
-            early: false,
             ..self.clone()
         };
-        let limit = self.fence.limit(&entry);
-        let called = Box::pin(self.fence.clone().call(entry, input, ctx));
-        let called = within(limit, &self.desk, called).await;
-        match called.unwrap_or(Err(SkillError::TimedOut(limit))) {
+        match self.call.run(entry, input, ctx).await {
             // It is this skill's fault, not that of whoever called it.
             Err(error @ SkillError::InvalidInput(_)) => Err(SkillError::coded(
                 error.code(),

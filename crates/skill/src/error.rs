@@ -146,13 +146,6 @@ impl SkillError {
     }
 }
 
-/// The task is over.
-impl From<a2a::server::Over> for SkillError {
-    fn from(over: a2a::server::Over) -> Self {
-        Self::Interrupted(over.to_string())
-    }
-}
-
 /// The model gave no answer. The code is `model-` and that of its error.
 impl From<model::Error> for SkillError {
     fn from(error: model::Error) -> Self {

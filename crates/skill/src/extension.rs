@@ -10,7 +10,11 @@ use a2a::types::{AgentExtension, Artifact, Content, Message, Part, Role, Struct,
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::error::SkillError;
+use crate::call::QuestionAnswer;
+use crate::definition;
+use crate::error::{Fault, SkillError};
+use crate::input;
+use crate::reply::said;
 
 /// The extension.
 pub const URI: &str = "urn:monas:a2a:ext:skill:1";
@@ -45,6 +49,38 @@ pub struct Question {
     /// It is asked before the skill has begun, which can be begun again for that reason, whatever it does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub early: bool,
+}
+
+impl Question {
+    /// The answer that a message gives, or what is wrong with it.
+    pub fn read(&self, message: &Message) -> Result<QuestionAnswer, Vec<Fault>> {
+        if declines(message) {
+            return Ok(QuestionAnswer::Declined);
+        }
+        let answer =
+            input::from_parts(&self.schema, &message.parts).map_err(|fault| vec![fault])?;
+        let answer = input::in_writing(&self.schema, answer);
+        let schema = jsonschema::validator_for(&self.schema);
+        let schema = schema.map_err(|error| vec![Fault::new("", error.to_string())])?;
+        let faults = definition::faults(&schema, &answer);
+        match faults.is_empty() {
+            true => Ok(QuestionAnswer::Given(answer)),
+            false => Err(faults),
+        }
+    }
+
+    /// The message of the status in which the task asks this, with what was wrong with the last answer.
+    pub fn message(&self, faults: &[Fault]) -> Message {
+        let mut message = said(self.message.clone());
+        for fault in faults {
+            message
+                .parts
+                .push(Part::text(format!("not understood: {fault}")));
+        }
+        let question = serde_json::to_value(self).unwrap_or_default();
+        put(&mut message, QUESTION, question);
+        message
+    }
 }
 
 /// How far a skill is.
@@ -109,7 +145,7 @@ pub fn question(task: &Task) -> Option<Question> {
 }
 
 /// What a message asks.
-pub(crate) fn asked_in(message: &Message) -> Option<Question> {
+pub fn asked_in(message: &Message) -> Option<Question> {
     read(message, QUESTION)
 }
 
@@ -142,7 +178,7 @@ pub fn output(task: &Task) -> Option<Value> {
 }
 
 /// The artifact that holds what a skill gives.
-pub(crate) fn output_artifact(name: &str, output: Value) -> Artifact {
+pub fn output_artifact(name: &str, output: Value) -> Artifact {
     let part = match output {
         Value::String(text) => Part::text(text),
         other => Part::data(other),
@@ -156,8 +192,8 @@ pub(crate) fn output_artifact(name: &str, output: Value) -> Artifact {
 }
 
 /// What a task says when it failed.
-pub(crate) fn failed(error: &SkillError) -> Message {
-    let mut said = crate::reply::said(error.to_string());
+pub fn failed(error: &SkillError) -> Message {
+    let mut said = said(error.to_string());
     let mut about = json!({ "code": error.code(), "message": error.to_string() });
     if let SkillError::Failed {
         details: Some(details),

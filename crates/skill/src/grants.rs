@@ -10,7 +10,7 @@ use crate::registry::Registry;
 
 /// What each skill may use: what it was granted, or everything.
 #[derive(Debug)]
-pub(crate) struct Grants {
+pub struct Grants {
     offered: Registry,
     /// What is offered, and what only skills of the agent can call.
     all: Registry,
@@ -21,7 +21,8 @@ pub(crate) struct Grants {
 }
 
 impl Grants {
-    pub(crate) fn new(
+    /// All skills may call all that are offered or hidden, except those that are granted some only.
+    pub fn new(
         offered: Registry,
         hidden: &Registry,
         granted: &BTreeMap<String, Vec<String>>,
@@ -43,7 +44,7 @@ impl Grants {
     }
 
     /// The same, with a model for these skills. None: for all.
-    pub(crate) fn with_model(
+    pub fn with_model(
         mut self,
         model: Option<Arc<dyn Model>>,
         model_for: Option<&[String]>,
@@ -57,22 +58,22 @@ impl Grants {
     }
 
     /// What callers can call.
-    pub(crate) fn offered(&self) -> &Registry {
+    pub fn offered(&self) -> &Registry {
         &self.offered
     }
 
     /// Those that this skill may call.
-    pub(crate) fn of(&self, skill: &str) -> &Registry {
+    pub fn of(&self, skill: &str) -> &Registry {
         self.some.get(skill).unwrap_or(&self.all)
     }
 
     /// The model, whoever may use it.
-    pub(crate) fn any_model(&self) -> Option<&Arc<dyn Model>> {
+    pub fn any_model(&self) -> Option<&Arc<dyn Model>> {
         self.model.as_ref()
     }
 
     /// The model, if this skill may use it.
-    pub(crate) fn model(&self, skill: &str) -> Result<&Arc<dyn Model>, SkillError> {
+    pub fn model(&self, skill: &str) -> Result<&Arc<dyn Model>, SkillError> {
         let granted = self.model_for.as_ref();
         if !granted.is_none_or(|skills| skills.contains(skill)) {
             let why = format!("skill {skill:?} was not granted the model");

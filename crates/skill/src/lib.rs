@@ -1,66 +1,68 @@
-//! What an agent can do: the typed skill, its registry, its fence, and the agent made of them.
+//! What a skill is: its definition, its input and reply, and the context it works with.
 //!
 //! A skill is defined once and is the same thing on every wire: a skill of A2A, a tool of MCP, an agent of ACP,
-//! a function of a language model. What comes of a call is a task in the one journal, whoever called.
+//! a function of a language model. This crate knows nothing of servers, tasks and journals: the crate `agent` runs
+//! calls, behind the trait [`Call`].
 //!
 //! ```
 //! use schemars::JsonSchema;
 //! use serde::Deserialize;
-//! use skill::{Agent, Context, Manifest, Options, Registry, SkillError, SkillInput, skill};
+//! use skill::{Context, Registry, SkillError, SkillInput, skill};
 //!
 //! #[derive(Deserialize, JsonSchema, SkillInput)]
 //! struct Greet {
-//!     /// Who is greeted.
+//!     /// The name of the person to greet.
 //!     who: String,
 //! }
 //!
-//! /// Greets somebody.
+//! /// Greets a person.
 //! #[skill(tags = ["demo"], examples = ["greet Ada"])]
 //! async fn greet(input: Greet, _ctx: Context) -> Result<String, SkillError> {
 //!     Ok(format!("Hello, {}!", input.who))
 //! }
 //!
-//! let mut options = Options::default();
-//! options.skills = Registry::new().with(greet)?;
-//! let agent = Agent::create(Manifest::new("Greeter"), options)?;
-//! assert_eq!(agent.card().skills[0].id, "greet");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let skills = Registry::new().with(greet)?;
+//! let call = skill::MemoryCall::new(skills);
+//! let output = call.output("greet", serde_json::json!({ "who": "Ada" })).await?;
+//! assert_eq!(output, "Hello, Ada!");
+//! # Ok(()) }
 //! ```
 //!
 //! Layout:
 //! - [`Skill`], [`Spec`], [`Definition`], [`Registry`]: what a skill is, and skills by id
-//! - [`Context`], [`Reply`], [`SkillError`]: what it works with, and what comes of it
-//! - `fence`, `desk`, `running`: what stands around it, and how it lives from turn to turn
+//! - [`Context`], [`Reply`], [`SkillError`]: what it works with, and what it gives back
+//! - [`Grants`]: which skills and which model a skill may use
+//! - [`Call`]: what runs it; [`MemoryCall`] is one for tests
 //! - [`extension`]: how messages name skills, and what tasks say of them
-//! - [`Agent`], [`Manifest`]: what is served
+//! - [`Manifest`]: an agent, as a file describes it
 
-mod agent;
+mod call;
 mod context;
 mod definition;
-mod desk;
 mod error;
 pub mod extension;
-mod fence;
 mod grants;
 mod handler;
 mod input;
 mod manifest;
+mod memory_call;
 mod preview;
 mod registry;
 pub mod reply;
-mod running;
 mod skill;
 mod spec;
 
-pub use agent::{Agent, AlreadyStarted, CreateError, Mind, Options, Outside};
+pub use call::{Call, QuestionAnswer, WaitGuard};
 pub use context::Context;
 pub use definition::Definition;
 pub use error::{DefinitionError, Fault, SkillError};
-pub use fence::{Hook, Outcome};
+pub use grants::Grants;
 pub use handler::Handler;
 pub use manifest::{Access, Manifest, ManifestError, ToolServer};
-pub use registry::Registry;
-pub use reply::{Ending, Reply};
+pub use memory_call::MemoryCall;
+pub use registry::{Entry, Registry};
+pub use reply::{Chunk, Ending, Outcome, Reply};
 pub use skill::{Skill, SkillInput, SkillOutput};
 pub use skill_macros::{SkillInput, skill};
 pub use spec::{Id, MAX_LABEL, OneOrMore, Spec, Traits, is_label, to_label};

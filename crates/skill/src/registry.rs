@@ -3,11 +3,15 @@
 
 use std::sync::Arc;
 
+use futures_core::future::BoxFuture;
 use indexmap::IndexMap;
+use serde_json::Value;
 
+use crate::context::Context;
 use crate::definition::{Checked, Definition};
-use crate::error::DefinitionError;
+use crate::error::{DefinitionError, Fault, SkillError};
 use crate::handler::{Handler, Typed};
+use crate::reply::{Outcome, Reply};
 use crate::skill::Skill;
 
 /// Skills in the order in which they were added. Clones share them.
@@ -16,11 +20,44 @@ pub struct Registry {
     entries: Arc<IndexMap<String, Arc<Entry>>>,
 }
 
-/// A skill that can be called, and what is said about it.
+/// A skill that can be called: its definition with the schemas compiled, and its handler.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub struct Entry {
     pub(crate) checked: Checked,
     pub(crate) handler: Arc<dyn Handler>,
+}
+
+impl Entry {
+    /// What is said about the skill.
+    pub fn definition(&self) -> &Definition {
+        &self.checked.definition
+    }
+
+    /// All that is wrong with an input.
+    pub fn input_faults(&self, input: &Value) -> Vec<Fault> {
+        self.checked.input_faults(input)
+    }
+
+    /// Runs the skill with input that has no faults. A panic is not caught, time is not limited, and the output is not
+    /// checked: what runs calls does that.
+    pub fn run(&self, input: Value, ctx: Context) -> BoxFuture<'static, Outcome> {
+        self.handler.run(input, ctx)
+    }
+
+    /// The reply, if its output is what the definition promises.
+    pub fn check_output(&self, reply: Reply<Value>) -> Outcome {
+        let Reply::Done(output) = &reply else {
+            return Ok(reply);
+        };
+        let faults = self.checked.output_faults(output);
+        if faults.is_empty() {
+            return Ok(reply);
+        }
+        Err(SkillError::InvalidOutput {
+            id: self.checked.definition.id.clone(),
+            faults,
+        })
+    }
 }
 
 impl Registry {
@@ -104,7 +141,8 @@ impl Registry {
         self.entries.is_empty()
     }
 
-    pub(crate) fn entry(&self, id: &str) -> Option<&Arc<Entry>> {
+    /// A skill to be called, by its id.
+    pub fn entry(&self, id: &str) -> Option<&Arc<Entry>> {
         self.entries.get(id)
     }
 }

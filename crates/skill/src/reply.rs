@@ -3,6 +3,24 @@
 use a2a::types::{Artifact, Message, Part, Role, TaskState};
 use serde_json::Value;
 
+use crate::error::SkillError;
+
+/// The result of a call.
+pub type Outcome = Result<Reply<Value>, SkillError>;
+
+/// Which part of an artifact it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chunk {
+    /// All of it.
+    Whole,
+    /// The first part; more will come.
+    First,
+    /// A further part; more will come.
+    More,
+    /// The last part, appended to the others.
+    Last,
+}
+
 /// What a skill gives back.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply<O> {
@@ -34,9 +52,12 @@ impl<O> From<Ending> for Reply<O> {
 /// How a task ends: its state, what is said about it, and what it made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ending {
-    pub(crate) state: TaskState,
-    pub(crate) message: Option<Message>,
-    pub(crate) artifacts: Vec<Artifact>,
+    /// The state it ends in.
+    pub state: TaskState,
+    /// The message of its last status.
+    pub message: Option<Message>,
+    /// Artifacts that are added before it ends.
+    pub artifacts: Vec<Artifact>,
 }
 
 impl Ending {
@@ -119,7 +140,7 @@ fn ending(state: TaskState, text: String) -> Ending {
 }
 
 /// A message of the agent's. Its ids are given to it when it is sent.
-pub(crate) fn said(text: String) -> Message {
+pub fn said(text: String) -> Message {
     Message {
         role: Role::Agent,
         parts: vec![Part::text(text)],

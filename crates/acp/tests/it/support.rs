@@ -6,6 +6,7 @@ use a2a::binding::Wire;
 use a2a::server::{Config, TABLES};
 use a2a::types::Artifact;
 use access::Door;
+use agent::{Agent, Options};
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
@@ -16,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skill::reply::{data_artifact, file_artifact, info, text_artifact};
-use skill::{Agent, Context, Manifest, Options, Registry, Reply, SkillError, SkillInput, skill};
+use skill::{Context, Manifest, Registry, Reply, SkillError, SkillInput, skill};
 use store::Store;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -96,7 +97,7 @@ pub(crate) struct Counted {
 /// Makes one of everything: a text in two chunks, data, a file, and a number.
 #[skill(tags = ["test"], examples = ["make"])]
 pub(crate) async fn make(input: Said, ctx: Context) -> Result<Counted, SkillError> {
-    use a2a::server::Chunk;
+    use skill::Chunk;
     let chunk = |text: &str| -> Artifact { text_artifact("story.txt", text) };
     ctx.chunk(chunk("Once "), Chunk::First).await?;
     ctx.chunk(chunk("upon a time"), Chunk::Last).await?;

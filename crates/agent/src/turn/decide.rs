@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a::server::Chunk;
 use futures_util::StreamExt as _;
 use model::{Delta, Error, Model, Usage};
-use skill::{Context, SkillError, extension, reply};
+use skill::{Chunk, Context, SkillError, extension, reply};
 use tokio::time::Instant;
 
 use crate::event::{Call, EffectId, Perceived};

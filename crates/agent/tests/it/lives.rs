@@ -112,8 +112,8 @@ fn there_is_no_way_in_but_events() {
         .collect();
     methods.sort_unstable();
     let expected = [
-        "check", "gate", "history", "id", "law", "laws", "life", "mind", "pause", "propose",
-        "replay", "resume", "skills", "sleep", "status", "why",
+        "check", "history", "id", "law", "laws", "life", "pause", "propose", "replay", "resume",
+        "skills", "sleep", "status", "why",
     ];
     assert_eq!(methods, expected);
     assert!(

@@ -10,6 +10,7 @@ use a2a::types::{
     TaskState,
 };
 use access::Principal;
+use agent::{Agent, Options};
 use agent::{Errand, Household, Law, Parts, Profile, Resident};
 use futures_core::future::BoxFuture;
 use memory::Memory;
@@ -17,10 +18,7 @@ use model::Model;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use skill::{
-    Agent, Context, Manifest, Options, Registry, Reply, Skill, SkillError, SkillInput, extension,
-    skill,
-};
+use skill::{Context, Manifest, Registry, Reply, Skill, SkillError, SkillInput, extension, skill};
 use store::Store;
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
@@ -166,8 +164,7 @@ impl World {
         let skills = skills.merge(&more(&resident)).unwrap();
         let mut options = Options::default();
         options.skills = skills;
-        options.mind = Some(resident.mind());
-        options.hooks = vec![resident.gate()];
+        options.resident = Some(resident.clone());
         let agent = Agent::create(Manifest::new("Scout"), options).unwrap();
         let config = Config::new(agent.card());
         let server = Server::start(config, Arc::new(agent), store).await.unwrap();

@@ -120,3 +120,14 @@ async fn it_sees_what_others_share_with_it_and_writes_its_own() {
     let shared = library.records(|_| true).await.unwrap();
     assert_eq!(shared.len(), 1, "a view is for reading");
 }
+
+#[tokio::test]
+async fn a_message_that_names_a_skill_is_no_request_to_think_about() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let task = bench.call("greet", json!({ "who": "Ada" })).await;
+    assert_eq!(state(&task), TaskState::Completed);
+    let history = bench.resident.history().await.unwrap();
+    let heard = |it: &agent::Perceived| matches!(it, agent::Perceived::Heard(_));
+    assert!(!history.iter().any(|(_, record)| heard(&record.event.what)));
+}

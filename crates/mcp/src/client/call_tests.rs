@@ -7,9 +7,10 @@ use a2a::server::TABLES;
 use a2a::service::{Call, Service as _};
 use a2a::types::{Answer, Task, TaskState};
 use access::Principal;
+use agent::{Agent, Options};
 use rmcp::model::Tool;
 use serde_json::json;
-use skill::{Agent, Manifest, Options, Registry, ToolServer, extension};
+use skill::{Manifest, Registry, ToolServer, extension};
 use store::Store;
 
 use super::Peer;

@@ -7,6 +7,7 @@ use a2a::server::TABLES;
 use a2a::service::{Call, Service as _};
 use a2a::types::{CancelTaskRequest, GetTaskRequest, ListTasksRequest, Task, TaskState};
 use access::Principal;
+use agent::{Agent, Options};
 use mcp::rmcp::ErrorData;
 use mcp::rmcp::handler::client::ClientHandler;
 use mcp::rmcp::model::*;
@@ -19,9 +20,7 @@ use mcp::{Config, Handler, Http, HttpConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use skill::{
-    Agent, Context, Manifest, Options, Registry, Reply, SkillError, SkillInput, reply, skill,
-};
+use skill::{Context, Manifest, Registry, Reply, SkillError, SkillInput, reply, skill};
 use store::Store;
 use tokio::sync::mpsc;
 

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use a2a::server::{AfterRestart, Failure, Turn};
 use a2a::types::{Message, Task};
 use access::{Principal, Refusal};
+use agent::Agent;
 use futures_core::future::BoxFuture;
-use skill::{Agent, Manifest};
+use skill::Manifest;
 
 use crate::error::Error;
 
@@ -90,7 +91,7 @@ impl Agents {
     }
 
     /// Whoever serves them says so first, and says so once.
-    pub(crate) fn claim(&self) -> Result<(), skill::AlreadyStarted> {
+    pub(crate) fn claim(&self) -> Result<(), agent::AlreadyStarted> {
         self.all().try_for_each(Agent::claim)
     }
 

@@ -13,9 +13,10 @@ use a2a::service::Tenant;
 use a2a::signature::SigningKey;
 use a2a::types::AgentCard;
 use access::{Door, Insiders};
+use agent::Agent;
 use axum::Router;
 use capnweb::Tasks;
-use skill::{Agent, Manifest};
+use skill::Manifest;
 use store::Store;
 use tokio_util::sync::CancellationToken;
 use workspace::api::Rights;
@@ -125,7 +126,7 @@ impl Server {
         mut served: a2a::server::Config,
         answerer: Arc<dyn a2a::server::Agent>,
     ) -> Result<Self, Error> {
-        let mut options = skill::Options::default();
+        let mut options = agent::Options::default();
         options.answerer = Some(answerer);
         let agent = Agent::create(Manifest::new(served.card.name.clone()), options)?;
         let base = Base::lay(config).await?;

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use access::Door;
+use agent::Agent;
 use mcp::rmcp::ServerHandler;
 use mcp::{Handler, Http, HttpConfig};
-use skill::Agent;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, Data};

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use agent::Options;
 use mcp::{ToolLimits, ToolServers, Tools};
-use skill::{Manifest, Options, ToolServer};
+use skill::{Manifest, ToolServer};
 
 use crate::error::Error;
 
@@ -46,7 +47,10 @@ pub(crate) async fn add(
     );
     options.tools = offered;
     options.hidden_tools = hidden;
-    options.outside.push(std::sync::Arc::new(servers));
+    options.on_close.push(std::sync::Arc::new(move || {
+        let servers = servers.clone();
+        Box::pin(async move { servers.close().await })
+    }));
     Ok(())
 }
 

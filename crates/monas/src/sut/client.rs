@@ -7,10 +7,11 @@ use a2a::server::TABLES;
 use a2a::service::{Call, Service as _};
 use a2a::types::{Answer, Message, Task, TaskState};
 use access::Principal;
+use agent::{Agent, Options};
 use futures_util::future::join_all;
 use mcp::{ToolLimits, ToolServers};
 use serde_json::{Map, Value, json};
-use skill::{Agent, Definition, Manifest, Options, Outside as _, ToolServer, extension};
+use skill::{Definition, Manifest, ToolServer, extension};
 use store::Store;
 
 use crate::error::Error;

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use a2a::server::Chunk;
 use a2a::types::Part;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use skill::{Context, DefinitionError, Registry, SkillError, SkillInput, skill};
+use skill::{Chunk, Context, DefinitionError, Registry, SkillError, SkillInput, skill};
 
 use crate::serve::demo::artifact;
 use crate::serve::demo::skills::{Text, echo};

@@ -1,14 +1,8 @@
-//! Skills behind a real task server: what callers see of them, and what they cannot break.
+//! What a skill is: how it is defined, found, previewed and called in memory.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod agents;
-mod asking;
-mod calling;
-mod chaos;
-mod fenced;
-mod mind;
+mod in_memory;
 mod preview;
 mod refused;
 mod registry;
 mod support;
-mod with_model;

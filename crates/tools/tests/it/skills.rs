@@ -1,70 +1,40 @@
-//! The skills, called as tasks of an agent.
+//! The skills, called in memory.
 
 use std::fs;
-use std::sync::Arc;
 
-use a2a::server::{Config, Server, TABLES};
-use a2a::service::{Call, Service as _};
-use a2a::types::{Answer, Content, Task, TaskState};
-use access::Principal;
 use expect_test::expect;
 use serde_json::{Value, json};
-use skill::{Agent, Manifest, Options, extension};
-use store::Store;
+use skill::MemoryCall;
 
 use crate::support::Bed;
 
-/// An agent with the skills of a project.
-async fn serve(bed: &Bed) -> Server {
-    let mut options = Options::default();
-    options.skills = tools::skills(&bed.project).unwrap();
-    let agent = Agent::create(Manifest::new("Test"), options).unwrap();
-    let config = Config::new(agent.card());
-    let server = Server::start(config, Arc::new(agent), Store::memory(TABLES)).await;
-    server.unwrap()
+/// The skills of a project.
+fn serve(bed: &Bed) -> MemoryCall {
+    MemoryCall::new(tools::skills(&bed.project).unwrap())
 }
 
-async fn call(server: &Server, skill: &str, input: Value) -> Task {
-    let message = extension::call(uuid::Uuid::new_v4().to_string(), skill, input);
-    let by = Call::by(Principal::anonymous());
-    let sent = server.send_message(by, message.into()).await.unwrap();
-    match sent.payload {
-        Answer::Task(task) => task,
-        other => panic!("{other:?}"),
-    }
-}
-
-fn state(task: &Task) -> TaskState {
-    task.status.as_ref().unwrap().state
-}
-
-async fn output(server: &Server, skill: &str, input: Value) -> Value {
-    let task = call(server, skill, input).await;
-    assert_eq!(state(&task), TaskState::Completed, "{task:?}");
-    match &task.artifacts[0].parts[0].content {
-        Content::Data(data) => data.0.clone(),
-        other => panic!("{other:?}"),
-    }
+async fn output(call: &MemoryCall, skill: &str, input: Value) -> Value {
+    call.output(skill, input).await.unwrap()
 }
 
 #[tokio::test]
 async fn a_file_is_written_read_and_found() {
     let bed = Bed::new();
-    let server = serve(&bed).await;
+    let call = serve(&bed);
     let input = json!({ "path": "notes/today.md", "content": "rain\nsun\n" });
-    let wrote = output(&server, "file-write", input).await;
+    let wrote = output(&call, "file-write", input).await;
     assert_eq!(wrote["path"], "/project/notes/today.md");
     assert_eq!(wrote["created"], true);
 
     let input = json!({ "path": "/project/notes/today.md", "offset": 2, "limit": 1 });
-    let read = output(&server, "file-read", input).await;
+    let read = output(&call, "file-read", input).await;
     let expected = json!({
         "path": "/project/notes/today.md", "content": "sun\n", "total_lines": 2, "size": 9, "hash": wrote["hash"],
     });
     assert_eq!(read, expected);
 
     let input = json!({ "query": "s.n", "regex": true, "glob": "*.md" });
-    let found = output(&server, "file-search", input).await;
+    let found = output(&call, "file-search", input).await;
     let expected = json!({
         "matches": [{ "path": "/project/notes/today.md", "line": 2, "content": "sun" }],
         "files_searched": 1, "files_skipped": 0,
@@ -76,7 +46,7 @@ async fn a_file_is_written_read_and_found() {
 async fn what_goes_wrong_is_told_in_words_and_as_a_code() {
     let bed = Bed::new();
     bed.link(&bed.outside, "out");
-    let server = serve(&bed).await;
+    let call = serve(&bed);
     for (skill, input, code, said) in [
         (
             "file-read",
@@ -109,11 +79,8 @@ async fn what_goes_wrong_is_told_in_words_and_as_a_code() {
             "could not search /project/gone: there is no such file",
         ),
     ] {
-        let task = call(&server, skill, input).await;
-        assert_eq!(state(&task), TaskState::Failed);
-        assert_eq!(extension::failure_code(&task).unwrap(), code);
-        let message = task.status.unwrap().message.unwrap();
-        assert_eq!(message.parts[0].as_text().unwrap(), said);
+        let error = call.output(skill, input).await.unwrap_err();
+        assert_eq!((error.code(), &*error.to_string()), (code, said));
     }
     bed.check_outside();
 }

@@ -7,9 +7,10 @@ use a2a::server::TABLES;
 use a2a::service::{Call, Service as _};
 use a2a::types::{Answer, Task, TaskState};
 use access::Principal;
+use agent::{Agent, Options};
 use mcp::{ToolLimits, ToolProblem, ToolServers};
 use serde_json::{Value, json};
-use skill::{Agent, Definition, Manifest, Options, Registry, ToolServer};
+use skill::{Definition, Manifest, Registry, ToolServer};
 use store::Store;
 
 use crate::support;
@@ -36,7 +37,10 @@ impl Caller {
         let found = servers.tools(&options.skills).await;
         options.tools = found.offered.clone();
         options.hidden_tools = found.hidden;
-        options.outside = vec![Arc::new(servers)];
+        options.on_close = vec![Arc::new(move || {
+            let servers = servers.clone();
+            Box::pin(async move { servers.close().await })
+        })];
         let agent = Agent::create(Manifest::new("Caller"), options).unwrap();
         let config = a2a::server::Config::new(agent.card());
         let tasks = a2a::Server::start(config, Arc::new(agent.clone()), Store::memory(TABLES));

@@ -13,12 +13,12 @@ use a2a::types::{
     SendMessageRequest, Task, TaskState,
 };
 use access::{Insiders, Principal};
-use agent::{Asked, Errand, Household, Law, Others, Parts, Profile, Said};
+use agent::{Agent, Asked, Errand, Household, Law, Others, Parts, Profile, Said};
 use futures_core::future::BoxFuture;
 use memory::{Keep, Lasting, Memory, Reason};
 use model::Model;
 use serde_json::json;
-use skill::{Agent, Registry};
+use skill::Registry;
 use store::Store;
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
@@ -134,8 +134,7 @@ impl AgentHost {
             let asking = agent::ask_agent(&resident, Arc::new(others));
             plan.options.skills = plan.options.skills.merge(&asking)?;
         }
-        plan.options.mind = Some(resident.mind());
-        plan.options.hooks.push(resident.gate());
+        plan.options.resident = Some(resident);
         self.hold(&id, &axioms).await?;
         plan.make()
     }

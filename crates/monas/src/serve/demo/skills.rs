@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use a2a::server::Chunk;
 use a2a::types::Part;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use skill::{Context, Reply, SkillError, SkillInput, reply, skill};
+use skill::{Chunk, Context, Reply, SkillError, SkillInput, reply, skill};
 
 use super::{BURST, artifact};
 

@@ -9,18 +9,14 @@ use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
 use serde_json::Value;
 
-use crate::context::Context;
-use crate::definition::Definition;
-use crate::error::SkillError;
-use crate::registry::Entry;
-use crate::reply::Reply;
+use skill::{Context, Definition, Entry, Outcome, Reply, SkillError};
+
+use super::state::CallState;
+use crate::gate::Gate;
 
 // A crash that ends the process cannot be caught.
 #[cfg(not(panic = "unwind"))]
 compile_error!("skills are fenced by unwinding: build with panic = \"unwind\"");
-
-/// What comes of a call.
-pub type Outcome = Result<Reply<Value>, SkillError>;
 
 /// Something that sees calls pass, in the order in which hooks were added, and back in the other.
 pub trait Hook: Send + Sync + 'static {
@@ -59,9 +55,10 @@ pub trait Hook: Send + Sync + 'static {
 }
 
 /// The fence.
-#[derive(Clone)]
 pub(crate) struct Fence {
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
+    /// Where the law of the agent is asked about the call.
+    pub(crate) gate: Option<Gate>,
     /// How long a skill may take that does not say so itself.
     pub(crate) time: Duration,
 }
@@ -69,7 +66,7 @@ pub(crate) struct Fence {
 impl Fence {
     /// How long this skill may take.
     pub(crate) fn limit(&self, entry: &Entry) -> Duration {
-        entry.checked.definition.traits.timeout.unwrap_or(self.time)
+        entry.definition().traits.timeout.unwrap_or(self.time)
     }
 
     /// Calls a skill.
@@ -78,17 +75,18 @@ impl Fence {
         entry: Arc<Entry>,
         input: Value,
         ctx: Context,
+        state: CallState,
     ) -> Outcome {
-        let faults = entry.checked.input_faults(&input);
+        let faults = entry.input_faults(&input);
         if !faults.is_empty() {
             return Err(SkillError::InvalidInput(faults));
         }
-        let guarded = AssertUnwindSafe(self.run(&entry, input, &ctx)).catch_unwind();
+        let guarded = AssertUnwindSafe(self.run(&entry, input, &ctx, &state)).catch_unwind();
         // What the panic said went to the log by the panic hook.
-        let crashed = |_| Err(SkillError::Crashed(entry.checked.definition.id.clone()));
+        let crashed = |_| Err(SkillError::Crashed(entry.definition().id.clone()));
         let outcome = guarded.await.unwrap_or_else(crashed);
         if let Err(error) = &outcome {
-            let skill = &*ctx.skill;
+            let skill = &*entry.definition().id;
             match error {
                 SkillError::Crashed(_) | SkillError::InvalidOutput { .. } => {
                     tracing::error!(skill, %error, "a skill is broken");
@@ -99,17 +97,19 @@ impl Fence {
         outcome
     }
 
-    async fn run(&self, entry: &Entry, mut input: Value, ctx: &Context) -> Outcome {
-        let definition = &entry.checked.definition;
+    async fn run(
+        &self,
+        entry: &Entry,
+        mut input: Value,
+        ctx: &Context,
+        state: &CallState,
+    ) -> Outcome {
+        let definition = entry.definition();
         let mut passed = 0;
         let mut outcome = None;
-        let before = Context {
-            early: true,
-            ..ctx.clone()
-        };
         for hook in &self.hooks {
             passed += 1;
-            match hook.before(definition, &mut input, &before).await {
+            match hook.before(definition, &mut input, ctx).await {
                 Ok(None) => {}
                 Ok(Some(reply)) => outcome = Some(Ok(reply)),
                 Err(error) => outcome = Some(Err(error)),
@@ -120,7 +120,7 @@ impl Fence {
         }
         let mut outcome = match outcome {
             Some(outcome) => outcome,
-            None => entry.handler.run(input, ctx.clone()).await,
+            None => self.gated(entry, input, ctx, state).await,
         };
         for hook in self.hooks[..passed].iter().rev() {
             outcome = match outcome {
@@ -128,21 +128,25 @@ impl Fence {
                 Err(error) => hook.on_error(definition, error, ctx).await,
             };
         }
-        outcome.and_then(|reply| check_output(entry, reply))
+        outcome.and_then(|reply| entry.check_output(reply))
     }
-}
 
-/// What callers are promised is what they get.
-fn check_output(entry: &Entry, reply: Reply<Value>) -> Outcome {
-    let Reply::Done(output) = &reply else {
-        return Ok(reply);
-    };
-    let faults = entry.checked.output_faults(output);
-    if faults.is_empty() {
-        return Ok(reply);
+    /// Runs the skill if the law of the agent, or a person, lets it.
+    async fn gated(
+        &self,
+        entry: &Entry,
+        input: Value,
+        ctx: &Context,
+        state: &CallState,
+    ) -> Outcome {
+        let Some(gate) = &self.gate else {
+            return entry.run(input, ctx.clone()).await;
+        };
+        let outcome = match gate.pass(entry.definition(), &input, ctx, state).await {
+            Ok(input) => entry.run(input, ctx.clone()).await,
+            Err(error) => Err(error),
+        };
+        gate.did(entry.definition(), &outcome, ctx).await?;
+        outcome
     }
-    Err(SkillError::InvalidOutput {
-        id: entry.checked.definition.id.clone(),
-        faults,
-    })
 }

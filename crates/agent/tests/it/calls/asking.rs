@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use a2a::server::TABLES;
 use a2a::types::TaskState;
+use agent::{Agent, Options};
 use serde_json::json;
-use skill::{Agent, Manifest, Options, Registry, Reply, SkillError, SkillInput, extension, skill};
+use skill::{Manifest, Registry, Reply, SkillError, SkillInput, extension, skill};
 use store::Store;
 use tokio::sync::Semaphore;
 
-use crate::support::{Approval, Bench, Shop, approved, id, said, state};
+use super::support::{Approval, Bench, Shop, approved, id, said, state, tables};
 
 fn agent(shop: &Shop) -> Agent {
     let mut options = Options::default();
@@ -167,7 +167,7 @@ async fn a_restart_between_any_two_steps_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let open = || {
         let mut options = store::Options::new(folder.path());
-        options.tables = TABLES.to_vec();
+        options.tables = tables();
         Store::open(&options).unwrap()
     };
     let shop = Shop::default();
@@ -193,7 +193,7 @@ async fn a_restart_between_any_two_steps_changes_nothing() {
 
 #[tokio::test]
 async fn a_skill_that_cannot_be_begun_again_fails_and_says_so() {
-    let store = Store::memory(TABLES);
+    let store = Store::memory(&tables());
     let shop = Shop::default();
     let bench = Bench::on(agent(&shop), store.clone()).await;
     let task = bench.call("unsure", json!({})).await.unwrap();

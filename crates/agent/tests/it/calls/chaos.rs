@@ -7,7 +7,7 @@ use futures_util::{StreamExt as _, stream};
 use serde_json::json;
 use skill::{Context, Registry, SkillError, SkillInput, extension, skill};
 
-use crate::support::{Bench, state};
+use super::support::{Bench, state};
 
 #[derive(serde::Deserialize, schemars::JsonSchema, SkillInput)]
 struct Number {

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use a2a::types::{Task, TaskState};
+use agent::{Agent, CreateError, Options};
 use model::scripted::{Failure, Scripted, Turn};
 use model::{Model as _, Request};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use skill::{
-    Agent, Context, CreateError, DefinitionError, Manifest, Options, Registry, SkillError,
-    SkillInput, extension, skill,
+    Context, DefinitionError, Manifest, Registry, SkillError, SkillInput, extension, skill,
 };
 
-use crate::support::{Bench, greet, said, state};
+use super::support::{Bench, greet, said, state};
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
 struct Text {

@@ -3,14 +3,15 @@
 use std::sync::{Arc, Mutex};
 
 use a2a::types::TaskState;
+use agent::{Agent, Hook, Options};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use skill::{
-    Agent, Context, Definition, Handler, Hook, Manifest, Options, Outcome, Registry, Reply,
-    SkillError, SkillInput, extension, skill,
+    Context, Definition, Handler, Manifest, Outcome, Registry, Reply, SkillError, SkillInput,
+    extension, skill,
 };
 
-use crate::support::{Bench, greet, registry, said, state};
+use super::support::{Bench, greet, registry, said, state};
 
 #[derive(serde::Deserialize, schemars::JsonSchema, SkillInput)]
 struct Nothing {}

@@ -1,37 +1,34 @@
 //! A skill at work, from turn to turn: driven, parked while it waits for an answer, and taken up again.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
 use a2a::server::{Failure, Turn};
-use a2a::types::{Message, Part, TaskState};
+use a2a::types::{Message, TaskState};
 use futures_core::future::BoxFuture;
 use futures_util::poll;
 use indexmap::IndexMap;
 use tokio::time::Instant;
 
-use crate::agent::Mind;
-use crate::definition;
-use crate::desk::{Answered, Desk, Waiting, keep_answer};
-use crate::error::{Fault, SkillError};
-use crate::extension::{self, QUESTION, Question};
-use crate::fence::Outcome;
-use crate::input;
-use crate::reply::{Reply, said};
+use skill::extension::{self, Question};
+use skill::{Fault, Outcome, Reply, SkillError, WaitGuard};
+
+use super::state::{CallState, keep_answer};
+use crate::resident::Resident;
 
 /// A skill that was called and has not ended.
 pub(crate) struct Running {
     pub(crate) id: String,
     pub(crate) work: BoxFuture<'static, Outcome>,
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) state: CallState,
     /// How long it may work yet, and how long it may work at all.
     pub(crate) left: Duration,
     pub(crate) limit: Duration,
     /// It waits to be taken up again.
-    pub(crate) parked: Option<Waiting>,
-    /// Whose thinking it is, if it is no skill.
-    pub(crate) mind: Option<Arc<dyn Mind>>,
+    pub(crate) parked: Option<WaitGuard>,
+    /// The agent that thinks, if it is no skill.
+    pub(crate) thinks: Option<Resident>,
 }
 
 /// Skills that wait for an answer, by task. When there are too many, who waited longest is given up: it is begun
@@ -76,28 +73,28 @@ impl Running {
         mut answer: Option<Message>,
         parked: &Parked,
     ) -> Result<(), Failure> {
-        let (began, desk) = (Instant::now(), self.desk.clone());
+        let (began, state) = (Instant::now(), self.state.clone());
         // While it was parked it waited.
         drop(self.parked.take());
-        let before = desk.waited();
+        let before = state.waited();
         let left = self.left;
         let worked = || {
             began
                 .elapsed()
-                .saturating_sub(desk.waited().saturating_sub(before))
+                .saturating_sub(state.waited().saturating_sub(before))
         };
         // What a skill does without waiting needs no word about being worked on.
         if let Poll::Ready(outcome) = poll!(self.work.as_mut()) {
             return self.end(&turn, outcome).await;
         }
-        if desk.open_question().is_none() {
-            desk.begin().await.map_err(|error| failed(&error))?;
+        if state.open_question().is_none() {
+            state.begin().await.map_err(|error| failed(&error))?;
         }
         loop {
             let (question, key) = tokio::select! {
                 biased;
                 outcome = self.work.as_mut() => return self.end(&turn, outcome).await,
-                question = desk.asked() => question,
+                question = state.asked() => question,
                 () = tokio::time::sleep(left.saturating_sub(worked())) => {
                     if worked() < left {
                         continue;
@@ -107,33 +104,33 @@ impl Running {
                 }
             };
             let answer = answer.take().filter(|it| came_after(&turn, &question, it));
-            let faults = match answer.map(|message| read(&question, &message)) {
+            let faults = match answer.map(|message| question.read(&message)) {
                 Some(Ok(answer)) => {
                     let kept = keep_answer(&turn, &key, &answer).await;
                     kept.map_err(|error| failed(&error))?;
-                    desk.answer(answer);
+                    state.answer(answer);
                     continue;
                 }
                 Some(Err(faults)) => faults,
                 None => Vec::new(),
             };
             // The question is open and can be shown again: an answer may come in the very next moment.
-            desk.show_again();
+            state.show_again();
             self.left = left.saturating_sub(worked());
-            self.parked = Some(desk.wait());
+            self.parked = Some(state.waiting());
             let task = turn.task_id().to_owned();
-            if let Some(mind) = &self.mind {
-                mind.waits(&task, true).await;
+            if let Some(agent) = &self.thinks {
+                agent.waits(&task, true).await;
             }
             parked.put(&task, self);
-            let asked = turn.status(TaskState::InputRequired, Some(shown(&question, &faults)));
+            let asked = turn.status(TaskState::InputRequired, Some(question.message(&faults)));
             return Ok(asked.await?);
         }
     }
 
     /// What comes of the skill becomes what the task says last.
     async fn end(self, turn: &Turn, outcome: Outcome) -> Result<(), Failure> {
-        let begun = self.desk.has_begun();
+        let begun = self.state.has_begun();
         match outcome {
             Ok(Reply::Done(output)) => {
                 let artifact = extension::output_artifact(&self.id, output);
@@ -197,34 +194,4 @@ fn came_after(turn: &Turn, question: &Question, message: &Message) -> bool {
         .iter()
         .take_while(|it| it.message_id != message.message_id);
     earlier.any(|it| extension::asked_in(it).is_some_and(|it| it.number == question.number))
-}
-
-/// What a message answers.
-fn read(question: &Question, message: &Message) -> Result<Answered, Vec<Fault>> {
-    if extension::declines(message) {
-        return Ok(Answered::Declined);
-    }
-    let answer =
-        input::from_parts(&question.schema, &message.parts).map_err(|fault| vec![fault])?;
-    let answer = input::in_writing(&question.schema, answer);
-    let schema = jsonschema::validator_for(&question.schema);
-    let schema = schema.map_err(|error| vec![Fault::new("", error.to_string())])?;
-    let faults = definition::faults(&schema, &answer);
-    match faults.is_empty() {
-        true => Ok(Answered::Given(answer)),
-        false => Err(faults),
-    }
-}
-
-/// A question as the task shows it, with what was wrong with the last answer.
-fn shown(question: &Question, faults: &[Fault]) -> Message {
-    let mut message = said(question.message.clone());
-    for fault in faults {
-        message
-            .parts
-            .push(Part::text(format!("not understood: {fault}")));
-    }
-    let question = serde_json::to_value(question).unwrap_or_default();
-    extension::put(&mut message, QUESTION, question);
-    message
 }

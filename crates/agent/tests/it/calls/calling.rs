@@ -6,7 +6,7 @@ use serde_json::json;
 use skill::extension;
 use skill::{Registry, Reply, SkillError, SkillInput, reply, skill};
 
-use crate::support::{Bench, Shop, greet, id, registry, said, state};
+use super::support::{Bench, Shop, greet, id, registry, said, state};
 
 #[tokio::test]
 async fn a_call_becomes_a_completed_task_with_the_output() {

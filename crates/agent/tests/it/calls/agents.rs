@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use skill::{Agent, CreateError, Manifest, Options};
+use agent::{Agent, CreateError, Options};
+use skill::Manifest;
 
-use crate::support::registry;
+use super::support::registry;
 
 fn options() -> Options {
     let mut options = Options::default();

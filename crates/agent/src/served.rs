@@ -10,15 +10,14 @@ use a2a::server::{AfterRestart, Failure, Turn};
 use a2a::types::{AgentCapabilities, AgentCard, Message, Role, Task};
 use futures_core::future::BoxFuture;
 
-use crate::context::Context;
-use crate::desk::Desk;
-use crate::error::{DefinitionError, SkillError};
-use crate::extension;
-use crate::fence::{Fence, Hook, Outcome};
-use crate::grants::Grants;
-use crate::manifest::Manifest;
-use crate::registry::{Entry, Registry};
-use crate::running::{self, Parked, Running};
+use skill::{
+    Context, DefinitionError, Entry, Grants, Manifest, Outcome, Registry, SkillError, extension,
+};
+
+use crate::call::{self, CallState, Fence, Hook, Parked, Running};
+use crate::gate::Gate;
+use crate::resident::Resident;
+use crate::turn;
 
 /// What an agent is given when it is made, besides what its manifest says.
 #[derive(Clone)]
@@ -31,15 +30,16 @@ pub struct Options {
     pub tools: Registry,
     /// Tools of others that only the agent's own skills can call.
     pub hidden_tools: Registry,
-    /// What is let go of when the agent stops.
-    pub outside: Vec<Arc<dyn Outside>>,
+    /// Called when the agent is closed: ends what was started for it, such as servers of tools.
+    pub on_close: Vec<OnClose>,
     /// What sees every call pass.
     pub hooks: Vec<Arc<dyn Hook>>,
     /// Who answers messages that name no skill. Without one a single skill takes them, or they are told what
     /// there is.
     pub answerer: Option<Arc<dyn a2a::server::Agent>>,
-    /// Who answers them with what skills have to work with, instead of an answerer.
-    pub mind: Option<Arc<dyn Mind>>,
+    /// The agent whose law governs every call, and which thinks about messages that name no skill, instead of an
+    /// answerer.
+    pub resident: Option<Resident>,
     /// The language model that skills may use, unless the manifest grants it to some only.
     pub model: Option<Arc<dyn model::Model>>,
     /// How long a skill may take that does not say so itself.
@@ -54,10 +54,10 @@ impl Default for Options {
             skills: Registry::new(),
             tools: Registry::new(),
             hidden_tools: Registry::new(),
-            outside: Vec::new(),
+            on_close: Vec::new(),
             hooks: Vec::new(),
             answerer: None,
-            mind: None,
+            resident: None,
             model: None,
             time: Duration::from_secs(600),
             max_waiting: 10_000,
@@ -65,30 +65,8 @@ impl Default for Options {
     }
 }
 
-/// What thinks for an agent: it answers messages that name no skill, and works with what a skill works with. It may
-/// speak, ask, call every skill of the agent, and be begun again after a restart, in which case it is called with
-/// the message that opened the task once more.
-pub trait Mind: Send + Sync + 'static {
-    /// Answers the message that opened a task. Dropping the future is cancelling.
-    fn answer(&self, message: Message, ctx: Context) -> BoxFuture<'static, Outcome>;
-
-    /// A task of its waits for an answer from now on, or goes on.
-    fn waits(&self, task: &str, waits: bool) -> BoxFuture<'static, ()> {
-        let _ = (task, waits);
-        Box::pin(std::future::ready(()))
-    }
-
-    /// A task has ended, in whatever way.
-    fn ended(&self, task: &str) {
-        let _ = task;
-    }
-}
-
-/// Something outside of the process that an agent holds on to, such as a program that was started.
-pub trait Outside: Send + Sync + 'static {
-    /// Lets go of it, in good order and in little time.
-    fn close(&self) -> BoxFuture<'_, ()>;
-}
+/// Ends something that was started for an agent, in good order and in little time.
+pub type OnClose = Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// Why there is no agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,9 +102,9 @@ struct Inner {
     grants: Arc<Grants>,
     fence: Arc<Fence>,
     parked: Parked,
-    outside: Vec<Arc<dyn Outside>>,
+    on_close: Vec<OnClose>,
     answerer: Option<Arc<dyn a2a::server::Agent>>,
-    mind: Option<Arc<dyn Mind>>,
+    resident: Option<Resident>,
     started: AtomicBool,
 }
 
@@ -144,13 +122,14 @@ impl Agent {
             None => options.skills,
         };
         let skills = skills.merge(&options.tools)?;
-        if skills.is_empty() && options.answerer.is_none() && options.mind.is_none() {
+        if skills.is_empty() && options.answerer.is_none() && options.resident.is_none() {
             return Err(CreateError::Empty(manifest.name));
         }
         let grants = Grants::new(skills, &options.hidden_tools, &manifest.grants)?
             .with_model(options.model, manifest.model_for.as_deref())?;
         let fence = Fence {
             hooks: options.hooks,
+            gate: options.resident.clone().map(|agent| Gate { agent }),
             time: options.time,
         };
         Ok(Self {
@@ -159,9 +138,9 @@ impl Agent {
                 grants: Arc::new(grants),
                 fence: Arc::new(fence),
                 parked: Parked::new(options.max_waiting),
-                outside: options.outside,
+                on_close: options.on_close,
                 answerer: options.answerer,
-                mind: options.mind,
+                resident: options.resident,
                 started: AtomicBool::new(false),
             }),
         })
@@ -232,9 +211,9 @@ impl Agent {
         }
     }
 
-    /// Lets go of what it holds outside of the process. Whoever served it says so last.
+    /// Ends what was started for it. The server that served it calls this last.
     pub async fn close(&self) {
-        let closing = self.inner.outside.iter().map(|it| it.close());
+        let closing = self.inner.on_close.iter().map(|close| close());
         futures_util::future::join_all(closing).await;
     }
 }
@@ -251,10 +230,10 @@ impl a2a::server::Agent for Agent {
             first.map(|message| self.inner.choose(message)),
             &self.inner.answerer,
         ) {
-            (Some(Choice::Skill(entry)), _) if entry.checked.definition.traits.replayable => {
+            (Some(Choice::Skill(entry)), _) if entry.definition().traits.replayable => {
                 AfterRestart::Resume
             }
-            (Some(Choice::Mind(_)), _) => AfterRestart::Resume,
+            (Some(Choice::Think(_)), _) => AfterRestart::Resume,
             (Some(Choice::Nobody), Some(answerer)) => answerer.after_restart(task),
             _ => AfterRestart::Fail,
         }
@@ -262,20 +241,20 @@ impl a2a::server::Agent for Agent {
 
     fn label(&self, message: &Message) -> Option<String> {
         match self.inner.choose(message) {
-            Choice::Skill(entry) => Some(entry.checked.definition.id.clone()),
+            Choice::Skill(entry) => Some(entry.definition().id.clone()),
             _ => None,
         }
     }
 
     fn ended(&self, task: &str) {
         if let Some(running) = self.inner.parked.take(task) {
-            running.desk.end();
+            running.state.end();
         }
         if let Some(answerer) = &self.inner.answerer {
             answerer.ended(task);
         }
-        if let Some(mind) = &self.inner.mind {
-            mind.ended(task);
+        if let Some(agent) = &self.inner.resident {
+            agent.task_ended(task);
         }
     }
 }
@@ -283,22 +262,23 @@ impl a2a::server::Agent for Agent {
 /// Whom a message is for.
 enum Choice<'a> {
     Skill(&'a Arc<Entry>),
-    Mind(&'a Arc<dyn Mind>),
+    Think(&'a Resident),
     /// It names a skill that is not there.
     Unknown(&'a str),
     Nobody,
 }
 
-/// How long a mind may take. What it calls has its own limits; it may be told to pause, and others may come first.
-const MIND_TIME: Duration = Duration::from_secs(30 * 24 * 3600);
+/// How long the agent may think about a message. What it calls has limits of its own; it may be paused, and other
+/// requests may come first.
+const THINKING_TIME: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// What the answer of a mind is called.
-const MIND: &str = "answer";
+/// The name of the artifact that holds the agent's own answer.
+const ANSWER: &str = "answer";
 
 /// What does the work of a task.
 enum Work {
     Skill(Arc<Entry>),
-    Mind(Arc<dyn Mind>),
+    Think(Resident),
 }
 
 impl Inner {
@@ -309,8 +289,8 @@ impl Inner {
                 None => Choice::Unknown(id),
             };
         }
-        if let Some(mind) = &self.mind {
-            return Choice::Mind(mind);
+        if let Some(agent) = &self.resident {
+            return Choice::Think(agent);
         }
         let mut skills = self.grants.offered().iter();
         match (&self.answerer, skills.next(), skills.next()) {
@@ -332,8 +312,8 @@ impl Inner {
                 let work = Work::Skill(entry.clone());
                 self.work(turn.clone(), work, first).await
             }
-            (Choice::Mind(mind), _) => {
-                self.work(turn.clone(), Work::Mind(mind.clone()), first)
+            (Choice::Think(agent), _) => {
+                self.work(turn.clone(), Work::Think(agent.clone()), first)
                     .await
             }
             (Choice::Unknown(id), _) => {
@@ -348,18 +328,18 @@ impl Inner {
 
     async fn work(&self, turn: Turn, work: Work, first: &Message) -> Result<(), Failure> {
         let Some(task) = turn.task() else {
-            let desk = Desk::new(turn.clone(), Default::default());
-            let running = self.begin(&turn, work, first, desk)?;
+            let state = CallState::new(turn.clone(), Default::default(), self.fence.clone());
+            let running = self.begin(&turn, work, first, state)?;
             return running.drive(turn, None, &self.parked).await;
         };
         let message = turn.message().clone();
         if let Some(running) = self.parked.take(&task.id) {
-            running.desk.sit(turn.clone());
-            if let Some(mind) = &running.mind {
-                mind.waits(&task.id, false).await;
+            running.state.continue_in(turn.clone());
+            if let Some(agent) = &running.thinks {
+                agent.waits(&task.id, false).await;
             }
             if turn.is_resumed() {
-                running.desk.withdraw();
+                running.state.withdraw();
                 return running.drive(turn, None, &self.parked).await;
             }
             return running.drive(turn, Some(message), &self.parked).await;
@@ -368,79 +348,72 @@ impl Inner {
         let mut asked = task.history.iter().rev().filter_map(extension::asked_in);
         let early = asked.next().is_some_and(|it| it.early);
         if let Work::Skill(entry) = &work
-            && !entry.checked.definition.traits.replayable
+            && !entry.definition().traits.replayable
             && !early
         {
-            let error = SkillError::NotReplayable(entry.checked.definition.id.clone());
-            return running::fail(&turn, &error).await;
+            let error = SkillError::NotReplayable(entry.definition().id.clone());
+            return call::fail(&turn, &error).await;
         }
         let kept = turn.notes().await;
         let kept = kept.map_err(|error| Failure::new(error.to_string()))?;
-        let desk = Desk::new(turn.clone(), kept);
+        let state = CallState::new(turn.clone(), kept, self.fence.clone());
         // A message that was taken as an answer before is not one to the next question.
-        let answer = (message.message_id != first.message_id && !desk.took(&message.message_id))
+        let answer = (message.message_id != first.message_id && !state.took(&message.message_id))
             .then_some(message);
-        let running = self.begin(&turn, work, first, desk)?;
+        let running = self.begin(&turn, work, first, state)?;
         running.drive(turn, answer, &self.parked).await
     }
 
-    /// The skill or the mind, called with what the first message of its task says.
+    /// The skill or the agent itself, called with what the first message of its task says.
     fn begin(
         &self,
         turn: &Turn,
         work: Work,
         first: &Message,
-        desk: Desk,
+        state: CallState,
     ) -> Result<Running, Failure> {
         let (id, limit) = match &work {
             Work::Skill(entry) => {
-                let id = entry.checked.definition.id.clone();
+                let id = entry.definition().id.clone();
                 (id, self.fence.limit(entry))
             }
-            Work::Mind(_) => (MIND.to_owned(), MIND_TIME),
+            Work::Think(_) => (ANSWER.to_owned(), THINKING_TIME),
         };
         let skill = match &work {
-            Work::Skill(_) => id.as_str().into(),
-            // It is no skill, and may call every one.
-            Work::Mind(_) => "".into(),
+            Work::Skill(_) => id.as_str(),
+            // The agent itself was granted every skill.
+            Work::Think(_) => "",
         };
         tracing::debug!(skill = id, task = turn.task_id(), caller = %turn.caller(), "work is begun");
-        let desk = Arc::new(desk);
-        let mind = match &work {
+        let (task, conversation) = (turn.task_id(), turn.context_id());
+        let call = Arc::new(state.clone());
+        let ctx = Context::new(call, self.grants.clone(), task, conversation, skill);
+        let thinks = match &work {
             Work::Skill(_) => None,
-            Work::Mind(mind) => Some(mind.clone()),
-        };
-        let ctx = Context {
-            desk: desk.clone(),
-            fence: self.fence.clone(),
-            grants: self.grants.clone(),
-            skill,
-            depth: 0,
-            scope: "".into(),
-            early: false,
+            Work::Think(agent) => Some(agent.clone()),
         };
         let work: BoxFuture<'static, Outcome> = match work {
             Work::Skill(entry) => {
-                let input = entry.checked.definition.input_of(&first.parts);
-                let input = input.map_err(|fault| Failure::refusal(running::invalid(&[fault])))?;
-                Box::pin(self.fence.clone().call(entry, input, ctx))
+                let input = entry.definition().input_of(&first.parts);
+                let input = input.map_err(|fault| Failure::refusal(call::invalid(&[fault])))?;
+                Box::pin(self.fence.clone().call(entry, input, ctx, state.clone()))
             }
-            Work::Mind(mind) => {
+            Work::Think(agent) => {
                 // A message that opens a task bears no ids yet; its turn has them.
                 let mut message = first.clone();
-                message.task_id = turn.task_id().to_owned();
-                message.context_id = turn.context_id().to_owned();
-                mind.answer(message, ctx)
+                task.clone_into(&mut message.task_id);
+                conversation.clone_into(&mut message.context_id);
+                Box::pin(async move { turn::run(&agent, &message, &ctx).await })
             }
         };
         Ok(Running {
             work,
             id,
-            desk,
+            state,
             left: limit,
             limit,
             parked: None,
-            mind,
+            thinks,
         })
     }
 
