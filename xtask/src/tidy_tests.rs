@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use super::arrows::{self, Arrows, State};
-use super::{docs, evidence, files, findings, sabotage};
+use super::{Repository, docs, evidence, files, findings, paths, sabotage, words};
 use crate::workspace::{self, Package};
 
 #[test]
 fn the_repository_is_tidy() {
-    let found = findings(&workspace::root()).expect("the checks can run");
+    let root = workspace::root();
+    let repository = Repository::read(&root).expect("the files can be read");
+    let found = findings(&root, &repository).expect("the checks can run");
     assert_eq!(found, Vec::<String>::new());
 }
 
@@ -19,17 +21,24 @@ fn finds_what_a_document_cites() {
 }
 
 const TABLE: &str = "
-| crate | job | may depend on | state |
+| crate | job | depends on | state |
 |---|---|---|---|
 | `store` | keeps | nothing of ours | here |
-| `agent` | acts | `store`, `model` | here |
+| `agent` | acts | `store` | here |
 | `model` | thinks | nothing of ours | planned |
 | `monas` | the binary | everything | here |
 ";
 
 fn package(name: &str, arrows: &[&str]) -> Package {
+    let description = match name {
+        "store" => "keeps",
+        "agent" => "acts",
+        "model" => "thinks",
+        _ => "the binary",
+    };
     Package {
         name: name.to_owned(),
+        description: description.to_owned(),
         folder: PathBuf::from("crates").join(name),
         arrows: arrows.iter().map(|name| (*name).to_owned()).collect(),
         features: Vec::new(),
@@ -42,9 +51,9 @@ fn package(name: &str, arrows: &[&str]) -> Package {
 fn reads_the_table_of_crates() {
     let table = arrows::table(TABLE);
     assert_eq!(table.len(), 4);
-    assert_eq!(table["store"].may_depend_on, Arrows::Only(Vec::new()));
+    assert_eq!(table["store"].depends_on, Arrows::Only(Vec::new()));
     assert_eq!(table["model"].state, State::Planned);
-    assert_eq!(table["monas"].may_depend_on, Arrows::Everything);
+    assert_eq!(table["monas"].depends_on, Arrows::Everything);
 }
 
 #[test]
@@ -62,13 +71,41 @@ fn allows_the_arrows_of_the_table() {
 fn finds_an_arrow_that_is_not_in_the_table() {
     let packages = [
         package("store", &["agent"]),
-        package("agent", &[]),
+        package("agent", &["store"]),
         package("monas", &[]),
     ];
     let found = arrows::compare(&arrows::table(TABLE), &packages);
     assert_eq!(
         found,
         ["crates/store/Cargo.toml: `store` may not depend on `agent` (ARCHITECTURE.md)"]
+    );
+}
+
+#[test]
+fn finds_an_arrow_that_no_manifest_has() {
+    let packages = [
+        package("store", &[]),
+        package("agent", &[]),
+        package("monas", &[]),
+    ];
+    let found = arrows::compare(&arrows::table(TABLE), &packages);
+    assert_eq!(
+        found,
+        ["ARCHITECTURE.md: `agent` does not depend on `store` (crates/agent/Cargo.toml)"]
+    );
+}
+
+#[test]
+fn finds_a_row_that_promises_more_than_the_crate() {
+    let mut store = package("store", &[]);
+    store.description = "keeps little".to_owned();
+    let packages = [store, package("agent", &["store"]), package("monas", &[])];
+    let found = arrows::compare(&arrows::table(TABLE), &packages);
+    assert_eq!(
+        found,
+        [
+            "ARCHITECTURE.md: the job of `store` is not the description in crates/store/Cargo.toml: keeps little"
+        ]
     );
 }
 
@@ -163,4 +200,74 @@ fn finds_who_would_break_requirements() {
         "monas: its dependency on a2a turns on sabotage",
     ];
     assert_eq!(found, expected);
+}
+
+#[test]
+fn finds_paths_of_documents_that_do_not_exist() {
+    let files = [
+        "README.md",
+        "docs/a2a.md",
+        "crates/a2a/src/server/send.rs",
+        "crates/a2a/tests/it/main.rs",
+        "xtask/src/main.rs",
+    ];
+    let tree = paths::Tree::new(files.into_iter());
+    let check = |document: &str, text: &str| paths::missing(&tree, document, text);
+    let fine = "`crates/a2a/src/server` and `a2a/server/send`, `send.rs`, `server/send.rs`; [a](docs/a2a.md#part) and \
+                [b](https://example.org/gone.md)\n`examples/NN_name.rs`, `crates/a2a/.venv`, `cargo run -p a2a`, \
+                `and/or`, `/a2a/jsonrpc`\n```\nsocket -> a2a/server (one port)\n```\n";
+    assert_eq!(check("ARCHITECTURE.md", fine), []);
+    let gone = "one\n`crates/a2a/src/gone.rs`, `gone.rs`, `a2a/gone`\n[a](gone.md)\n```\nsocket -> a2a/old\n```\n";
+    let found = check("ARCHITECTURE.md", gone);
+    let found: Vec<(usize, &str)> = found.iter().map(|(at, path)| (*at, &**path)).collect();
+    let expected = [
+        (2, "crates/a2a/src/gone.rs"),
+        (2, "gone.rs"),
+        (2, "a2a/gone"),
+        (3, "gone.md"),
+        (5, "a2a/old"),
+    ];
+    assert_eq!(found, expected);
+    // A link is relative to its document; in documents for users `a2a/gone` can be a method of a protocol.
+    assert_eq!(
+        check("docs/mcp.md", "[a](a2a.md) [b](../README.md) `a2a/gone`"),
+        []
+    );
+    assert!(paths::is_document("crates/capnweb/README.md"));
+    assert!(!paths::is_document("CHANGELOG.md"));
+}
+
+#[test]
+fn counts_riddle_words_and_captions() {
+    let text = "/// The name.\nstruct A;\n\n/// Two lines\n/// are no caption.\nstruct B;\n// Whoever asks, and \
+                whose task it is.\nlet whose = 1; // nobody\n// wholesome\n";
+    let mut counts = words::Counts::default();
+    counts.add("a.rs", text);
+    counts.add("b.md", "// nobody\n");
+    let typescript = "/** The name. */\n/**\n * It is no longer there.\n */\n";
+    counts.add("c.ts", typescript);
+    let expected = words::Count {
+        comments: 8,
+        riddles: 2,
+        captions: 2,
+    };
+    assert_eq!(counts.total(), expected);
+    let found = counts.findings();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].contains("250.0 in 1,000") && found[0].contains("c.ts (1)"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn allows_few_riddle_words_and_captions() {
+    let mut counts = words::Counts::default();
+    counts.add("a.rs", &"// A plain sentence about tasks.\n".repeat(101));
+    counts.add("b.rs", "// Nobody knows.\n");
+    assert_eq!(counts.findings(), Vec::<String>::new());
+    counts.add("c.rs", &"/// The name.\nlet a = 1;\n".repeat(200));
+    let found = counts.findings();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("200 captions"), "{found:?}");
 }

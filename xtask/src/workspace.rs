@@ -21,6 +21,8 @@ pub(crate) fn root() -> PathBuf {
 #[derive(Debug, Clone)]
 pub(crate) struct Package {
     pub(crate) name: String,
+    /// What it is for, in one sentence.
+    pub(crate) description: String,
     /// The folder of its manifest, relative to the root: `crates/capnweb`.
     pub(crate) folder: PathBuf,
     /// Packages of this workspace that it needs to be built or run, not counting its tests.
@@ -80,6 +82,7 @@ fn read(package: &Value, root: &Path) -> Option<Package> {
         .collect();
     Some(Package {
         name: package["name"].as_str()?.to_owned(),
+        description: text(&package["description"]),
         folder: folder.strip_prefix(root).unwrap_or(folder).to_owned(),
         arrows,
         features: features

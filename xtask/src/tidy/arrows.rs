@@ -10,11 +10,12 @@ use crate::workspace::{self, Package};
 /// One row of the table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Row {
-    pub(super) may_depend_on: Arrows,
+    pub(super) job: String,
+    pub(super) depends_on: Arrows,
     pub(super) state: State,
 }
 
-/// The crates that a crate may depend on.
+/// The crates of ours that a crate depends on.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Arrows {
     Everything,
@@ -33,7 +34,7 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>> {
     Ok(compare(&table(&text), &workspace::packages(root)?))
 }
 
-/// Reads rows of four cells, ``| `name` | job | may depend on | here or planned |``.
+/// Reads rows of four cells, ``| `name` | job | depends on | here or planned |``.
 pub(super) fn table(text: &str) -> BTreeMap<String, Row> {
     text.lines().filter_map(row).collect()
 }
@@ -41,7 +42,7 @@ pub(super) fn table(text: &str) -> BTreeMap<String, Row> {
 fn row(line: &str) -> Option<(String, Row)> {
     let line = line.trim().strip_prefix('|')?.strip_suffix('|')?;
     let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-    let [name, _job, may_depend_on, state] = cells.as_slice() else {
+    let [name, job, depends_on, state] = cells.as_slice() else {
         return None;
     };
     let name = quoted(name).next()?.to_owned();
@@ -50,12 +51,13 @@ fn row(line: &str) -> Option<(String, Row)> {
         "planned" => State::Planned,
         _ => return None,
     };
-    let may_depend_on = match *may_depend_on {
+    let depends_on = match *depends_on {
         "everything" => Arrows::Everything,
         names => Arrows::Only(quoted(names).map(str::to_owned).collect()),
     };
     let row = Row {
-        may_depend_on,
+        job: (*job).to_owned(),
+        depends_on,
         state,
     };
     Some((name, row))
@@ -66,7 +68,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// Finds crates and arrows that the table does not have, and rows that do not say what is there.
+/// Finds crates and arrows that only the table or only the manifests have, and rows that do not say what is there.
 pub(super) fn compare(table: &BTreeMap<String, Row>, packages: &[Package]) -> Vec<String> {
     let ours: Vec<&Package> = packages
         .iter()
@@ -86,17 +88,15 @@ pub(super) fn compare(table: &BTreeMap<String, Row>, packages: &[Package]) -> Ve
         if row.state == State::Planned {
             findings.push(format!("ARCHITECTURE.md: `{name}` is here, not planned"));
         }
-        let Arrows::Only(allowed) = &row.may_depend_on else {
-            continue;
-        };
-        for arrow in package
-            .arrows
-            .iter()
-            .filter(|arrow| !allowed.contains(arrow))
-        {
+        // One sentence in one place: a row cannot promise what the crate itself does not say of itself.
+        if row.state == State::Here && row.job != package.description {
             findings.push(format!(
-                "crates/{name}/Cargo.toml: `{name}` may not depend on `{arrow}` (ARCHITECTURE.md)"
+                "ARCHITECTURE.md: the job of `{name}` is not the description in crates/{name}/Cargo.toml: {}",
+                package.description
             ));
+        }
+        if let Arrows::Only(listed) = &row.depends_on {
+            findings.extend(compare_arrows(name, listed, &package.arrows));
         }
     }
     for (name, row) in table {
@@ -106,4 +106,16 @@ pub(super) fn compare(table: &BTreeMap<String, Row>, packages: &[Package]) -> Ve
         }
     }
     findings
+}
+
+fn compare_arrows(name: &str, listed: &[String], arrows: &[String]) -> Vec<String> {
+    let unlisted = arrows.iter().filter(|arrow| !listed.contains(arrow));
+    let unlisted = unlisted.map(|arrow| {
+        format!("crates/{name}/Cargo.toml: `{name}` may not depend on `{arrow}` (ARCHITECTURE.md)")
+    });
+    let gone = listed.iter().filter(|arrow| !arrows.contains(arrow));
+    let gone = gone.map(|arrow| {
+        format!("ARCHITECTURE.md: `{name}` does not depend on `{arrow}` (crates/{name}/Cargo.toml)")
+    });
+    unlisted.chain(gone).collect()
 }

@@ -1,6 +1,5 @@
 //! Checks that read the repository's own files, a file at a time.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -29,18 +28,6 @@ const IMPURE: [&str; 7] = [
     "std::thread",
     "spawn",
 ];
-
-pub(super) fn check(root: &Path) -> Result<Vec<String>> {
-    let mut findings = Vec::new();
-    for name in repository_files(root)? {
-        // A file may be listed and just deleted, or not be text.
-        let Ok(text) = fs::read_to_string(root.join(&name)) else {
-            continue;
-        };
-        findings.extend(check_file(&name, &text));
-    }
-    Ok(findings)
-}
 
 /// All findings for one file, given its path from the root and its text.
 pub(super) fn check_file(name: &str, text: &str) -> Vec<String> {
@@ -84,7 +71,7 @@ pub(super) fn check_file(name: &str, text: &str) -> Vec<String> {
 }
 
 /// What git tracks or would track.
-fn repository_files(root: &Path) -> Result<Vec<String>> {
+pub(super) fn names(root: &Path) -> Result<Vec<String>> {
     let mut git = Command::new("git");
     git.args([
         "ls-files",

@@ -1,0 +1,154 @@
+//! Counts comments that do not say what they mean: lines with riddle words, and captions.
+//!
+//! A riddle word stands in for a noun ("nobody is told before it is committed"). A caption is a doc comment of three
+//! words or fewer, which repeats the name of what it documents. A few of either do no harm, so the count is bounded
+//! and no single line is forbidden.
+
+use std::fmt;
+
+/// Words that stand where a noun of the domain would say more.
+const RIDDLE_WORDS: [&str; 9] = [
+    "whoever",
+    "whom",
+    "somebody",
+    "nobody",
+    "everybody",
+    "anybody",
+    "whose",
+    "any more",
+    "no longer",
+];
+
+/// In 1,000 comment lines there are fewer lines with a riddle word than this.
+const RIDDLES_IN_1000: usize = 10;
+
+/// In all files together there are fewer captions than this.
+const CAPTIONS: usize = 200;
+
+/// A caption has at most so many words.
+const CAPTION_WORDS: usize = 3;
+
+/// How many files a finding names.
+const NAMED_FILES: usize = 5;
+
+/// What was counted in one file, or in several.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Count {
+    pub(super) comments: usize,
+    pub(super) riddles: usize,
+    pub(super) captions: usize,
+}
+
+/// The counts of all files, each with its path from the root.
+#[derive(Debug, Default)]
+pub(super) struct Counts(Vec<(String, Count)>);
+
+impl Counts {
+    /// Counts one file, if it is source text.
+    pub(super) fn add(&mut self, name: &str, text: &str) {
+        if name.ends_with(".rs") || name.ends_with(".ts") {
+            self.0.push((name.to_owned(), count(text)));
+        }
+    }
+
+    pub(super) fn total(&self) -> Count {
+        self.0.iter().fold(Count::default(), |sum, (_, one)| Count {
+            comments: sum.comments + one.comments,
+            riddles: sum.riddles + one.riddles,
+            captions: sum.captions + one.captions,
+        })
+    }
+
+    /// What is above its limit, with the files that have most of it.
+    pub(super) fn findings(&self) -> Vec<String> {
+        let total = self.total();
+        let mut findings = Vec::new();
+        if total.riddles * 1000 >= RIDDLES_IN_1000 * total.comments.max(1) {
+            let files = self.most(|count| count.riddles);
+            let words = RIDDLE_WORDS.join(", ");
+            findings.push(format!(
+                "{total}: the limit is {RIDDLES_IN_1000} in 1,000 ({words}); most are in {files}"
+            ));
+        }
+        if total.captions >= CAPTIONS {
+            let files = self.most(|count| count.captions);
+            findings.push(format!(
+                "{total}: the limit is {CAPTIONS} captions; most are in {files}"
+            ));
+        }
+        findings
+    }
+
+    fn most(&self, of: impl Fn(&Count) -> usize) -> String {
+        let mut files: Vec<(usize, &str)> = self
+            .0
+            .iter()
+            .map(|(name, count)| (of(count), name.as_str()))
+            .collect();
+        files.sort_by(|a, b| b.cmp(a));
+        let named = files.iter().take(NAMED_FILES);
+        let named: Vec<String> = named.map(|(of, name)| format!("{name} ({of})")).collect();
+        named.join(", ")
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Count {
+            comments,
+            riddles,
+            captions,
+        } = self;
+        let tenths = riddles * 10_000 / (*comments).max(1);
+        write!(
+            f,
+            "{comments} comment lines, {riddles} with a riddle word ({}.{} in 1,000), {captions} captions",
+            tenths / 10,
+            tenths % 10
+        )
+    }
+}
+
+fn count(text: &str) -> Count {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let mut count = Count::default();
+    for (index, line) in lines.iter().enumerate() {
+        if !is_comment(line) {
+            continue;
+        }
+        count.comments += 1;
+        count.riddles += usize::from(has_riddle_word(line));
+        let before = index.checked_sub(1).map_or("", |before| lines[before]);
+        let after = lines.get(index + 1).copied().unwrap_or_default();
+        count.captions += usize::from(is_caption(before, line, after));
+    }
+    count
+}
+
+/// Whether a line is a comment and nothing else. The lines of a block begin with `*` by custom, and so does a
+/// dereference in Rust, which no space follows.
+fn is_comment(line: &str) -> bool {
+    line.starts_with("//") || line.starts_with("/*") || line.starts_with("* ")
+}
+
+fn has_riddle_word(line: &str) -> bool {
+    let line = line.to_lowercase();
+    RIDDLE_WORDS.iter().any(|word| {
+        line.match_indices(word).any(|(start, found)| {
+            let ends = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '_');
+            let rest = &line[start + found.len()..];
+            ends(line[..start].chars().next_back()) && ends(rest.chars().next())
+        })
+    })
+}
+
+/// Whether a line is a whole doc comment by itself, and a short one.
+fn is_caption(before: &str, line: &str, after: &str) -> bool {
+    let in_rust = || {
+        let alone = !before.starts_with("///") && !after.starts_with("///");
+        line.strip_prefix("///").filter(|_| alone)
+    };
+    let in_typescript = || line.strip_prefix("/**")?.strip_suffix("*/");
+    let text = in_rust().or_else(in_typescript);
+    text.is_some_and(|text| text.split_whitespace().count() <= CAPTION_WORDS)
+}
