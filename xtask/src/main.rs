@@ -36,7 +36,8 @@ const HELP: &str = "\
 cargo xtask COMMAND
 
   test                 set up what the tests need, then run everything a change must pass:
-                       format, tidy, clippy, types, tests, proof, doc tests, examples, features, docs, licences
+                       format, tidy, licences, clippy, docs, tests, types, proof, examples, doc tests, features
+  test --fast          format, tidy, clippy and unit tests: needs nothing but cargo
   tidy                 check crate arrows, file headers, README length and machine paths
   examples [--bless]   run the numbered examples and compare their output with
                        examples/expected/NAME.txt; --bless writes those files instead
@@ -111,6 +112,7 @@ fn run(arguments: &[String]) -> Result<()> {
             Ok(())
         }
         ["test"] => test::run(&root),
+        ["test", "--fast"] => test::fast(&root),
         ["tidy"] => tidy::run(&root),
         ["examples"] => examples::run(&root, examples::Expected::Compare).map(|_| ()),
         ["examples", "--bless"] => examples::run(&root, examples::Expected::Write).map(|_| ()),

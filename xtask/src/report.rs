@@ -1,4 +1,4 @@
-//! Named steps with their time, and the count of what passed at the end.
+//! Named steps with their times, and at the end a table of both and the count of what passed.
 
 use std::time::{Duration, Instant};
 
@@ -8,8 +8,15 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub(crate) struct Report {
     started: Instant,
-    steps: usize,
-    total: Tally,
+    steps: Vec<Step>,
+}
+
+/// A step that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Step {
+    name: String,
+    time: Duration,
+    tally: Tally,
 }
 
 /// Checks that passed and failed.
@@ -44,8 +51,7 @@ impl Report {
     pub(crate) fn start() -> Report {
         Report {
             started: Instant::now(),
-            steps: 0,
-            total: Tally::default(),
+            steps: Vec::new(),
         }
     }
 
@@ -64,16 +70,19 @@ impl Report {
             Err(_) if tally.failed == 0 => tally.failed = 1,
             _ => {}
         }
-        self.steps += 1;
-        self.total.passed += tally.passed;
-        self.total.failed += tally.failed;
+        let time = started.elapsed();
+        self.steps.push(Step {
+            name: name.to_owned(),
+            time,
+            tally,
+        });
         match result {
             Ok(value) => {
-                println!("    {name}: ok in {}", seconds(started.elapsed()));
+                println!("    {name}: ok in {}", seconds(time));
                 Ok(value)
             }
             Err(error) => {
-                println!("    {name}: FAILED in {}", seconds(started.elapsed()));
+                println!("    {name}: FAILED in {}", seconds(time));
                 println!("{error}");
                 self.summary(&format!("failed at step \"{name}\""));
                 Err(Error::Reported)
@@ -81,19 +90,36 @@ impl Report {
         }
     }
 
-    /// Prints the last line of a run in which every step passed.
+    /// Prints the end of a run in which every step passed.
     pub(crate) fn finish(&self) {
         self.summary("all steps passed");
     }
 
     fn summary(&self, verdict: &str) {
-        let Tally { passed, failed } = self.total;
+        print!("\n{}", table(&self.steps));
+        let total = |of: fn(&Tally) -> usize| self.steps.iter().map(|step| of(&step.tally)).sum();
+        let passed: usize = total(|tally| tally.passed);
+        let failed: usize = total(|tally| tally.failed);
         let time = seconds(self.started.elapsed());
         println!(
             "\n{verdict}: {passed} passed, {failed} failed ({} steps in {time})",
-            self.steps
+            self.steps.len()
         );
     }
+}
+
+/// One line for each step: its time, its name, and what passed in it.
+fn table(steps: &[Step]) -> String {
+    let line = |step: &Step| {
+        let Tally { passed, failed } = step.tally;
+        let failed = match failed {
+            0 => String::new(),
+            failed => format!(", {failed} failed"),
+        };
+        let (time, name) = (seconds(step.time), &step.name);
+        format!("{time:>10}  {name}: {passed} passed{failed}\n")
+    };
+    steps.iter().map(line).collect()
 }
 
 fn seconds(duration: Duration) -> String {

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything a change must pass, quick checks first.
+//! `cargo xtask test`: everything a change must pass, quick checks first; `--fast`: the quick ones alone.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,12 +17,26 @@ const NPM_FOLDERS: [&str; 5] = [
     "clients/typescript",
 ];
 
+/// The checks of every few minutes: they need nothing but cargo. Under three minutes when little has changed.
+pub(crate) fn fast(root: &Path) -> Result<()> {
+    let mut report = Report::start();
+    format_and_tidy(root, &mut report)?;
+    clippy(root, &mut report)?;
+    report.step("unit tests", |tally| {
+        // For the whole workspace, as clippy and all tests: other features would compile everything once more.
+        let mut command = process::cargo(root);
+        command.args(["test", "--workspace", "--no-fail-fast", "--lib", "--bins"]);
+        process::watch(&mut command, |line| tally.add_summary(line))
+    })?;
+    report.finish();
+    Ok(())
+}
+
+/// Everything that a change must pass. What is quick comes first, so that a small mistake is found within a minute.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let mut report = Report::start();
-    report.step("format", |_| {
-        cargo(root, &["fmt", "--all", "--", "--check"])
-    })?;
-    report.step("tidy", |_| tidy::run(root))?;
+    format_and_tidy(root, &mut report)?;
+    report.step("licences, bans, sources", |_| deny(root))?;
     let node = report.step("node", |_| {
         let node = tools::node(root)?;
         println!("node {}", node.version);
@@ -36,36 +50,51 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         let old = tools::python(root, tools::OLD)?;
         Ok([new, old, tools::python(root, tools::ACP)?])
     })?;
-    let rust_client = report.step("official Rust client", |_| tools::rust_client(root))?;
     let chromium = report.step("chromium", |_| tools::chromium())?;
+    clippy(root, &mut report)?;
+    report.step("docs", |_| docs(root))?;
+    let rust_client = report.step("official Rust client", |_| tools::rust_client(root))?;
     let peers = Peers {
         node,
         pythons,
         rust_client,
         chromium,
     };
-    report.step("clippy", |_| {
-        let all = ["clippy", "--workspace", "--all-targets"];
-        cargo(root, &[&all[..], &["--", "-D", "warnings"]].concat())
+    report.step("build tests", |_| {
+        let all = ["test", "--workspace", "--no-run"];
+        cargo(root, &[&all[..], &ALL_TESTS].concat())
     })?;
-    report.step("tests", |tally| {
-        test(root, &peers, &["--lib", "--bins", "--tests"], tally)
-    })?;
+    report.step("tests", |tally| test(root, &peers, &ALL_TESTS, tally))?;
     // Both are built as the tests are, so that nothing is compiled again for other features.
     report.step("types", |_| types::run(root, types::Files::Check))?;
     report.step("proof", |tally| {
         prove::run(root, prove::Files::Check, tally)
     })?;
-    report.step("doc tests", |tally| test(root, &peers, &["--doc"], tally))?;
     report.step("examples", |tally| {
         tally.passed = examples::run(root, examples::Expected::Compare)?;
         Ok(())
     })?;
+    report.step("doc tests", |tally| test(root, &peers, &["--doc"], tally))?;
     report.step("each feature alone", |_| features(root))?;
-    report.step("docs", |_| docs(root))?;
-    report.step("licences, bans, sources", |_| deny(root))?;
     report.finish();
     Ok(())
+}
+
+/// The kinds of tests that are programs; doc tests are compiled one by one.
+const ALL_TESTS: [&str; 3] = ["--lib", "--bins", "--tests"];
+
+fn format_and_tidy(root: &Path, report: &mut Report) -> Result<()> {
+    report.step("format", |_| {
+        cargo(root, &["fmt", "--all", "--", "--check"])
+    })?;
+    report.step("tidy", |_| tidy::run(root))
+}
+
+fn clippy(root: &Path, report: &mut Report) -> Result<()> {
+    report.step("clippy", |_| {
+        let all = ["clippy", "--workspace", "--all-targets"];
+        cargo(root, &[&all[..], &["--", "-D", "warnings"]].concat())
+    })
 }
 
 /// What the tests drive us with, besides our own code.
