@@ -5,23 +5,30 @@
 //! - [`mcp`]: the official MCP servers and ours, and ours over ACP;
 //! - [`memory`]: how well memory finds evidence;
 //! - [`transports`]: our A2A server over each of its wires;
-//! - [`server`]: one running server, [`address`] where it listens, [`http`] a connection to it;
+//!
+//! Those that compare servers have the same [`frame`]: scenarios, peers that take turns, [`options`], one [`table`].
+//!
+//! - [`server`]: one running server, [`address`] where it listens, [`http`] a connection to it; [`ours`]: our own;
 //! - [`load`]: how load generators are started; [`rounds`]: what measurements gave;
 //! - [`usage`]: processor time and memory of a server;
-//! - [`flags`]: the options of a bench;
-//! - [`document`]: where its table goes; [`plot`]: a picture of it.
+//! - [`flags`]: reading the words of a command line;
+//! - [`document`]: where a table goes; [`plot`]: a picture of it.
 
 pub(crate) mod a2a;
 mod address;
 pub(crate) mod capnweb;
 pub(crate) mod document;
 pub(crate) mod flags;
+mod frame;
 mod http;
 mod load;
 pub(crate) mod mcp;
 pub(crate) mod memory;
+mod options;
+mod ours;
 mod plot;
 mod rounds;
 pub(crate) mod server;
+mod table;
 pub(crate) mod transports;
 pub(crate) mod usage;

@@ -1,69 +1,45 @@
 //! `cargo xtask bench a2a`: official A2A servers and ours, measured in one run.
 //!
 //! - [`scenario`]: what is measured and what we aim at;
-//! - [`peer`]: who is measured and how each is started;
+//! - [`peer`]: the servers, and how each is started;
 //! - [`install`]: building and installing the official servers;
-//! - [`load`]: the load generator, the same for all servers, in a process of its own;
-//! - [`table`]: the result as a table.
-//!
-//! Each scenario gets fresh servers. They take turns, so that a busy moment of the machine hits
-//! all, and the middle round of each counts.
+//! - [`load`]: the load generator, the same for all servers, in a process of its own.
 
 use std::path::Path;
 
-use super::document;
-use super::rounds::{Round, Rounds};
+use super::frame;
+use super::options::{Accepted, Options, incomplete};
+use super::ours;
 use crate::error::Result;
-use options::Options;
-use peer::Programs;
-use scenario::{Figure, SCENARIOS, Scenario};
-use table::Line;
+use scenario::BENCH;
 
 mod install;
 pub(crate) mod load;
-mod options;
 mod peer;
 mod scenario;
-mod table;
+
+const ACCEPTED: Accepted = Accepted {
+    scenarios: &scenario::NAMES,
+    flags: &["--peers", "--tasks"],
+};
 
 pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
-    let options = Options::parse(words)?;
-    let programs = Programs::prepare(root, options.peers.as_deref())?;
-    let mut lines = Vec::new();
-    for scenario in SCENARIOS.iter().filter(|scenario| options.wants(scenario)) {
-        eprintln!("measuring {}: {}", scenario.name, scenario.title);
-        lines.push(measure(scenario, &programs, &options)?);
+    let options = Options::parse(words, ACCEPTED)?;
+    if options.write && options.peers.is_none() {
+        return Err(incomplete("with --peers"));
     }
-    let text = table::markdown(&lines);
-    let versions = programs.versions();
-    println!("{text}\n{versions}");
-    if options.write {
-        let Options {
-            seconds, rounds, ..
-        } = options;
-        let command =
-            format!("cargo xtask bench a2a --peers DIR --seconds {seconds} --rounds {rounds}");
-        let section = format!("Measured with `{command} --write`.\n{versions}\n\n{text}");
-        document::write(root, "a2a", &section)?;
-    }
-    Ok(())
-}
-
-/// Measures one scenario on everyone who takes part, by turns.
-fn measure(scenario: &'static Scenario, programs: &Programs, options: &Options) -> Result<Line> {
-    let mut rounds = Vec::new();
-    let servers = programs.start(scenario)?;
-    // A second round would find the memory of the first; one of so many tasks says enough.
-    let wanted = match scenario.figure {
-        Figure::Memory => 1,
-        _ => options.rounds,
-    };
-    for _ in 0..wanted {
-        for (peer, server) in &servers {
-            let mut load = load::command(&programs.load, scenario, server, options);
-            rounds.push(Round::measure(*peer, &mut load, scenario.figure.field())?);
-        }
-    }
-    let rounds = Rounds(rounds);
-    Ok(Line { scenario, rounds })
+    let peers = peer::prepare(root, options.peers.as_deref().map(Path::new))?;
+    let program = ours::build_load(root)?;
+    let table = BENCH.run(&options, &peers, |scenario, _, server| {
+        load::command(&program, scenario.name, server, &options)
+    })?;
+    // The folder of the peers is a path of one machine.
+    let words: Vec<&str> = words
+        .iter()
+        .map(|word| match options.peers.as_deref() {
+            Some(peers) if word.contains(peers) => "DIR",
+            _ => word,
+        })
+        .collect();
+    BENCH.publish(root, &words, &options, &frame::versions(&peers), &table)
 }

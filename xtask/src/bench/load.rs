@@ -15,7 +15,7 @@ use crate::error::{Doing, Error, Result};
 /// How long a server works before it is measured; node compiles its hot code in this time.
 pub(crate) const WARM_UP: Duration = Duration::from_secs(1);
 
-/// This program again, built for speed, as the load generator of a bench for `server`.
+/// This program again, as the load generator of a bench for `server`.
 pub(crate) fn command(
     program: &Path,
     bench: &str,
@@ -24,10 +24,21 @@ pub(crate) fn command(
     seconds: f64,
 ) -> Command {
     let mut command = Command::new(program);
+    tell(&mut command, bench, scenario, server, seconds);
+    command
+}
+
+/// Gives a load generator the arguments that all of them take.
+pub(crate) fn tell(
+    command: &mut Command,
+    bench: &str,
+    scenario: &str,
+    server: &Server,
+    seconds: f64,
+) {
     command.args(["bench-load", bench, scenario, &server.url]);
     command.args(["--pid", &server.pid().to_string()]);
     command.args(["--seconds", &seconds.to_string()]);
-    command
 }
 
 /// The server that a load generator works on.
@@ -54,7 +65,7 @@ pub(crate) fn print(figures: impl Future<Output = Result<Value>>) -> Result<()> 
     Ok(())
 }
 
-/// What to say where nobody knows a scenario.
+/// The error for the name of a scenario that does not exist.
 pub(crate) fn unknown(scenario: &str) -> Error {
     Error::Usage(format!("{scenario} is not a scenario"))
 }

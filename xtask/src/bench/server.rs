@@ -1,11 +1,14 @@
 //! One server under test, on a port and with data of its own.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use serde_json::Value;
 
 use crate::error::{Doing, Error, Result};
 use crate::process;
@@ -17,7 +20,9 @@ const START: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(crate) struct Server {
     child: Child,
-    /// Where it takes JSON-RPC.
+    /// Kept open for a server that told its address there, so that printing more does not make it fail.
+    _stdout: Option<BufReader<ChildStdout>>,
+    /// Where it takes requests.
     pub(crate) url: String,
     /// Declared last, so that the data goes after the process.
     _data: Option<Data>,
@@ -43,6 +48,7 @@ impl Server {
             .doing(|| format!("start {}", process::line(&command)))?;
         let mut server = Server {
             child,
+            _stdout: None,
             url: format!("http://127.0.0.1:{port}{path}"),
             _data: data,
         };
@@ -56,6 +62,28 @@ impl Server {
             }
             sleep(Duration::from_millis(20));
         }
+        Ok(server)
+    }
+
+    /// Starts a program that chooses a port itself and prints one line of JSON with its `url`.
+    pub(crate) fn start_announced(mut command: Command) -> Result<Server> {
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let line = process::line(&command);
+        let mut child = command.spawn().doing(|| format!("start {line}"))?;
+        let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
+        let mut text = String::new();
+        let read = stdout.read_line(&mut text);
+        let mut server = Server {
+            child,
+            _stdout: Some(stdout),
+            url: String::new(),
+            _data: None,
+        };
+        read.doing(|| format!("read from {line}"))?;
+        let ready: Option<Value> = serde_json::from_str(&text).ok();
+        let url = ready.as_ref().and_then(|ready| ready["url"].as_str());
+        url.ok_or_else(|| Error::Answer(format!("`{line}` told no address: {text:?}")))?
+            .clone_into(&mut server.url);
         Ok(server)
     }
 

@@ -12,27 +12,31 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{document, plot};
+use super::options::{Accepted, Options};
+use super::{document, frame, plot};
 use crate::error::{Error, Result};
 pub(crate) use load::Programs;
-use options::Options;
 use scenario::{Figure, Scenario};
 use table::Results;
 use wire::{Served, Wire};
 
 mod load;
-mod options;
 mod scenario;
 mod table;
 mod wire;
 
+const ACCEPTED: Accepted = Accepted {
+    scenarios: &Scenario::NAMES,
+    flags: &["--clients"],
+};
+
 pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
-    let options = Options::parse(words)?;
+    let options = Options::parse(words, ACCEPTED)?;
     let programs = Programs::build(root)?;
     let servers = wire::start_all(&programs)?;
     let mut results = Results::default();
     for scenario in Scenario::ALL {
-        if !options.wants(scenario) {
+        if !options.wants(scenario.name()) {
             continue;
         }
         eprintln!("measuring {}: {}", scenario.name(), scenario.title());
@@ -50,17 +54,17 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
             }
         }
     }
-    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let machine = frame::machine();
     let text = format!(
         "{}\n{}",
         table::markdown(&results),
         table::verdicts(&results)
     );
-    println!("{text}\n{cores} cores.");
+    println!("{text}\n{machine}.");
     if options.write {
         let command = format!("cargo xtask bench transports {}", words.join(" "));
         let mut section = format!(
-            "Measured with `{}`; {cores} cores.\n\n{text}\n",
+            "Measured with `{}`; {machine}.\n\n{text}\n",
             command.trim_end()
         );
         for figure in Figure::PLOTTED {

@@ -14,10 +14,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::options::Options;
-use super::scenario::{Figure, Scenario};
+use super::ACCEPTED;
+use super::scenario::{BENCH, Figure, Setup};
 use crate::bench::address::Address;
 use crate::bench::load::{self, Place, WARM_UP};
+use crate::bench::options::Options;
 use crate::bench::rounds::{median_us, round};
 use crate::bench::server::Server;
 use crate::bench::usage::{ProcessorTime, resident_kb};
@@ -35,49 +36,50 @@ const SETTLE: Duration = Duration::from_millis(1500);
 /// How many of the tasks are read again.
 const SAMPLE: usize = 5000;
 
-/// This program again, built for speed, as the load generator for `server`.
+/// The command that measures one server.
 pub(super) fn command(
     program: &Path,
-    scenario: &Scenario,
+    scenario: &str,
     server: &Server,
     options: &Options,
 ) -> Command {
-    let mut command = load::command(program, "a2a", scenario.name, server, options.seconds);
+    let mut command = load::command(program, "a2a", scenario, server, options.seconds);
     command.args(["--tasks", &options.tasks.to_string()]);
     command
 }
 
 /// Runs one scenario and prints its figures as one line of JSON.
 pub(crate) fn run(scenario: &str, url: &str, words: &[&str]) -> Result<()> {
-    let options = Options::parse(words)?;
-    let scenario = Scenario::named(scenario).ok_or_else(|| load::unknown(scenario))?;
+    let options = Options::parse(words, ACCEPTED)?;
+    let known = BENCH.scenario(scenario);
+    let scenario = known.ok_or_else(|| load::unknown(scenario))?;
     let place = Place::new(url, options.pid)?;
-    load::print(measure(scenario, &place, &options))
+    load::print(measure(&scenario.work, &place, &options))
 }
 
-async fn measure(scenario: &Scenario, place: &Place, options: &Options) -> Result<Value> {
+async fn measure(setup: &Setup, place: &Place, options: &Options) -> Result<Value> {
     let Place { address, pid } = place;
-    match scenario.figure {
-        Figure::Memory => memory(scenario, address, *pid, options.tasks).await,
+    match setup.figure {
+        Figure::Memory => memory(setup, address, *pid, options.tasks).await,
         Figure::RequestsPerCommit | Figure::CommitsPerRequest => {
-            commits(scenario, address, options.seconds).await
+            commits(setup, address, options.seconds).await
         }
         Figure::ProcessorPerRequest | Figure::ProcessorPerEvent | Figure::FirstEvent => {
-            speed(scenario, address, *pid, options.seconds).await
+            speed(setup, address, *pid, options.seconds).await
         }
     }
 }
 
 /// Keeps the server busy and tells what that cost it.
-async fn speed(scenario: &Scenario, address: &Address, pid: u32, seconds: f64) -> Result<Value> {
-    let mut crowd = Crowd::open(address, scenario.connections)?;
+async fn speed(setup: &Setup, address: &Address, pid: u32, seconds: f64) -> Result<Value> {
+    let mut crowd = Crowd::open(address, setup.connections)?;
     crowd
-        .run(scenario.work, Until::Time(Instant::now() + WARM_UP))
+        .run(setup.work, Until::Time(Instant::now() + WARM_UP))
         .await;
     let before = ProcessorTime::read(pid)?;
     let started = Instant::now();
     let end = started + Duration::from_secs_f64(seconds);
-    let totals = crowd.run(scenario.work, Until::Time(end)).await;
+    let totals = crowd.run(setup.work, Until::Time(end)).await;
     let seconds = started.elapsed().as_secs_f64();
     let server = ProcessorTime::read(pid)?.since(&before);
     let micros = |count: u64| json!(round(server as f64 / 1e3 / count as f64));
@@ -92,15 +94,15 @@ async fn speed(scenario: &Scenario, address: &Address, pid: u32, seconds: f64) -
 }
 
 /// Keeps the server busy and tells how often it committed.
-async fn commits(scenario: &Scenario, address: &Address, seconds: f64) -> Result<Value> {
-    let mut crowd = Crowd::open(address, scenario.connections)?;
+async fn commits(setup: &Setup, address: &Address, seconds: f64) -> Result<Value> {
+    let mut crowd = Crowd::open(address, setup.connections)?;
     crowd
-        .run(scenario.work, Until::Time(Instant::now() + WARM_UP))
+        .run(setup.work, Until::Time(Instant::now() + WARM_UP))
         .await;
     let before = Counters::read(address).await?;
     let started = Instant::now();
     let end = started + Duration::from_secs_f64(seconds);
-    let totals = crowd.run(scenario.work, Until::Time(end)).await;
+    let totals = crowd.run(setup.work, Until::Time(end)).await;
     let seconds = started.elapsed().as_secs_f64();
     let counted = Counters::read(address).await?.since(&before);
     let done = totals.done as f64;
@@ -116,11 +118,11 @@ async fn commits(scenario: &Scenario, address: &Address, seconds: f64) -> Result
 }
 
 /// Makes many tasks, reads some of them again, and tells how much memory the server has taken.
-async fn memory(scenario: &Scenario, address: &Address, pid: u32, tasks: u64) -> Result<Value> {
-    let mut crowd = Crowd::open(address, scenario.connections)?;
+async fn memory(setup: &Setup, address: &Address, pid: u32, tasks: u64) -> Result<Value> {
+    let mut crowd = Crowd::open(address, setup.connections)?;
     let before = resident_kb(pid)?;
     let started = Instant::now();
-    let mut totals = crowd.run(scenario.work, Until::Requests(tasks)).await;
+    let mut totals = crowd.run(setup.work, Until::Requests(tasks)).await;
     let seconds = started.elapsed().as_secs_f64();
     let step = totals.tasks.len().div_ceil(SAMPLE).max(1);
     let sample: Vec<&str> = totals

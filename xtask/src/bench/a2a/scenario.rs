@@ -1,21 +1,21 @@
 //! What is measured, on which store, and what we aim at.
 
-use std::fmt;
+use crate::bench::frame::{self, Bench, OURS, Repeat};
+use crate::bench::rounds::Counted;
+use crate::bench::table::Target;
 
-/// One row of the table.
+/// A row of this bench's table.
+pub(super) type Scenario = frame::Scenario<Setup>;
+
+/// What the load generator and our server have to know of a scenario.
 #[derive(Debug)]
-pub(super) struct Scenario {
-    /// The word for `--only`.
-    pub(super) name: &'static str,
-    pub(super) title: &'static str,
+pub(super) struct Setup {
     pub(super) work: Work,
     /// How many connections work at once, each with one request in flight.
     pub(super) connections: usize,
     /// What our server keeps its tasks in. The peers know only memory.
     pub(super) store: Store,
     pub(super) figure: Figure,
-    pub(super) against: Against,
-    pub(super) target: Target,
 }
 
 /// What a client asks for, again and again.
@@ -57,41 +57,25 @@ pub(super) enum Figure {
     Memory,
 }
 
-/// Which peers are measured beside us.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Against {
-    All,
-    /// The others would take hours.
-    Rust,
-    /// The peers have nothing of the kind.
-    Nobody,
-}
+/// The official servers: the Rust crates with `TCP_NODELAY` set, and the packages of npm and PyPI.
+pub(super) const RUST: &str = "Rust";
+pub(super) const JS: &str = "js";
+pub(super) const PYTHON: &str = "python";
 
-/// What our figure is held against.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Target {
-    /// One part in so many of official Rust's figure.
-    OneIn(f64),
-    /// So many times official Rust's figure.
-    Times(f64),
-    AtMost(f64),
-    AtLeast(f64),
-    /// No more than our own figure in another row, but for what a measurement may be off by.
-    FlatFrom(&'static str),
-}
+const ALL: &[&str] = &[RUST, JS, PYTHON, OURS];
+
+/// Where the others would take hours.
+const AGAINST_RUST: &[&str] = &[RUST, OURS];
+
+/// Where the peers have nothing of the kind.
+const ALONE: &[&str] = &[OURS];
 
 /// How much a figure may exceed another and still count as the same.
-pub(super) const FLAT: f64 = 1.15;
-
-impl Scenario {
-    pub(super) fn named(name: &str) -> Option<&'static Scenario> {
-        SCENARIOS.iter().find(|scenario| scenario.name == name)
-    }
-}
+const FLAT: f64 = 1.15;
 
 impl Figure {
     /// The field of the load generator's answer that holds the figure.
-    pub(super) fn field(self) -> &'static str {
+    const fn field(self) -> &'static str {
         match self {
             Figure::ProcessorPerRequest => "server_cpu_us_per_request",
             Figure::ProcessorPerEvent => "server_cpu_us_per_event",
@@ -102,7 +86,7 @@ impl Figure {
         }
     }
 
-    pub(super) fn unit(self) -> &'static str {
+    const fn unit(self) -> &'static str {
         match self {
             Figure::ProcessorPerRequest => "us CPU a request",
             Figure::ProcessorPerEvent => "us CPU an event",
@@ -114,127 +98,169 @@ impl Figure {
     }
 }
 
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Target::OneIn(parts) => write!(f, "at most 1/{parts} of Rust"),
-            Target::Times(factor) => write!(f, "at most {factor}x Rust"),
-            Target::AtMost(most) => write!(f, "at most {most}"),
-            Target::AtLeast(least) => write!(f, "at least {least}"),
-            Target::FlatFrom(row) => write!(f, "as `{row}`, within {FLAT}x"),
-        }
+pub(super) const BENCH: Bench<Setup> = Bench {
+    name: "a2a",
+    reference: RUST,
+    counted: Counted::Middle,
+    scenarios: &SCENARIOS,
+};
+
+/// The words for `--only`.
+pub(super) const NAMES: [&str; SCENARIOS.len()] = frame::names(&SCENARIOS);
+
+const fn row(
+    name: &'static str,
+    title: &'static str,
+    work: Setup,
+    peers: &'static [&'static str],
+    target: Target,
+) -> Scenario {
+    Scenario {
+        name,
+        title,
+        field: work.figure.field(),
+        unit: work.figure.unit(),
+        peers,
+        target: Some(target),
+        repeat: match work.figure {
+            Figure::Memory => Repeat::Never,
+            _ => Repeat::SameServer,
+        },
+        work,
     }
 }
 
-pub(super) const SCENARIOS: [Scenario; 11] = [
-    Scenario {
-        name: "echo",
-        title: "echo",
-        work: Work::Echo,
-        connections: 16,
-        store: Store::Memory,
-        figure: Figure::ProcessorPerRequest,
-        against: Against::All,
-        target: Target::OneIn(2.0),
-    },
-    Scenario {
-        name: "task",
-        title: "task, memory store",
-        work: Work::Task,
-        connections: 16,
-        store: Store::Memory,
-        figure: Figure::ProcessorPerRequest,
-        against: Against::All,
-        target: Target::OneIn(2.0),
-    },
-    Scenario {
-        name: "task-sqlite",
-        title: "task, SQLite, durability normal (Rust: memory)",
-        work: Work::Task,
-        connections: 16,
-        store: Store::Normal,
-        figure: Figure::ProcessorPerRequest,
-        against: Against::Rust,
-        target: Target::Times(1.0),
-    },
-    Scenario {
-        name: "group-commit",
-        title: "task, SQLite, durability full, 5 ms more a commit, 64 connections",
-        work: Work::Task,
-        connections: 64,
-        store: Store::FullOnSlowDisk(5),
-        figure: Figure::RequestsPerCommit,
-        against: Against::Nobody,
-        target: Target::AtLeast(16.0),
-    },
-    Scenario {
-        name: "commits",
-        title: "task, SQLite, durability full, 1 connection",
-        work: Work::Task,
-        connections: 1,
-        store: Store::Full,
-        figure: Figure::CommitsPerRequest,
-        against: Against::Nobody,
-        target: Target::AtMost(2.0),
-    },
-    Scenario {
-        name: "sse",
-        title: "stream, artifact of 10 chunks",
-        work: Work::Chunks(10),
-        connections: 16,
-        store: Store::Memory,
-        figure: Figure::ProcessorPerEvent,
-        against: Against::All,
-        target: Target::OneIn(3.0),
-    },
-    Scenario {
-        name: "sse-100",
-        title: "stream, artifact of 100 chunks",
-        work: Work::Chunks(100),
-        connections: 16,
-        store: Store::Memory,
-        figure: Figure::ProcessorPerEvent,
-        against: Against::Rust,
-        target: Target::FlatFrom("sse"),
-    },
-    Scenario {
-        name: "sse-1000",
-        title: "stream, artifact of 1000 chunks, none may fail",
-        work: Work::Chunks(1000),
-        connections: 16,
-        store: Store::Memory,
-        figure: Figure::ProcessorPerEvent,
-        against: Against::Rust,
-        target: Target::FlatFrom("sse"),
-    },
-    Scenario {
-        name: "first-event",
-        title: "first event of a stream, 1 connection",
-        work: Work::Chunks(10),
-        connections: 1,
-        store: Store::Memory,
-        figure: Figure::FirstEvent,
-        against: Against::All,
-        target: Target::Times(1.0),
-    },
-    Scenario {
-        name: "memory",
-        title: "after 100,000 tasks, all readable, memory store",
-        work: Work::Task,
-        connections: 16,
-        store: Store::Memory,
-        figure: Figure::Memory,
-        against: Against::Rust,
-        target: Target::OneIn(2.0),
-    },
-    Scenario {
-        name: "memory-sqlite",
-        title: "after 100,000 tasks, all readable, SQLite",
-        work: Work::Task,
-        connections: 16,
-        store: Store::Normal,
-        figure: Figure::Memory,
-        against: Against::Nobody,
-        target: Target::AtMost(64.0),
-    },
+const SCENARIOS: [Scenario; 11] = [
+    row(
+        "echo",
+        "echo",
+        Setup {
+            work: Work::Echo,
+            connections: 16,
+            store: Store::Memory,
+            figure: Figure::ProcessorPerRequest,
+        },
+        ALL,
+        Target::OneIn(2.0),
+    ),
+    row(
+        "task",
+        "task, memory store",
+        Setup {
+            work: Work::Task,
+            connections: 16,
+            store: Store::Memory,
+            figure: Figure::ProcessorPerRequest,
+        },
+        ALL,
+        Target::OneIn(2.0),
+    ),
+    row(
+        "task-sqlite",
+        "task, SQLite, durability normal (Rust: memory)",
+        Setup {
+            work: Work::Task,
+            connections: 16,
+            store: Store::Normal,
+            figure: Figure::ProcessorPerRequest,
+        },
+        AGAINST_RUST,
+        Target::Times(1.0),
+    ),
+    row(
+        "group-commit",
+        "task, SQLite, durability full, 5 ms more a commit, 64 connections",
+        Setup {
+            work: Work::Task,
+            connections: 64,
+            store: Store::FullOnSlowDisk(5),
+            figure: Figure::RequestsPerCommit,
+        },
+        ALONE,
+        Target::AtLeast(16.0),
+    ),
+    row(
+        "commits",
+        "task, SQLite, durability full, 1 connection",
+        Setup {
+            work: Work::Task,
+            connections: 1,
+            store: Store::Full,
+            figure: Figure::CommitsPerRequest,
+        },
+        ALONE,
+        Target::AtMost(2.0),
+    ),
+    row(
+        "sse",
+        "stream, artifact of 10 chunks",
+        Setup {
+            work: Work::Chunks(10),
+            connections: 16,
+            store: Store::Memory,
+            figure: Figure::ProcessorPerEvent,
+        },
+        ALL,
+        Target::OneIn(3.0),
+    ),
+    row(
+        "sse-100",
+        "stream, artifact of 100 chunks",
+        Setup {
+            work: Work::Chunks(100),
+            connections: 16,
+            store: Store::Memory,
+            figure: Figure::ProcessorPerEvent,
+        },
+        AGAINST_RUST,
+        Target::TimesRow("sse", FLAT),
+    ),
+    row(
+        "sse-1000",
+        "stream, artifact of 1000 chunks, none may fail",
+        Setup {
+            work: Work::Chunks(1000),
+            connections: 16,
+            store: Store::Memory,
+            figure: Figure::ProcessorPerEvent,
+        },
+        AGAINST_RUST,
+        Target::TimesRow("sse", FLAT),
+    ),
+    row(
+        "first-event",
+        "first event of a stream, 1 connection",
+        Setup {
+            work: Work::Chunks(10),
+            connections: 1,
+            store: Store::Memory,
+            figure: Figure::FirstEvent,
+        },
+        ALL,
+        Target::Times(1.0),
+    ),
+    row(
+        "memory",
+        "after 100,000 tasks, all readable, memory store",
+        Setup {
+            work: Work::Task,
+            connections: 16,
+            store: Store::Memory,
+            figure: Figure::Memory,
+        },
+        AGAINST_RUST,
+        Target::OneIn(2.0),
+    ),
+    row(
+        "memory-sqlite",
+        "after 100,000 tasks, all readable, SQLite",
+        Setup {
+            work: Work::Task,
+            connections: 16,
+            store: Store::Normal,
+            figure: Figure::Memory,
+        },
+        ALONE,
+        Target::AtMost(64.0),
+    ),
 ];

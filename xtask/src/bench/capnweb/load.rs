@@ -10,11 +10,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::options::Options;
-use super::peer::Server;
-use crate::bench::address::Address;
+use super::ACCEPTED;
+use crate::bench::load::{self, Place, WARM_UP};
+use crate::bench::options::Options;
+use crate::bench::rounds::round;
+use crate::bench::server::Server;
 use crate::bench::usage::ProcessorTime;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::process;
 
 mod active;
@@ -27,9 +29,6 @@ mod map;
 mod message;
 mod socket;
 
-/// How long a server works before it is measured; node compiles its hot code in this time.
-const WARM_UP: Duration = Duration::from_secs(1);
-
 /// Work that can be kept up for as long as wanted.
 trait Load {
     /// Keeps the server busy until `end`, waits for the answers still due, and returns how many
@@ -37,7 +36,7 @@ trait Load {
     fn run(&mut self, end: Instant) -> Result<u64>;
 }
 
-/// This program again, built for speed, as the load generator for `server`.
+/// The command that measures one server. It opens many connections.
 pub(super) fn command(
     program: &Path,
     scenario: &str,
@@ -45,19 +44,15 @@ pub(super) fn command(
     options: &Options,
 ) -> Command {
     let mut command = process::with_many_files(program);
-    command.args(["bench-load", "capnweb", scenario, &server.url]);
-    command.args(["--pid", &server.pid().to_string()]);
-    command.args(["--seconds", &options.seconds.to_string()]);
+    load::tell(&mut command, "capnweb", scenario, server, options.seconds);
     command.args(["--sessions", &options.sessions.to_string()]);
     command
 }
 
 /// Runs one scenario and prints its figures as one line of JSON.
 pub(crate) fn run(scenario: &str, url: &str, words: &[&str]) -> Result<()> {
-    let options = Options::parse(words)?;
-    let pid = options.pid;
-    let pid = pid.ok_or_else(|| Error::Usage("bench-load needs --pid".to_owned()))?;
-    let address = Address::parse(url)?;
+    let options = Options::parse(words, ACCEPTED)?;
+    let Place { address, pid } = Place::new(url, options.pid)?;
     let mut load: Box<dyn Load> = match scenario {
         "call" => Box::new(call::Calls::open(&address)?),
         "batch" => Box::new(batch::Batches::open(&address)?),
@@ -67,7 +62,7 @@ pub(crate) fn run(scenario: &str, url: &str, words: &[&str]) -> Result<()> {
         "active" => Box::new(active::Turns::open(&address)?),
         "idle" => return idle::measure(&address, pid, options.sessions),
         "crowd" => return idle::measure(&address, pid, idle::CROWD),
-        other => return Err(Error::Usage(format!("{other} is not a scenario"))),
+        other => return Err(load::unknown(other)),
     };
     load.run(Instant::now() + WARM_UP)?;
     let me = std::process::id();
@@ -89,8 +84,4 @@ pub(crate) fn run(scenario: &str, url: &str, words: &[&str]) -> Result<()> {
         })
     );
     Ok(())
-}
-
-fn round(figure: f64) -> f64 {
-    (figure * 1000.0).round() / 1000.0
 }

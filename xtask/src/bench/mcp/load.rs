@@ -3,40 +3,29 @@
 //! All its clients live on one thread. A thread for each would have to be woken for each answer,
 //! by the server and at its cost.
 
-use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::options::Options;
-use super::scenario::{Scenario, Work};
+use super::ACCEPTED;
+use super::scenario::{BENCH, Setup, Work};
 use crate::bench::load::{self, Place, WARM_UP};
+use crate::bench::options::Options;
 use crate::bench::rounds::{median_us, round};
-use crate::bench::server::Server;
 use crate::bench::usage::ProcessorTime;
 use crate::error::Result;
 use caller::Caller;
 
 mod caller;
 
-/// This program again, built for speed, as the load generator for `server`.
-pub(super) fn command(
-    program: &Path,
-    scenario: &Scenario,
-    server: &Server,
-    options: &Options,
-) -> Command {
-    load::command(program, "mcp", scenario.name, server, options.seconds)
-}
-
 /// Runs one scenario and prints its figures as one line of JSON.
 pub(crate) fn run(scenario: &str, url: &str, words: &[&str]) -> Result<()> {
-    let options = Options::parse(words)?;
-    let scenario = Scenario::named(scenario).ok_or_else(|| load::unknown(scenario))?;
+    let options = Options::parse(words, ACCEPTED)?;
+    let known = BENCH.scenario(scenario);
+    let scenario = known.ok_or_else(|| load::unknown(scenario))?;
     let place = Place::new(url, options.pid)?;
-    load::print(measure(scenario, &place, options.seconds))
+    load::print(measure(&scenario.work, &place, options.seconds))
 }
 
 /// What came of all calls.
@@ -49,13 +38,13 @@ struct Totals {
 }
 
 /// Keeps the server busy and tells what that cost it.
-async fn measure(scenario: &Scenario, place: &Place, seconds: f64) -> Result<Value> {
+async fn measure(setup: &Setup, place: &Place, seconds: f64) -> Result<Value> {
     let Place { address, pid } = place;
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let run = now.unwrap_or_default().as_nanos();
     let mut callers = Vec::new();
-    for number in 0..scenario.connections {
-        callers.push(Caller::open(address, format!("{run:x}-{number}"), scenario.work).await?);
+    for number in 0..setup.connections {
+        callers.push(Caller::open(address, format!("{run:x}-{number}"), setup.work).await?);
     }
     let (callers, _) = keep_calling(callers, Instant::now() + WARM_UP).await;
     let before = ProcessorTime::read(*pid)?;

@@ -1,22 +1,29 @@
 //! What is measured, and what we aim at.
 
-use std::fmt;
+use crate::bench::frame::{self, Bench, OURS, Repeat};
+use crate::bench::rounds::Counted;
+use crate::bench::table::Target;
 
-use super::peer::Peer;
+/// A row of this bench's table.
+pub(super) type Scenario = frame::Scenario<Setup>;
 
-/// One row of the table.
+/// What the load generator and the servers have to know of a scenario.
 #[derive(Debug)]
-pub(super) struct Scenario {
-    /// The word for `--only`.
-    pub(super) name: &'static str,
-    pub(super) title: &'static str,
+pub(super) struct Setup {
     pub(super) work: Work,
     /// How many connections work at once, each with one request in flight.
     pub(super) connections: usize,
-    pub(super) figure: Figure,
-    pub(super) peers: &'static [Peer],
-    pub(super) target: Option<Target>,
 }
+
+/// A minimal server with one tool on the official Rust crate, with `TCP_NODELAY` set.
+pub(super) const RMCP: &str = "rmcp";
+
+/// `@modelcontextprotocol/server-everything`, which speaks the older revision.
+pub(super) const EVERYTHING: &str = "server-everything";
+
+const ALL: &[&str] = &[RMCP, EVERYTHING, OURS];
+const NEWER_REVISION: &[&str] = &[RMCP, OURS];
+const ALONE: &[&str] = &[OURS];
 
 /// What a client asks for, again and again: that `echo` says `hello`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,38 +40,23 @@ pub(super) enum Work {
 
 /// Which figure of the load generator counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Figure {
+enum Figure {
     /// The server's processor time for each call.
     Processor,
     /// The median time from a call to its answer.
     Time,
 }
 
-/// What our figure is held against.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Target {
-    /// So many times rmcp's figure.
-    OfRmcp(f64),
-    /// So many times our own figure in another row.
-    Of(&'static str, f64),
-}
-
-impl Scenario {
-    pub(super) fn named(name: &str) -> Option<&'static Scenario> {
-        SCENARIOS.iter().find(|scenario| scenario.name == name)
-    }
-}
-
 impl Figure {
     /// The field of the load generator's answer that holds the figure.
-    pub(super) fn field(self) -> &'static str {
+    const fn field(self) -> &'static str {
         match self {
             Figure::Processor => "server_cpu_us_per_call",
             Figure::Time => "call_p50_us",
         }
     }
 
-    pub(super) fn unit(self) -> &'static str {
+    const fn unit(self) -> &'static str {
         match self {
             Figure::Processor => "us CPU a call",
             Figure::Time => "us p50",
@@ -72,68 +64,101 @@ impl Figure {
     }
 }
 
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Target::OfRmcp(factor) => write!(f, "at most {factor}x rmcp"),
-            Target::Of(row, factor) => write!(f, "at most {factor}x `{row}`"),
-        }
+pub(super) const BENCH: Bench<Setup> = Bench {
+    name: "mcp",
+    reference: RMCP,
+    counted: Counted::Middle,
+    scenarios: &SCENARIOS,
+};
+
+/// The words for `--only`.
+pub(super) const NAMES: [&str; SCENARIOS.len()] = frame::names(&SCENARIOS);
+
+const fn row(
+    name: &'static str,
+    title: &'static str,
+    work: Setup,
+    figure: Figure,
+    peers: &'static [&'static str],
+    target: Option<Target>,
+) -> Scenario {
+    Scenario {
+        name,
+        title,
+        field: figure.field(),
+        unit: figure.unit(),
+        peers,
+        target,
+        repeat: Repeat::SameServer,
+        work,
     }
 }
 
-pub(super) const SCENARIOS: [Scenario; 6] = [
-    Scenario {
-        name: "call",
-        title: "tools/call, 2026-07-28, JSON reply",
-        work: Work::Call,
-        connections: 32,
-        figure: Figure::Processor,
-        peers: &[Peer::Rmcp, Peer::Ours],
-        target: Some(Target::OfRmcp(1.3)),
-    },
-    Scenario {
-        name: "session",
-        title: "tools/call, 2025-11-25, 32 sessions, SSE reply",
-        work: Work::SessionCall,
-        connections: 32,
-        figure: Figure::Processor,
-        peers: &Peer::ALL,
-        target: Some(Target::OfRmcp(1.3)),
-    },
-    Scenario {
-        name: "json",
-        title: "tools/call, 2026-07-28, JSON reply, 1 connection",
-        work: Work::Call,
-        connections: 1,
-        figure: Figure::Time,
-        peers: &[Peer::Rmcp, Peer::Ours],
-        target: None,
-    },
-    Scenario {
-        name: "sse",
-        title: "tools/call, 2025-11-25, SSE reply, 1 connection",
-        work: Work::SessionCall,
-        connections: 1,
-        figure: Figure::Time,
-        peers: &Peer::ALL,
-        target: Some(Target::Of("json", 1.5)),
-    },
-    Scenario {
-        name: "a2a",
-        title: "the same skill as a task of A2A, JSON-RPC",
-        work: Work::Task,
-        connections: 32,
-        figure: Figure::Processor,
-        peers: &[Peer::Ours],
-        target: None,
-    },
-    Scenario {
-        name: "acp",
-        title: "the same skill as a run of ACP, sync",
-        work: Work::Run,
-        connections: 32,
-        figure: Figure::Processor,
-        peers: &[Peer::Ours],
-        target: Some(Target::Of("a2a", 1.5)),
-    },
+const SCENARIOS: [Scenario; 6] = [
+    row(
+        "call",
+        "tools/call, 2026-07-28, JSON reply",
+        Setup {
+            work: Work::Call,
+            connections: 32,
+        },
+        Figure::Processor,
+        NEWER_REVISION,
+        Some(Target::Times(1.3)),
+    ),
+    row(
+        "session",
+        "tools/call, 2025-11-25, 32 sessions, SSE reply",
+        Setup {
+            work: Work::SessionCall,
+            connections: 32,
+        },
+        Figure::Processor,
+        ALL,
+        Some(Target::Times(1.3)),
+    ),
+    row(
+        "json",
+        "tools/call, 2026-07-28, JSON reply, 1 connection",
+        Setup {
+            work: Work::Call,
+            connections: 1,
+        },
+        Figure::Time,
+        NEWER_REVISION,
+        None,
+    ),
+    row(
+        "sse",
+        "tools/call, 2025-11-25, SSE reply, 1 connection",
+        Setup {
+            work: Work::SessionCall,
+            connections: 1,
+        },
+        Figure::Time,
+        ALL,
+        Some(Target::TimesRow("json", 1.5)),
+    ),
+    row(
+        "a2a",
+        "the same skill as a task of A2A, JSON-RPC",
+        Setup {
+            work: Work::Task,
+            connections: 32,
+        },
+        Figure::Processor,
+        ALONE,
+        None,
+    ),
+    row(
+        "acp",
+        "the same skill as a run of ACP, sync",
+        Setup {
+            work: Work::Run,
+            connections: 32,
+        },
+        Figure::Processor,
+        ALONE,
+        Some(Target::TimesRow("a2a", 1.5)),
+    ),
 ];

@@ -1,7 +1,7 @@
 //! What is measured, and which figures come of it.
 
-use super::options::Options;
 use super::wire::Wire;
+use crate::bench::options::Options;
 
 /// How many connections work at once when the server is to be busy.
 const CONNECTIONS: &str = "16";
@@ -59,8 +59,18 @@ impl Scenario {
         Scenario::Cut,
     ];
 
-    /// The word for `--only`.
-    pub(super) fn name(self) -> &'static str {
+    /// The words for `--only`.
+    pub(super) const NAMES: [&str; 6] = {
+        let mut names = [""; 6];
+        let mut at = 0;
+        while at < names.len() {
+            names[at] = Scenario::ALL[at].name();
+            at += 1;
+        }
+        names
+    };
+
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Scenario::Latency => "latency",
             Scenario::Throughput => "throughput",

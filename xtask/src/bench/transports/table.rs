@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::scenario::Figure;
 use super::wire::{Binding, Wire};
 use crate::bench::plot::Bar;
+use crate::bench::rounds;
 
 /// What the measurements told, one after the other.
 #[derive(Debug, Default)]
@@ -21,9 +22,7 @@ impl Results {
             .0
             .iter()
             .filter(|(at, what, _)| *at == wire && *what == figure);
-        let mut told: Vec<f64> = told.map(|(_, _, told)| *told).collect();
-        told.sort_by(f64::total_cmp);
-        told.get(told.len() / 2).copied()
+        rounds::median(told.map(|(_, _, told)| *told).collect())
     }
 
     fn plain(&self, binding: Binding, figure: Figure) -> Option<f64> {
@@ -128,12 +127,11 @@ pub(super) fn is_whole(results: &Results) -> bool {
     wrong.into_iter().all(|count| count == 0.0)
 }
 
-/// Three digits are what such a measurement can tell; what is counted is shown whole.
+/// A figure as the table shows it; what is counted is shown whole.
 fn show(figure: f64) -> String {
-    match figure {
-        figure if figure >= 100.0 || figure.fract() == 0.0 => format!("{figure:.0}"),
-        figure if figure >= 10.0 => format!("{figure:.1}"),
-        figure => format!("{figure:.2}"),
+    match figure.fract() == 0.0 {
+        true => format!("{figure:.0}"),
+        false => rounds::show(figure),
     }
 }
 
