@@ -81,7 +81,7 @@ cargo xtask COMMAND
       capnweb SCENARIO URL --pid N [--seconds N] [--sessions N]
       mcp SCENARIO URL --pid N [--seconds N]
   soak                 mixed traffic over all wires; fails when memory or handles grow after the warm-up,
-                       or when an error comes that nobody asked for
+                       or when an unexpected error comes
       --minutes N      how long (default 1)
       --write          put the figures into docs/benchmarks.md
   help                 this text

@@ -75,7 +75,7 @@ fn summary() -> String {
     )
 }
 
-/// Which tests passed.
+/// Names of tests that ran, each with whether it passed.
 struct Verdicts(BTreeMap<String, bool>);
 
 impl Verdicts {
@@ -110,7 +110,7 @@ enum Shown {
     Nothing,
 }
 
-/// Runs those tests whose names contain one of the words, all of them without any.
+/// Runs the tests with one of the words in their names; without words all tests.
 fn verdicts(
     programs: &[PathBuf],
     words: &[&str],

@@ -3,8 +3,8 @@
 //! - [`sample`]: memory, files, threads and sessions of the server at one moment;
 //! - [`judge`]: whether they stay as they are after the warm-up.
 //!
-//! The server is the release build of `monas sut` with SQLite data. It keeps few finished tasks, so that what is stored
-//! does not grow with the time; the traffic is that of `load soak`, which looks at every answer.
+//! The server is `monas sut` with SQLite data, built with the profile `dist`. It keeps few finished tasks, so that what
+//! is stored does not grow with the time; the traffic is that of `load soak`, which looks at every answer.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -144,7 +144,6 @@ impl Traffic {
         }
     }
 
-    /// In one line.
     fn told(&self) -> String {
         let told: Value = serde_json::from_str(&self.said()).unwrap_or_default();
         let jobs = told["jobs"].as_object().into_iter().flatten();

@@ -8,7 +8,7 @@ use crate::report::{Report, Tally};
 use crate::tools::{self, Chromium, Node, Python};
 use crate::{examples, process, prove, tidy, types, workspace};
 
-/// Folders with a `package-lock.json` whose packages the tests use.
+/// Folders with a `package-lock.json`, which lists npm packages that the tests use.
 const NPM_FOLDERS: [&str; 5] = [
     "conformance/capnweb",
     "conformance/mcp",
@@ -104,7 +104,6 @@ struct Peers {
     pythons: [Python; 3],
     /// The driver of the official Rust client.
     rust_client: PathBuf,
-    /// For pages.
     chromium: Chromium,
 }
 

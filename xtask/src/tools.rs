@@ -18,7 +18,7 @@ mod python;
 pub(crate) use chromium::{Chromium, chromium};
 pub(crate) use python::{ACP, NEW, OLD, Python, python};
 
-/// The oldest node whose global `WebSocket` the npm package expects.
+/// The oldest node that has the global `WebSocket` which the npm package expects.
 const NODE_MAJOR: u32 = 22;
 
 /// A node that is new enough, and its version as it says it: `v22.1.0`.

@@ -56,7 +56,7 @@ impl<'a> Flags<'a> {
             .collect()
     }
 
-    /// What to say about a flag that nobody knows.
+    /// The error for a flag that does not exist.
     pub(crate) fn unknown(&self) -> Error {
         Error::Usage(format!("{} is not an option", self.flag))
     }

@@ -174,7 +174,6 @@ impl Answer<'_> {
         Ok(Some(&self.connection.buffer[taken]))
     }
 
-    /// The whole body.
     pub(super) async fn body(mut self) -> Result<Vec<u8>> {
         let mut body = Vec::new();
         while let Some(piece) = self.next().await? {

@@ -56,7 +56,7 @@ impl Place {
     }
 }
 
-/// Runs a load generator, whose clients live on one thread, and prints its figures as one line of JSON.
+/// Runs a load generator with all its clients on one thread, and prints its figures as one line of JSON.
 pub(crate) fn print(figures: impl Future<Output = Result<Value>>) -> Result<()> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.doing(|| "start a runtime".to_owned())?;

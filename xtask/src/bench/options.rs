@@ -9,7 +9,7 @@ const COMMON: [&str; 5] = ["--seconds", "--rounds", "--only", "--pid", "--write"
 /// What a bench accepts besides the common flags.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accepted {
-    /// Names for `--only`.
+    /// The names that `--only` accepts.
     pub(crate) scenarios: &'static [&'static str],
     /// Some of `--tasks`, `--sessions`, `--clients`, `--peers`.
     pub(crate) flags: &'static [&'static str],
@@ -82,7 +82,7 @@ impl Options {
     }
 }
 
-/// The error for a `--write` whose table would have gaps.
+/// The error for a `--write` that would write a table with gaps.
 pub(crate) fn incomplete(how: &str) -> Error {
     Error::Usage(format!("--write takes a whole run: {how}"))
 }

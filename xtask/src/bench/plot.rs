@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-/// One figure.
 #[derive(Debug)]
 pub(crate) struct Bar {
     pub(crate) name: String,

@@ -40,7 +40,6 @@ impl Round {
 /// Which round of a peer counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counted {
-    /// The middle one.
     Middle,
     /// The one with the lowest figure.
     Best,

@@ -53,7 +53,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 /// What came of one break.
 struct Row {
     number: String,
-    /// Bindings whose cell did not notice.
+    /// Bindings that passed although the requirement was broken.
     green: Vec<&'static str>,
     /// Other requirements, with how many of their cells noticed.
     others: Vec<(String, usize)>,

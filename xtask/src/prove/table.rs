@@ -13,7 +13,6 @@ pub(super) const BINDINGS: [(&str, &str); 5] = [
 pub(super) struct Requirement {
     /// The module of its tests, which begins with its number.
     pub(super) module: &'static str,
-    /// What is required.
     pub(super) what: &'static str,
     /// By what means each binding fulfils it, in the order of [`BINDINGS`].
     pub(super) means: [&'static str; 5],
@@ -33,7 +32,6 @@ impl Requirement {
     }
 }
 
-/// All of them.
 pub(super) const REQUIREMENTS: &[Requirement] = &[
     Requirement {
         module: "r01_http",
@@ -181,13 +179,11 @@ pub(super) const REQUIREMENTS: &[Requirement] = &[
 
 /// Something that holds of all bindings together.
 pub(super) struct Law {
-    /// What holds.
     pub(super) what: &'static str,
     /// The test that shows it.
     pub(super) test: &'static str,
 }
 
-/// All of them.
 pub(super) const LAWS: &[Law] = &[
     Law {
         what: "Equivalence: scenarios that are written down give the same trace over ten wires",

@@ -90,7 +90,7 @@ impl Verdict {
             .map_or_else(|| "unknown".to_owned(), |failed| failed.to_string());
         writeln!(
             text,
-            "\nDone on {wires} wires: {}; {deliveries} deliveries to webhooks. Errors that nobody asked for: {failed}.",
+            "\nDone on {wires} wires: {}; {deliveries} deliveries to webhooks. Unexpected errors: {failed}.",
             jobs.join(", ")
         )
         .expect("writing to a String");

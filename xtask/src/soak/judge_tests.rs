@@ -1,4 +1,4 @@
-//! What grows after the warm-up is found, and so is an error that nobody asked for.
+//! Growth after the warm-up is found, and so is an unexpected error.
 
 use std::time::Duration;
 

@@ -11,7 +11,7 @@ const DOCUMENT: &str = "docs/satisfiability.md";
 /// Where tests are that can be cited.
 const TESTS: [&str; 2] = ["conformance/proof/tests/it", "crates/a2a/tests/it"];
 
-/// The bindings, whose cells are made by a macro and have no function of that name.
+/// The bindings. A macro makes their cells, so that no function has this name.
 const CELLS: [&str; 5] = ["jsonrpc", "rest", "grpc", "websocket", "capnweb"];
 
 pub(super) fn check(root: &Path) -> Result<Vec<String>> {

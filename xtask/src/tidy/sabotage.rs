@@ -12,7 +12,7 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>> {
     Ok(found(&workspace::packages(root)?))
 }
 
-/// Who turns it on without being told to.
+/// Packages that turn it on by default or through a dependency.
 pub(super) fn found(packages: &[Package]) -> Vec<String> {
     let findings = packages.iter().flat_map(|package| {
         let turned_on = package.turns_on.iter();

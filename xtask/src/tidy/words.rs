@@ -1,6 +1,6 @@
 //! Counts comments that do not say what they mean: lines with riddle words, and captions.
 //!
-//! A riddle word stands in for a noun ("nobody is told before it is committed"). A caption is a doc comment of three
+//! A riddle word stands in for a noun of the domain. A caption is a doc comment of three
 //! words or fewer, which repeats the name of what it documents. A few of either do no harm, so the count is bounded
 //! and no single line is forbidden.
 

@@ -10,7 +10,6 @@ use crate::process;
 /// The names under which systems install it.
 const NAMES: [&str; 2] = ["chromium", "chromium-browser"];
 
-/// A Chromium.
 #[derive(Debug, Clone)]
 pub(crate) struct Chromium {
     path: PathBuf,

@@ -37,7 +37,7 @@ pub(crate) const OLD: Packages = Packages {
     oldest: (3, 10),
 };
 
-/// Those of ACP.
+/// The packages of ACP.
 pub(crate) const ACP: Packages = Packages {
     folder: "conformance/acp",
     variable: "MONAS_ACP_PYTHON",

@@ -119,7 +119,7 @@ pub(super) fn verdicts(results: &Results) -> String {
     text
 }
 
-/// Whether everybody got everything once.
+/// Whether every follower got every event once.
 pub(super) fn is_whole(results: &Results) -> bool {
     let wrong = results
         .all(Figure::Lost)

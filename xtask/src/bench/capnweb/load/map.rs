@@ -94,7 +94,7 @@ struct Elements {
 }
 
 impl Elements {
-    /// Takes the answer `[[…]]`, whose elements are numbers or promises that resolve later.
+    /// Takes the answer `[[…]]`: its elements are numbers, or promises that resolve later.
     fn add_all(&mut self, answer: &str) -> Result<()> {
         let answer: Value =
             serde_json::from_str(answer).map_err(|error| Error::Answer(error.to_string()))?;
