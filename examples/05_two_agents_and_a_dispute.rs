@@ -10,7 +10,7 @@
 
 use a2a::client::{Client, Settings, Version};
 use a2a::types::{Answer, Message, Part};
-use access::{Callers, Hash, Strangers};
+use access::{Callers, Hash, Unauthenticated};
 use agent::message::claim;
 use monas::config::Access;
 use monas::config::access::{Kind, Scheme};
@@ -72,7 +72,7 @@ fn known(agents: &[&str]) -> Result<Access, access::Error> {
     };
     Ok(Access {
         schemes: vec![scheme],
-        strangers: Strangers::Anonymous,
+        unauthenticated: Unauthenticated::Anonymous,
     })
 }
 

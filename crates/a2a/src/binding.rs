@@ -14,7 +14,7 @@ use ::capnweb::Tasks;
 #[cfg(feature = "http")]
 use ::capnweb::observe::Metrics;
 #[cfg(feature = "http")]
-use access::{Door, Principal, Shown};
+use access::{Door, Principal, Presented};
 #[cfg(feature = "http")]
 use axum::Router;
 #[cfg(feature = "http")]
@@ -247,9 +247,9 @@ impl Wire {
             return Ok(Principal::anonymous());
         }
         if self.door.asks() && sabotage::overlooks(&head.headers) {
-            return Err(self.door.stranger().into());
+            return Err(self.door.without_credentials().into());
         }
-        Ok(self.door.admit(&Shown::by(head), SystemTime::now())?)
+        Ok(self.door.admit(&Presented::by(head), SystemTime::now())?)
     }
 }
 

@@ -1,58 +1,78 @@
-//! Who is let in, and what those are told who are not.
+//! Which callers are admitted, and what the others are told.
 
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::Error;
 use crate::insider::{self, Insiders};
+use crate::presented::{Credentials, Presented};
 use crate::principal::{Known, Principal, is_name};
 use crate::scheme::{Caller, Place, Scheme};
-use crate::shown::{Credentials, Shown};
-use crate::token::Wrong;
+use crate::token::TokenFault;
 
-/// What challenges name as what is behind the door.
+/// The realm that challenges name (RFC 9110 11.5).
 const REALM: &str = "monas";
 
-/// What those are who show nothing.
+/// How a request without credentials is treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Strangers {
-    /// Refused.
+pub enum Unauthenticated {
     #[default]
     Refused,
-    /// Let in, as the anonymous caller.
+    /// Admitted as the anonymous caller.
     Anonymous,
 }
 
-/// Lets callers in.
+/// Decides who a request is from: authentication for every protocol and every route.
 ///
-/// One scheme is enough. Whoever shows something wrong is refused, whatever else they show, and so is whoever
-/// shows the credentials of two. A certificate belongs to the connection: it counts for requests that show
-/// nothing themselves.
+/// It owns the configured schemes, the rule for requests without credentials, the allow list of an agent, and the
+/// key of callers inside this process. It is pure: the credentials of the request and the time are arguments,
+/// keys were read when it was made, and nothing is fetched. So it can be asked on every request of every wire
+/// without waiting, and tested without a server. Clones share everything and are cheap.
 ///
-/// Names that are configured are used as they are. Names that others give, in tokens and certificates, have the
-/// name of their scheme before them, as in `sso:ada`, so that nobody can take a name by being given it elsewhere.
+/// [`admit`](Self::admit) looks in this order:
+///
+/// 1. A bearer token made by this process ([`Insiders`]): the caller is an agent of this server.
+/// 2. The header `Authorization`, where a scheme uses it: a bearer token is compared with the configured ones first,
+///    then verified by each issuer; Basic is compared with the configured callers.
+/// 3. The API key in each configured place (header, query parameter, cookie).
+/// 4. The certificate of the connection, only where the request itself has no credentials: a proxy that holds one
+///    certificate may carry requests of many callers.
+/// 5. Without any: the anonymous caller or a refusal ([`Unauthenticated`]).
+///
+/// At last the name is compared with the allow list, if there is one ([`only`](Self::only)).
+///
+/// One valid scheme is enough, but wrong credentials are refused even where others of the request are right, and so
+/// are credentials of two different callers. If they were skipped instead, a caller with an expired token would become
+/// the anonymous caller without noticing, and of two callers the order of the checks would choose.
+///
+/// Names from the configuration are used as they are. Names from tokens and certificates get the name of their scheme
+/// in front, as in `sso:ada`. Without that prefix, an issuer that names one of its users `ada` would give that user
+/// the tasks and rights of the configured caller `ada`. Configured names have no colon, so the two never meet.
+///
+/// A `Call` of a protocol cannot be made without the [`Principal`] that only a door gives. Revoking is a new door: an
+/// admitted principal ends with its request, or at [`Principal::until`] where a connection outlives it.
 #[derive(Clone, Debug)]
 pub struct Door {
     schemes: Arc<[(String, Scheme)]>,
-    strangers: Strangers,
-    /// Who alone is let in; none for all who are known.
+    unauthenticated: Unauthenticated,
+    /// The allow list: names of the only callers admitted. `None` admits all that are authenticated.
     only: Option<Arc<[String]>>,
-    /// Callers of this process, who prove it whatever schemes there are.
+    /// Recognises callers inside this process, in addition to the schemes.
     insiders: Option<Insiders>,
 }
 
 impl Door {
-    /// The door that asks nobody.
+    /// A door without schemes: every caller is anonymous.
     pub fn open() -> Self {
         Self {
             schemes: Arc::default(),
-            strangers: Strangers::Anonymous,
+            unauthenticated: Unauthenticated::Anonymous,
             only: None,
             insiders: None,
         }
     }
 
-    /// The door for whoever proves by one of these schemes, each with its name, who they are.
+    /// A door with these schemes, each under its name in the agent card. Names must differ.
     pub fn new(schemes: Vec<(String, Scheme)>) -> Result<Self, Error> {
         for (index, (name, _)) in schemes.iter().enumerate() {
             let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
@@ -64,19 +84,22 @@ impl Door {
         }
         Ok(Self {
             schemes: schemes.into(),
-            strangers: Strangers::Refused,
+            unauthenticated: Unauthenticated::Refused,
             only: None,
             insiders: None,
         })
     }
 
-    /// The same door, with this said about those who show nothing.
+    /// Sets how requests without credentials are treated; they are refused by default.
     #[must_use]
-    pub fn strangers(self, strangers: Strangers) -> Self {
-        Self { strangers, ..self }
+    pub fn unauthenticated(self, unauthenticated: Unauthenticated) -> Self {
+        Self {
+            unauthenticated,
+            ..self
+        }
     }
 
-    /// The same door, which knows callers of this process as well.
+    /// Admits callers inside this process, too.
     #[must_use]
     pub fn insiders(self, insiders: Insiders) -> Self {
         Self {
@@ -85,7 +108,8 @@ impl Door {
         }
     }
 
-    /// A door of the same kind that lets in fewer: these callers alone, by their names.
+    /// A copy with an allow list: only callers of these names. On a door that has one already, only names on both
+    /// lists stay, so a copy never admits more than its original.
     #[must_use]
     pub fn only(&self, callers: &[String]) -> Self {
         let allowed = |name: &&String| self.only.as_ref().is_none_or(|it| it.contains(name));
@@ -96,29 +120,32 @@ impl Door {
         }
     }
 
-    /// Whether there is a way to prove who one is. If not, everybody is anonymous.
+    /// Whether there are schemes. Without any, every caller is anonymous.
     pub fn asks(&self) -> bool {
         !self.schemes.is_empty()
     }
 
-    /// Whether keys are looked for in a parameter of this name, which is then nobody else's.
+    /// Whether an API key is read from a query parameter of this name, so that operations must not read it.
     pub fn takes_parameter(&self, name: &str) -> bool {
         self.schemes
             .iter()
             .any(|(_, scheme)| matches!(scheme, Scheme::ApiKey(Place::Query(it), _) if it == name))
     }
 
-    /// Who a request is from.
-    pub fn admit(&self, shown: &Shown<'_>, now: SystemTime) -> Result<Principal, Refusal> {
-        let known = self.known(shown, now).map_err(|why| self.refusal(why))?;
-        match (known, self.strangers) {
+    /// The caller of a request, or why it is refused.
+    pub fn admit(&self, presented: &Presented<'_>, now: SystemTime) -> Result<Principal, Refusal> {
+        let known = self
+            .known(presented, now)
+            .map_err(|why| self.refusal(why))?;
+        match (known, self.unauthenticated) {
             (Some(known), _) => self.expected(known),
-            (None, Strangers::Anonymous) if self.only.is_none() => Ok(Principal::anonymous()),
-            (None, _) => Err(self.stranger()),
+            (None, Unauthenticated::Anonymous) if self.only.is_none() => Ok(Principal::anonymous()),
+            (None, _) => Err(self.without_credentials()),
         }
     }
 
-    /// Whose these credentials are. Where no scheme asks for any, they are nobody's.
+    /// The caller with these credentials, for protocols that pass them in a call. Without schemes it is the anonymous
+    /// caller.
     pub fn recognise(
         &self,
         credentials: &Credentials,
@@ -131,56 +158,63 @@ impl Door {
         self.expected(holder.map_err(|why| self.refusal(why))?)
     }
 
-    /// Who is known, unless only others are let in.
+    /// The caller, if the allow list has its name.
     fn expected(&self, known: Principal) -> Result<Principal, Refusal> {
         let named = |only: &Arc<[String]>| only.iter().any(|name| name == known.name());
         match self.only.as_ref().is_none_or(named) {
             true => Ok(known),
-            false => Err(self.refusal(Why::Uninvited)),
+            false => Err(self.refusal(CredentialFault::Uninvited)),
         }
     }
 
-    /// What somebody is told who has shown nothing.
-    pub fn stranger(&self) -> Refusal {
-        self.refusal(Why::Missing)
+    /// The refusal of a request without credentials.
+    pub fn without_credentials(&self) -> Refusal {
+        self.refusal(CredentialFault::Missing)
     }
 
-    fn known(&self, shown: &Shown<'_>, now: SystemTime) -> Result<Option<Principal>, Why> {
+    fn known(
+        &self,
+        presented: &Presented<'_>,
+        now: SystemTime,
+    ) -> Result<Option<Principal>, CredentialFault> {
         let mut known: Option<Principal> = None;
         let mut meet = |principal: Principal| match &known {
-            Some(other) if other.name() != principal.name() => Err(Why::Two),
+            Some(other) if other.name() != principal.name() => Err(CredentialFault::Two),
             Some(_) => Ok(()),
             None => {
                 known = Some(principal);
                 Ok(())
             }
         };
-        if let Some(insider) = self.insider(shown) {
+        if let Some(insider) = self.insider(presented) {
             meet(insider)?;
         } else if self.reads_authorization()
-            && let Some(credentials) = shown.authorization()?
+            && let Some(credentials) = presented.authorization()?
         {
             meet(self.holder(&credentials, now)?)?;
         }
         for (_, scheme) in &*self.schemes {
             if let Scheme::ApiKey(place, _) = scheme
-                && let Some(key) = shown.key(place)?
+                && let Some(key) = presented.key(place)?
             {
-                meet(self.key_holder(&key, Some(place)).ok_or(Why::Unknown)?)?;
+                meet(
+                    self.key_holder(&key, Some(place))
+                        .ok_or(CredentialFault::Unknown)?,
+                )?;
             }
         }
         if known.is_none()
-            && let Some(name) = shown.certificate()
+            && let Some(name) = presented.certificate()
         {
             return self.certified(name);
         }
         Ok(known)
     }
 
-    /// Who of this process calls, if one does.
-    fn insider(&self, shown: &Shown<'_>) -> Option<Principal> {
+    /// The caller inside this process, if the token is one of its own.
+    fn insider(&self, presented: &Presented<'_>) -> Option<Principal> {
         let insiders = self.insiders.as_ref()?;
-        match shown.authorization() {
+        match presented.authorization() {
             Ok(Some(Credentials::Bearer(token))) => Some(Principal::known(Known {
                 name: insiders.holder(&token)?,
                 scheme: insider::SCHEME.to_owned(),
@@ -199,24 +233,28 @@ impl Door {
         })
     }
 
-    fn holder(&self, credentials: &Credentials, now: SystemTime) -> Result<Principal, Why> {
+    fn holder(
+        &self,
+        credentials: &Credentials,
+        now: SystemTime,
+    ) -> Result<Principal, CredentialFault> {
         if credentials.is_huge() {
-            return Err(Why::Malformed);
+            return Err(CredentialFault::Malformed);
         }
         match credentials {
             Credentials::Bearer(token) => self.token_holder(token, now),
-            Credentials::ApiKey(key) => self.key_holder(key, None).ok_or(Why::Unknown),
+            Credentials::ApiKey(key) => self.key_holder(key, None).ok_or(CredentialFault::Unknown),
             Credentials::Basic { user, password } => {
                 let holder = self.first(|scheme| match scheme {
                     Scheme::Basic(callers) => callers.holding(password, Some(user)),
                     _ => None,
                 });
-                holder.ok_or(Why::Unknown)
+                holder.ok_or(CredentialFault::Unknown)
             }
         }
     }
 
-    fn token_holder(&self, token: &str, now: SystemTime) -> Result<Principal, Why> {
+    fn token_holder(&self, token: &str, now: SystemTime) -> Result<Principal, CredentialFault> {
         let holder = self.first(|scheme| match scheme {
             Scheme::Bearer(callers) => callers.holding(token, None),
             _ => None,
@@ -224,7 +262,7 @@ impl Door {
         if let Some(holder) = holder {
             return Ok(holder);
         }
-        let mut why = Why::Unknown;
+        let mut why = CredentialFault::Unknown;
         for (name, scheme) in &*self.schemes {
             let Scheme::Token(issuer) = scheme else {
                 continue;
@@ -238,16 +276,17 @@ impl Door {
                         until: Some(claims.until),
                     }));
                 }
-                // Of another issuer, perhaps one of the next.
-                Err(Wrong::Form | Wrong::Issuer | Wrong::Key) if why != Why::Unknown => {}
-                Err(Wrong::Scope(scope)) => why = Why::Scope(scope),
-                Err(wrong) => why = Why::Token(wrong),
+                // The token may be one of the next issuer; a more telling fault of an earlier one is kept.
+                Err(TokenFault::Form | TokenFault::Issuer | TokenFault::Key)
+                    if why != CredentialFault::Unknown => {}
+                Err(TokenFault::Scope(scope)) => why = CredentialFault::Scope(scope),
+                Err(wrong) => why = CredentialFault::Token(wrong),
             }
         }
         Err(why)
     }
 
-    /// Who has the key, among those who are to show it in this place, or anywhere.
+    /// The caller with this API key: of the schemes that read this place, or of all.
     fn key_holder(&self, key: &str, at: Option<&Place>) -> Option<Principal> {
         self.first(|scheme| match scheme {
             Scheme::ApiKey(place, callers) if at.is_none_or(|at| at == place) => {
@@ -269,8 +308,8 @@ impl Door {
         })
     }
 
-    /// Who a certificate names. It has been verified; where no scheme asks for one, it says nothing.
-    fn certified(&self, name: &str) -> Result<Option<Principal>, Why> {
+    /// The caller that a certificate names. TLS has verified it; without a scheme for certificates it is ignored.
+    fn certified(&self, name: &str) -> Result<Option<Principal>, CredentialFault> {
         let scheme = self
             .schemes
             .iter()
@@ -279,7 +318,7 @@ impl Door {
             return Ok(None);
         };
         if !is_name(name) {
-            return Err(Why::Malformed);
+            return Err(CredentialFault::Malformed);
         }
         Ok(Some(Principal::known(Known {
             name: format!("{scheme}:{name}"),
@@ -288,7 +327,7 @@ impl Door {
         })))
     }
 
-    fn refusal(&self, why: Why) -> Refusal {
+    fn refusal(&self, why: CredentialFault) -> Refusal {
         let mut challenges: Vec<String> = Vec::new();
         for (_, scheme) in &*self.schemes {
             let challenge = match scheme {
@@ -307,80 +346,83 @@ impl Door {
     }
 }
 
-/// Why a caller was not let in, and what to show instead.
+/// CredentialFault a caller was refused, and which credentials would be accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct Refusal {
-    why: Why,
+    why: CredentialFault,
     challenges: Vec<String>,
 }
 
 impl Refusal {
-    /// What would be taken: the values of `WWW-Authenticate`.
+    /// The values for `WWW-Authenticate`: which schemes are accepted.
     pub fn challenges(&self) -> &[String] {
         &self.challenges
     }
 
-    /// Whether nothing was shown at all.
-    pub fn is_of_stranger(&self) -> bool {
-        self.why == Why::Missing
+    /// Whether the request had no credentials at all.
+    pub fn has_no_credentials(&self) -> bool {
+        self.why == CredentialFault::Missing
     }
 
-    /// Whether it is known who calls, and they may not.
+    /// Whether the caller is authenticated but not allowed (403 rather than 401).
     pub fn is_forbidden(&self) -> bool {
-        matches!(self.why, Why::Scope(_) | Why::Uninvited)
+        matches!(
+            self.why,
+            CredentialFault::Scope(_) | CredentialFault::Uninvited
+        )
     }
 
-    /// That the anonymous caller may not do what others may.
+    /// The refusal of an operation that needs an authenticated caller.
     pub fn anonymous() -> Self {
-        Self::bearer(Why::Missing)
+        Self::bearer(CredentialFault::Missing)
     }
 
-    /// That somebody known lacks a scope.
+    /// The refusal of credentials that lack a scope.
     pub fn lacks(scope: &str) -> Self {
-        Self::bearer(Why::Scope(scope.to_owned()))
+        Self::bearer(CredentialFault::Scope(scope.to_owned()))
     }
 
-    /// That somebody known is none of those who may.
+    /// The refusal of a caller that is not on the allow list.
     pub fn uninvited() -> Self {
-        Self::bearer(Why::Uninvited)
+        Self::bearer(CredentialFault::Uninvited)
     }
 
-    /// That credentials have ceased to hold.
+    /// The refusal of a caller with expired credentials.
     pub fn over() -> Self {
-        Self::bearer(Why::Token(Wrong::Expired))
+        Self::bearer(CredentialFault::Token(TokenFault::Expired))
     }
 
-    /// A refusal by somebody behind the door.
-    fn bearer(why: Why) -> Self {
+    /// A refusal by an operation, after authentication: its challenge names bearer tokens alone.
+    fn bearer(why: CredentialFault) -> Self {
         let challenges = vec![format!(r#"Bearer realm="{REALM}"{}"#, why.to_bearer())];
         Self { why, challenges }
     }
 }
 
-/// What is wrong with what was shown.
+/// What is wrong with the credentials.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Why {
-    #[error("no credentials were shown")]
+pub(crate) enum CredentialFault {
+    #[error("no credentials")]
     Missing,
-    #[error("the credentials cannot be read")]
+    #[error("malformed credentials")]
     Malformed,
-    #[error("credentials were shown twice")]
+    #[error("the same kind of credentials was sent twice")]
     Twice,
-    #[error("credentials of two callers were shown")]
+    #[error("credentials of two different callers")]
     Two,
-    #[error("the credentials are nobody's")]
+    #[error("unknown credentials")]
     Unknown,
     #[error("{0}")]
-    Token(Wrong),
-    #[error("the scope {0:?} is missing")]
+    Token(TokenFault),
+    #[error("credentials lack the scope {0:?}")]
     Scope(String),
-    #[error("this agent is for others")]
+    #[error("caller is not on this agent's allow list")]
     Uninvited,
 }
 
-impl Why {
-    /// What a challenge for tokens says of it. RFC 6750 3.1: nothing of what was not shown.
+impl CredentialFault {
+    /// Its part of a bearer challenge. RFC 6750 3.1: no error code where the request had no credentials.
     fn to_bearer(&self) -> String {
         match self {
             Self::Missing | Self::Uninvited => String::new(),

@@ -6,7 +6,7 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue, Request};
 
 use super::{Callers, Certified, Credentials, Door, Hash, Place, Principal, Refusal};
-use super::{Scheme, Shown, Strangers};
+use super::{Presented, Scheme, Unauthenticated};
 
 fn now() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(1_800_000_000)
@@ -32,7 +32,7 @@ fn request(uri: &str, headers: &[(&'static str, &str)]) -> Parts {
 }
 
 fn admit(door: &Door, uri: &str, headers: &[(&'static str, &str)]) -> Result<Principal, Refusal> {
-    door.admit(&Shown::by(&request(uri, headers)), now())
+    door.admit(&Presented::by(&request(uri, headers)), now())
 }
 
 fn door(schemes: Vec<(&str, Scheme)>) -> Door {
@@ -45,7 +45,7 @@ fn bearer() -> Door {
     door(vec![("tokens", Scheme::Bearer(known))])
 }
 
-/// What is said to whoever shows these headers.
+/// The refusal of a request with these headers.
 fn complaint(door: &Door, headers: &[(&'static str, &str)]) -> String {
     admit(door, "/", headers).unwrap_err().to_string()
 }
@@ -83,16 +83,12 @@ fn a_wrong_token_is_refused() {
         "Digest token-of-ada",
     ] {
         let refusal = admit(&door, "/", &[("authorization", value)]).unwrap_err();
-        assert_eq!(
-            refusal.to_string(),
-            "the credentials are nobody's",
-            "{value}"
-        );
+        assert_eq!(refusal.to_string(), "unknown credentials", "{value}");
         assert_eq!(
             refusal.challenges(),
             [r#"Bearer realm="monas", error="invalid_token""#]
         );
-        assert!(!refusal.is_of_stranger() && !refusal.is_forbidden());
+        assert!(!refusal.has_no_credentials() && !refusal.is_forbidden());
     }
 }
 
@@ -112,14 +108,14 @@ fn credentials_that_cannot_be_read_are_refused() {
     ] {
         assert_eq!(
             complaint(&door, &[("authorization", value)]),
-            "the credentials cannot be read",
+            "malformed credentials",
             "{value}"
         );
     }
     let mut parts = request("/", &[]);
     let odd = HeaderValue::from_bytes(b"Bearer token-of-ada\xff").unwrap();
     parts.headers.insert("authorization", odd);
-    assert!(door.admit(&Shown::by(&parts), now()).is_err());
+    assert!(door.admit(&Presented::by(&parts), now()).is_err());
 }
 
 #[test]
@@ -128,7 +124,10 @@ fn two_headers_are_refused_even_if_they_are_the_same() {
         ("authorization", "Bearer token-of-ada"),
         ("authorization", "Bearer token-of-ada"),
     ];
-    assert_eq!(complaint(&bearer(), &twice), "credentials were shown twice");
+    assert_eq!(
+        complaint(&bearer(), &twice),
+        "the same kind of credentials was sent twice"
+    );
 }
 
 #[test]
@@ -145,7 +144,7 @@ fn a_token_in_another_place_is_not_looked_at() {
         ("/", ("proxy-authorization", "Bearer token-of-ada")),
     ] {
         let refusal = admit(&door, uri, &[header]).unwrap_err();
-        assert!(refusal.is_of_stranger(), "{uri} {header:?}");
+        assert!(refusal.has_no_credentials(), "{uri} {header:?}");
         assert_eq!(refusal.challenges(), [r#"Bearer realm="monas""#]);
     }
 }
@@ -171,7 +170,7 @@ fn a_name_and_its_password_must_both_be_right() {
         "eve:other",
     ] {
         let said = complaint(&door, &[("authorization", &basic(wrong))]);
-        assert_eq!(said, "the credentials are nobody's", "{wrong}");
+        assert_eq!(said, "unknown credentials", "{wrong}");
     }
     let refusal = admit(&door, "/", &[("authorization", &basic("no colon"))]).unwrap_err();
     assert_eq!(
@@ -187,7 +186,7 @@ fn a_key_counts_in_its_own_place_alone() {
         (Place::query("key").unwrap(), r#"query="key""#),
         (Place::cookie("key").unwrap(), r#"cookie="key""#),
     ];
-    let shown: [(&str, &[(&'static str, &str)]); 3] = [
+    let presented: [(&str, &[(&'static str, &str)]); 3] = [
         ("/", &[("x-api-key", "secret 1")]),
         ("/?a=b&key=secret+1", &[]),
         ("/", &[("cookie", "a=b; key=secret 1")]),
@@ -195,11 +194,11 @@ fn a_key_counts_in_its_own_place_alone() {
     for (index, (place, name)) in places.into_iter().enumerate() {
         let known = callers(&[("robot", "secret 1")]);
         let door = door(vec![("keys", Scheme::ApiKey(place, known))]);
-        for (other, (uri, headers)) in shown.iter().enumerate() {
+        for (other, (uri, headers)) in presented.iter().enumerate() {
             match admit(&door, uri, headers) {
                 Ok(known) => assert_eq!((other, known.name()), (index, "robot")),
                 Err(refusal) => {
-                    assert!(other != index && refusal.is_of_stranger());
+                    assert!(other != index && refusal.has_no_credentials());
                     let challenge = format!(r#"ApiKey realm="monas", {name}"#);
                     assert_eq!(refusal.challenges(), [challenge]);
                 }
@@ -253,14 +252,14 @@ fn one_scheme_is_enough_and_what_is_wrong_counts() {
     assert_eq!((by_key.name(), by_key.scheme()), ("bob", "keys"));
     assert!(admit(&door, "/", &[right, ("x-api-key", "key-a")]).is_ok());
     let said = complaint(&door, &[right, ("x-api-key", "key-b")]);
-    assert_eq!(said, "credentials of two callers were shown");
+    assert_eq!(said, "credentials of two different callers");
     let said = complaint(&door, &[right, ("x-api-key", "wrong")]);
-    assert_eq!(said, "the credentials are nobody's");
+    assert_eq!(said, "unknown credentials");
     let said = complaint(
         &door,
         &[("authorization", "Bearer no"), ("x-api-key", "key-a")],
     );
-    assert_eq!(said, "the credentials are nobody's");
+    assert_eq!(said, "unknown credentials");
 }
 
 #[test]
@@ -272,28 +271,28 @@ fn a_certificate_counts_for_requests_that_show_nothing() {
     };
     let door = several();
     let parts = certified("worker.example", &[]);
-    let known = door.admit(&Shown::by(&parts), now()).unwrap();
+    let known = door.admit(&Presented::by(&parts), now()).unwrap();
     assert_eq!(known.name(), "machines:worker.example");
     let parts = certified("worker.example", &[("x-api-key", "key-b")]);
-    let known = door.admit(&Shown::by(&parts), now()).unwrap();
+    let known = door.admit(&Presented::by(&parts), now()).unwrap();
     assert_eq!(known.name(), "bob");
     let parts = certified("worker.example", &[("x-api-key", "wrong")]);
-    assert!(door.admit(&Shown::by(&parts), now()).is_err());
+    assert!(door.admit(&Presented::by(&parts), now()).is_err());
     for name in ["", "two\nlines"] {
         assert!(
-            door.admit(&Shown::by(&certified(name, &[])), now())
+            door.admit(&Presented::by(&certified(name, &[])), now())
                 .is_err()
         );
     }
-    // Where nobody asked for one, it says nothing.
+    // Without a scheme for certificates it is ignored.
     let parts = certified("worker.example", &[]);
-    let refusal = bearer().admit(&Shown::by(&parts), now()).unwrap_err();
-    assert!(refusal.is_of_stranger());
+    let refusal = bearer().admit(&Presented::by(&parts), now()).unwrap_err();
+    assert!(refusal.has_no_credentials());
 }
 
 #[test]
 fn strangers_are_anonymous_where_they_are_let_in_and_liars_are_not() {
-    let door = bearer().strangers(Strangers::Anonymous);
+    let door = bearer().unauthenticated(Unauthenticated::Anonymous);
     assert!(admit(&door, "/", &[]).unwrap().is_anonymous());
     let known = admit(&door, "/", &[("authorization", "Bearer token-of-ada")]).unwrap();
     assert_eq!(known.name(), "ada");
@@ -326,7 +325,7 @@ fn credentials_can_be_handed_over_without_a_request() {
 #[test]
 fn nothing_secret_is_shown() {
     let secret = "token-of-ada";
-    let shown = format!(
+    let presented = format!(
         "{:?} {:?} {:?}",
         bearer(),
         Hash::of(secret),
@@ -334,8 +333,8 @@ fn nothing_secret_is_shown() {
     );
     let digits = Hash::of(secret).to_string();
     assert!(
-        !shown.contains(secret) && !shown.contains(&digits[7..]),
-        "{shown}"
+        !presented.contains(secret) && !presented.contains(&digits[7..]),
+        "{presented}"
     );
 }
 
@@ -372,7 +371,7 @@ fn names_and_hashes_that_cannot_be_any_are_refused() {
 #[test]
 fn a_door_for_some_lets_in_nobody_else() {
     let listed = |names: &[&str]| -> Vec<String> { names.iter().map(|&it| it.into()).collect() };
-    let door = bearer().strangers(Strangers::Anonymous);
+    let door = bearer().unauthenticated(Unauthenticated::Anonymous);
     let narrow = door.only(&listed(&["ada", "carol"]));
     let show = |door: &Door, token: &str| {
         let token = format!("Bearer {token}");
@@ -381,11 +380,14 @@ fn a_door_for_some_lets_in_nobody_else() {
     assert_eq!(show(&narrow, "token-of-ada").unwrap().name(), "ada");
     let refused = show(&narrow, "token-of-bob").unwrap_err();
     assert!(refused.is_forbidden());
-    assert_eq!(refused.to_string(), "this agent is for others");
+    assert_eq!(
+        refused.to_string(),
+        "caller is not on this agent's allow list"
+    );
     let handed = Credentials::Bearer("token-of-bob".to_owned());
     assert!(narrow.recognise(&handed, now()).unwrap_err().is_forbidden());
-    // Nobody is no one of them.
-    assert!(admit(&narrow, "/", &[]).unwrap_err().is_of_stranger());
+    // The anonymous caller is on no allow list.
+    assert!(admit(&narrow, "/", &[]).unwrap_err().has_no_credentials());
     // What was narrowed cannot be widened.
     let wider = narrow.only(&listed(&["ada", "bob"]));
     assert!(show(&wider, "token-of-ada").is_ok());

@@ -1,4 +1,4 @@
-//! Callers of the same process: they prove who they are with a token that only this process can have made.
+//! Callers inside this process: agents of this server that call it, authenticated by a token only it can make.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use ring::{hmac, rand};
 
 use crate::principal::is_name;
 
-/// What the names of insiders begin with. No other caller has such a name.
+/// The scheme of callers inside this process, and the first part of their names. No configured scheme may have it.
 pub(crate) const SCHEME: &str = "agent";
 
-/// What the tokens of insiders begin with.
+/// The beginning of their tokens.
 const PREFIX: &str = "monas-insider.";
 
-/// Makes tokens for callers of this process, and knows them again. Clones are the same; another process has another.
+/// Makes and recognises tokens of callers inside this process. The key is random and never leaves the process, so a
+/// token is worth nothing after a restart or elsewhere. Clones share the key.
 #[derive(Clone)]
 pub struct Insiders(Arc<hmac::Key>);
 
 impl Insiders {
-    /// With a secret that is nowhere else.
     pub fn new() -> Result<Self, crate::Error> {
         let random = rand::SystemRandom::new();
         let key = hmac::Key::generate(hmac::HMAC_SHA256, &random);
@@ -28,14 +28,14 @@ impl Insiders {
         Ok(Self(Arc::new(key)))
     }
 
-    /// What an agent shows, as `Authorization: Bearer …`, to be the caller `agent:NAME`.
+    /// The bearer token that makes an agent the caller `agent:NAME`.
     pub fn token(&self, agent: &str) -> String {
         let tag = hmac::sign(&self.0, agent.as_bytes());
         let tag = URL_SAFE_NO_PAD.encode(tag.as_ref());
         format!("{PREFIX}{agent}.{tag}")
     }
 
-    /// Whose token it is: the name of a caller.
+    /// The name of the caller that the token was made for.
     pub(crate) fn holder(&self, token: &str) -> Option<String> {
         let (agent, tag) = token.strip_prefix(PREFIX)?.rsplit_once('.')?;
         let tag = URL_SAFE_NO_PAD.decode(tag).ok()?;

@@ -1,14 +1,14 @@
-//! Who is calling.
+//! The authenticated caller.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The longest name.
+/// The longest name of a caller, in bytes.
 const MAX_NAME: usize = 512;
 
-/// Who is calling: a name that is stable across connections and restarts, how it was proven, and what it was
-/// proven for.
+/// The caller of a request: a name that is stable across connections and restarts, the scheme that authenticated it, its
+/// scopes, and when its credentials expire. Tasks and memories are kept under the name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Principal(Arc<Known>);
 
@@ -22,12 +22,12 @@ pub(crate) struct Known {
 }
 
 impl Principal {
-    /// The caller that showed no credentials.
+    /// The caller without credentials.
     pub fn anonymous() -> Self {
         Self(Arc::default())
     }
 
-    /// The caller of this name, whoever has found that out. An empty name is the anonymous caller.
+    /// A caller that was authenticated elsewhere. An empty name is the anonymous caller.
     pub fn named(name: &str) -> Self {
         Self::known(Known {
             name: name.to_owned(),
@@ -39,46 +39,42 @@ impl Principal {
         Self(Arc::new(known))
     }
 
-    /// The name, empty for the anonymous caller: what tasks are kept under.
+    /// Empty for the anonymous caller.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// The scheme that proved it, as the card names it. Empty when nobody asked.
+    /// The scheme that authenticated it, by its name in the agent card; empty without one.
     pub fn scheme(&self) -> &str {
         &self.0.scheme
     }
 
-    /// What the credentials are for.
     pub fn scopes(&self) -> &[String] {
         &self.0.scopes
     }
 
-    /// Whether the credentials are for this.
     pub fn has_scope(&self, scope: &str) -> bool {
         self.0.scopes.iter().any(|it| it == scope)
     }
 
-    /// Whether it is nobody in particular.
     pub fn is_anonymous(&self) -> bool {
         self.0.name.is_empty()
     }
 
-    /// When the credentials cease to hold. Whoever keeps a principal longer than a request asks
-    /// [`Self::is_over`] before each use.
+    /// When the credentials expire. Code that keeps a principal longer than one request asks [`Self::is_over`] before
+    /// each use.
     pub fn until(&self) -> Option<SystemTime> {
         self.0
             .until
             .and_then(|seconds| UNIX_EPOCH.checked_add(Duration::from_secs(seconds)))
     }
 
-    /// Whether the credentials have ceased to hold.
     pub fn is_over(&self, now: SystemTime) -> bool {
         self.until().is_some_and(|until| until <= now)
     }
 }
 
-/// Whether a name can be one: what it is shown in, and stored under, has lines.
+/// Whether a text can be a name: short, and without control characters, which would break log lines and listings.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_NAME && !text.chars().any(char::is_control)
 }

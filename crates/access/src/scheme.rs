@@ -1,4 +1,4 @@
-//! The ways to prove who one is.
+//! Authentication schemes, and callers known by hashes of their secrets.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,39 +11,34 @@ use crate::Error;
 use crate::principal::is_name;
 use crate::token::Issuer;
 
-/// A way to prove who one is.
+/// One way to authenticate, with the callers or issuer it accepts.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Scheme {
-    /// A token that says nothing by itself: `Authorization: Bearer …`.
+    /// An opaque token: `Authorization: Bearer …`.
     Bearer(Callers),
     /// A name and a password: `Authorization: Basic …`.
     Basic(Callers),
-    /// A key, in a place of its own.
+    /// An API key in a header, a query parameter or a cookie.
     ApiKey(Place, Callers),
-    /// A signed token of somebody who knows the caller: `Authorization: Bearer …`, for OAuth 2.0 and OpenID
-    /// Connect.
+    /// A signed token (JWT) of an issuer: `Authorization: Bearer …`, for OAuth 2.0 and OpenID Connect.
     Token(Issuer),
-    /// A certificate, which the connection has been verified with.
+    /// A client certificate, which TLS has verified.
     Certificate,
 }
 
-/// Where a key is shown.
+/// Where a request carries an API key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In a header of this name.
     Header(HeaderName),
-    /// In a parameter of the address.
     Query(String),
-    /// In a cookie.
     Cookie(String),
 }
 
 impl Place {
-    /// A header.
+    /// A header, except those that have a scheme or a meaning of their own.
     pub fn header(name: &str) -> Result<Self, Error> {
         let wrong = |_| Error::Place(name.to_owned());
-        // What has a meaning of its own has its own scheme.
         let name: HeaderName = name.parse().map_err(wrong)?;
         if matches!(name.as_str(), "authorization" | "cookie" | "host") {
             return Err(Error::Place(name.to_string()));
@@ -51,12 +46,10 @@ impl Place {
         Ok(Self::Header(name))
     }
 
-    /// A parameter of the address.
     pub fn query(name: &str) -> Result<Self, Error> {
         word(name).map(Self::Query)
     }
 
-    /// A cookie.
     pub fn cookie(name: &str) -> Result<Self, Error> {
         word(name).map(Self::Cookie)
     }
@@ -72,7 +65,7 @@ fn word(text: &str) -> Result<String, Error> {
 }
 
 impl fmt::Display for Place {
-    /// As a challenge has it.
+    /// As it stands in a challenge.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Header(name) => write!(f, r#"header="{name}""#),
@@ -82,13 +75,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// A secret that is known by its hash alone. Secrets are random and long, so that a plain hash will do; a
-/// password that a person has thought of is neither.
+/// The SHA-256 of a secret. A plain hash is enough because secrets here are long and random; passwords that people
+/// choose need a slow hash and are not meant for this.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Hash([u8; 32]);
 
 impl Hash {
-    /// The hash of a secret.
     pub fn of(secret: impl AsRef<[u8]>) -> Self {
         Self(Sha256::digest(secret).into())
     }
@@ -126,8 +118,8 @@ impl fmt::Debug for Hash {
     }
 }
 
-/// Callers whom the server knows itself, by the hashes of their secrets. One may have several, so that a secret
-/// can be replaced by another.
+/// Callers from the configuration, each with the hash of its secret. A caller may have several secrets, so that one can
+/// be replaced while both are accepted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Callers(Vec<Caller>);
 
@@ -139,7 +131,7 @@ pub(crate) struct Caller {
 }
 
 impl Callers {
-    /// Adds a secret of the caller of this name. A colon is for names that others give.
+    /// Adds a secret of a caller. The name has no colon: names with one come from tokens and certificates.
     pub fn add(&mut self, name: &str, hash: Hash, scopes: &[String]) -> Result<(), Error> {
         if !is_name(name) || name.contains(':') {
             return Err(Error::Name(name.to_owned()));
@@ -152,13 +144,12 @@ impl Callers {
         Ok(())
     }
 
-    /// Whether there is nobody.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Who has this secret; of this name, if there is one to be right as well. It takes the same time for
-    /// everyone: all are compared.
+    /// The caller with this secret, and with this name if one is given. All secrets are compared, each in constant
+    /// time, so that the time taken tells nothing about which ones exist.
     pub(crate) fn holding(&self, secret: &str, name: Option<&str>) -> Option<&Caller> {
         let hash = Hash::of(secret);
         let mut found = u64::MAX;

@@ -1,4 +1,11 @@
-//! Signed tokens (JWT, RFC 7519): whose are believed, and which of them are for us.
+//! Signed tokens (JWT, RFC 7519): which issuers are trusted, and which of their tokens are for this server.
+//!
+//! Verification is our own, about a hundred lines over `ring`, which also signs agent cards. The crate `jsonwebtoken`
+//! was not taken: it would bring either a second C library for cryptography or the `rsa` crate with its known timing
+//! leak, for four algorithms that `ring` has already. What is easy to get wrong is kept small and in one order: the
+//! signature is verified before any claim is read; the algorithm is the one of the key, never chosen by the token
+//! alone (so `none` and a public key used as an HMAC secret do not exist here); a header that names critical
+//! extensions is refused; `iss`, `aud` and `exp` are required. `crates/access/src/token_tests.rs` forges each of these.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,12 +16,12 @@ use serde_json::Value;
 use crate::key::Keys;
 use crate::principal::is_name;
 
-/// How far the clocks of two machines may be apart, in seconds.
+/// How far the clocks of issuer and server may differ, in seconds.
 const LEEWAY: u64 = 30;
 
-/// Somebody who knows callers and gives them tokens: an authorization server, or a provider of OpenID Connect.
+/// An issuer of tokens: an authorization server, or a provider of OpenID Connect.
 ///
-/// A token counts if it is signed by one of the keys with the algorithm that the key is for, names this issuer and
+/// A token is valid if it is signed by one of the keys with the algorithm that the key is for, names this issuer and
 /// this audience, has not expired, and has all scopes that are required.
 #[derive(Debug)]
 pub struct Issuer {
@@ -35,17 +42,17 @@ impl Issuer {
         }
     }
 
-    /// The same; tokens must have these scopes.
+    /// Requires these scopes of every token.
     #[must_use]
     pub fn requiring(self, scopes: Vec<String>) -> Self {
         Self { scopes, ..self }
     }
 
-    pub(crate) fn verify(&self, token: &str, now: SystemTime) -> Result<Claims, Wrong> {
+    pub(crate) fn verify(&self, token: &str, now: SystemTime) -> Result<Claims, TokenFault> {
         let claims = self.signed(token)?;
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         if claims["iss"].as_str() != Some(&*self.name) {
-            return Err(Wrong::Issuer);
+            return Err(TokenFault::Issuer);
         }
         let meant = match &claims["aud"] {
             Value::String(audience) => *audience == self.audience,
@@ -53,25 +60,25 @@ impl Issuer {
             _ => false,
         };
         if !meant {
-            return Err(Wrong::Audience);
+            return Err(TokenFault::Audience);
         }
-        let until = time(&claims["exp"]).ok_or(Wrong::Form)?;
+        let until = time(&claims["exp"]).ok_or(TokenFault::Form)?;
         let until = until.saturating_add(LEEWAY);
         if until <= now {
-            return Err(Wrong::Expired);
+            return Err(TokenFault::Expired);
         }
         let since = match &claims["nbf"] {
             Value::Null => 0,
-            since => time(since).ok_or(Wrong::Form)?,
+            since => time(since).ok_or(TokenFault::Form)?,
         };
         if since > now.saturating_add(LEEWAY) {
-            return Err(Wrong::Early);
+            return Err(TokenFault::Early);
         }
         let subject = claims["sub"].as_str().filter(|subject| is_name(subject));
-        let subject = subject.ok_or(Wrong::Subject)?.to_owned();
+        let subject = subject.ok_or(TokenFault::Subject)?.to_owned();
         let scopes = scopes(&claims);
         if let Some(missing) = self.scopes.iter().find(|scope| !scopes.contains(scope)) {
-            return Err(Wrong::Scope(missing.clone()));
+            return Err(TokenFault::Scope(missing.clone()));
         }
         Ok(Claims {
             subject,
@@ -80,29 +87,31 @@ impl Issuer {
         })
     }
 
-    /// What a token says, if its signature holds. Nothing of it is looked at before.
-    fn signed(&self, token: &str) -> Result<Value, Wrong> {
-        let (message, signature) = token.rsplit_once('.').ok_or(Wrong::Form)?;
-        let (header, payload) = message.split_once('.').ok_or(Wrong::Form)?;
+    /// The claims of a token with a valid signature. No claim is read before the signature is verified.
+    fn signed(&self, token: &str) -> Result<Value, TokenFault> {
+        let (message, signature) = token.rsplit_once('.').ok_or(TokenFault::Form)?;
+        let (header, payload) = message.split_once('.').ok_or(TokenFault::Form)?;
         let header = json(header)?;
-        // RFC 7515 4.1.11: what must be understood and is not.
+        // RFC 7515 4.1.11: an extension that must be understood, and none is here.
         if !header["crit"].is_null() {
-            return Err(Wrong::Form);
+            return Err(TokenFault::Form);
         }
-        let algorithm = header["alg"].as_str().ok_or(Wrong::Form)?;
-        let signature = URL_SAFE_NO_PAD.decode(signature).map_err(|_| Wrong::Form)?;
+        let algorithm = header["alg"].as_str().ok_or(TokenFault::Form)?;
+        let signature = URL_SAFE_NO_PAD
+            .decode(signature)
+            .map_err(|_| TokenFault::Form)?;
         let key = header["kid"].as_str();
         if !self
             .keys
             .verify(algorithm, key, message.as_bytes(), &signature)
         {
-            return Err(Wrong::Key);
+            return Err(TokenFault::Key);
         }
         json(payload)
     }
 }
 
-/// What a token says that counts.
+/// The claims of a valid token.
 #[derive(Debug)]
 pub(crate) struct Claims {
     pub(crate) subject: String,
@@ -111,33 +120,33 @@ pub(crate) struct Claims {
     pub(crate) until: u64,
 }
 
-/// What is wrong with a token.
+/// Why a token is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Wrong {
-    #[error("the token is none")]
+pub(crate) enum TokenFault {
+    #[error("malformed token")]
     Form,
-    #[error("the token is not signed by a key that is trusted")]
+    #[error("token is not signed by a trusted key")]
     Key,
-    #[error("the token is of another issuer")]
+    #[error("token is from another issuer (iss)")]
     Issuer,
-    #[error("the token is for another audience")]
+    #[error("token is for another audience (aud)")]
     Audience,
-    #[error("the token has expired")]
+    #[error("token has expired (exp)")]
     Expired,
-    #[error("the token does not hold yet")]
+    #[error("token not valid yet (nbf)")]
     Early,
-    #[error("the token does not say whose it is")]
+    #[error("token names no caller (sub)")]
     Subject,
-    #[error("the scope {0:?} is missing")]
+    #[error("credentials lack the scope {0:?}")]
     Scope(String),
 }
 
-fn json(part: &str) -> Result<Value, Wrong> {
-    let bytes = URL_SAFE_NO_PAD.decode(part).map_err(|_| Wrong::Form)?;
-    let value: Value = serde_json::from_slice(&bytes).map_err(|_| Wrong::Form)?;
+fn json(part: &str) -> Result<Value, TokenFault> {
+    let bytes = URL_SAFE_NO_PAD.decode(part).map_err(|_| TokenFault::Form)?;
+    let value: Value = serde_json::from_slice(&bytes).map_err(|_| TokenFault::Form)?;
     match value {
         Value::Object(_) => Ok(value),
-        _ => Err(Wrong::Form),
+        _ => Err(TokenFault::Form),
     }
 }
 
@@ -152,7 +161,7 @@ fn time(value: &Value) -> Option<u64> {
     (seconds >= 0.0).then_some(seconds as u64)
 }
 
-/// RFC 8693: a text with spaces between; some write `scp`, or a list.
+/// RFC 8693 4.2: `scope` is words separated by spaces; some issuers write `scp`, or a list.
 fn scopes(claims: &Value) -> Vec<String> {
     let given = [&claims["scope"], &claims["scp"]];
     let words = given.into_iter().flat_map(|value| match value {

@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::access::Strangers;
+use ::access::Unauthenticated;
 use a2a::binding::Offer;
 use store::Durability;
 
@@ -278,10 +278,10 @@ impl Config {
             return Err(Error::PublicUrl(url.to_string()));
         }
         // Who has said how callers prove who they are wants it proven.
-        let strangers = match settings.open.unwrap_or(schemes.is_empty()) {
-            true => Strangers::Anonymous,
+        let unauthenticated = match settings.open.unwrap_or(schemes.is_empty()) {
+            true => Unauthenticated::Anonymous,
             false if schemes.is_empty() => return Err(Error::Closed),
-            false => Strangers::Refused,
+            false => Unauthenticated::Refused,
         };
         let bindings = Bindings {
             jsonrpc: settings.jsonrpc.unwrap_or(standard.bindings.jsonrpc),
@@ -302,7 +302,10 @@ impl Config {
             allow_origins: settings.allow_origin.unwrap_or_default(),
             log: settings.log.unwrap_or(standard.log),
             tls,
-            access: Access { schemes, strangers },
+            access: Access {
+                schemes,
+                unauthenticated,
+            },
             store: Store {
                 durability: settings.durability.unwrap_or(standard.store.durability),
                 keep_for: settings.keep_for.unwrap_or(standard.store.keep_for),

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use a2a::Client;
 use a2a::client::{Error, Identity, Settings, Tls};
 use a2a::types::{APIKeySecurityScheme, Answer, Part};
-use access::{Callers, Hash, Place, Strangers};
+use access::{Callers, Hash, Place, Unauthenticated};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use monas::config::access::{Access, Keys, Kind, Scheme, Tokens};
@@ -103,7 +103,7 @@ impl Guarded {
                     Kind::MutualTls(write("clients.pem", &clients.pem)),
                 ),
             ],
-            strangers: Strangers::Refused,
+            unauthenticated: Unauthenticated::Refused,
         };
         let trusted = Tls::Also(vec![servers.der()]);
         Self {

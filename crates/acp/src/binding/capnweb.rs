@@ -57,7 +57,7 @@ async fn admit(
 ) -> Response<Body> {
     let (head, body) = request.into_parts();
     match server.wire.call(&head) {
-        Err(a2a::Error::Unauthenticated(refusal)) if refusal.is_of_stranger() => {}
+        Err(a2a::Error::Unauthenticated(refusal)) if refusal.has_no_credentials() => {}
         Err(error) => return rest::refused(error.into()),
         Ok(_) => {}
     }

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use access::{Callers, Hash, Place, Strangers};
+use access::{Callers, Hash, Place, Unauthenticated};
 use toml::de::{DeTable, DeValue};
 
 use super::file::File;
@@ -25,7 +25,7 @@ pub struct Access {
     /// The ways to prove who one is; one is enough. Without any, everybody is let in.
     pub schemes: Vec<Scheme>,
     /// What those are who show nothing, where there is a way to.
-    pub strangers: Strangers,
+    pub unauthenticated: Unauthenticated,
 }
 
 /// A way to prove who one is.
@@ -97,7 +97,7 @@ impl Default for Access {
     fn default() -> Self {
         Self {
             schemes: Vec::new(),
-            strangers: Strangers::Anonymous,
+            unauthenticated: Unauthenticated::Anonymous,
         }
     }
 }

@@ -12,7 +12,7 @@ use a2a::types::{
     self, AgentCard, AuthorizationCodeOAuthFlow, ClientCredentialsOAuthFlow, Flow, OAuthFlows,
     SecurityRequirement, SecurityScheme, StringList,
 };
-use access::{Door, Issuer, Place, Refusal, Scheme, Shown, Strangers};
+use access::{Door, Issuer, Place, Presented, Refusal, Scheme, Unauthenticated};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
@@ -89,7 +89,7 @@ pub(crate) fn build(config: &Access) -> Result<Door, Error> {
         };
         schemes.push((scheme.name.clone(), kind));
     }
-    Ok(Door::new(schemes)?.strangers(config.strangers))
+    Ok(Door::new(schemes)?.unauthenticated(config.unauthenticated))
 }
 
 /// The file of the authorities whose certificates callers show, where some scheme asks for them.
@@ -157,7 +157,7 @@ pub(crate) fn declare(config: &Access, card: &mut AgentCard) {
             schemes: BTreeMap::from([(scheme.name.clone(), scopes)]),
         });
     }
-    if !config.schemes.is_empty() && config.strangers == Strangers::Anonymous {
+    if !config.schemes.is_empty() && config.unauthenticated == Unauthenticated::Anonymous {
         // As OpenAPI has it: to prove nothing is enough, too.
         card.security_requirements
             .push(SecurityRequirement::default());
@@ -243,11 +243,11 @@ async fn admit(
     next: Next,
 ) -> Response {
     let (mut head, body) = request.into_parts();
-    let admitted = door.admit(&Shown::by(&head), SystemTime::now());
+    let admitted = door.admit(&Presented::by(&head), SystemTime::now());
     let admitted = admitted.and_then(|caller| match scope {
         Some(scope) if door.asks() && caller.is_anonymous() => {
             tracing::debug!(scope, "a stranger asked for what is not for everybody");
-            Err(door.stranger())
+            Err(door.without_credentials())
         }
         Some(scope) if door.asks() && !caller.has_scope(scope) => Err(Refusal::lacks(scope)),
         _ => Ok(caller),

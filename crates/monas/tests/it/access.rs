@@ -152,7 +152,7 @@ async fn tasks_of_one_caller_do_not_exist_for_another() {
 #[tokio::test]
 async fn where_strangers_are_let_in_they_are_anonymous_and_get_no_extended_card() {
     let mut case = cases::bearer_tokens_are_known_over_every_binding();
-    case.config.access.strangers = access::Strangers::Anonymous;
+    case.config.access.unauthenticated = access::Unauthenticated::Anonymous;
     let server = case.start().await;
     for wire in wires() {
         let connect = async |settings| {

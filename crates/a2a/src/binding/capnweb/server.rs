@@ -58,7 +58,7 @@ async fn admit(State(wire): State<Wire>, request: HttpRequest, next: Next) -> Re
     let (mut head, body) = request.into_parts();
     match wire.admit(&head) {
         Ok(caller) => _ = head.extensions.insert(caller),
-        Err(Error::Unauthenticated(refusal)) if refusal.is_of_stranger() => {}
+        Err(Error::Unauthenticated(refusal)) if refusal.has_no_credentials() => {}
         Err(error) => return http_call::refused(&error),
     }
     next.run(HttpRequest::from_parts(head, body)).await
@@ -208,7 +208,7 @@ impl AgentObject {
 
     fn caller(&self) -> Result<&Principal, Error> {
         let caller = self.caller.as_ref();
-        caller.ok_or_else(|| self.wire.door.stranger().into())
+        caller.ok_or_else(|| self.wire.door.without_credentials().into())
     }
 
     /// What the handshake says, and over it a call's own parameters, where it has any.

@@ -1,7 +1,7 @@
 //! Whom a server listens to, from its configuration.
 
 use a2a::binding;
-use access::Strangers;
+use access::Unauthenticated;
 use axum::http::StatusCode;
 use axum::response::Response;
 
@@ -47,9 +47,11 @@ pub(super) fn options(config: &Config) -> Result<listen::Options, Error> {
 /// clear: the address they are told to call is encrypted, here or by what stands in front.
 fn beyond(config: &Config) -> Beyond {
     let Access {
-        schemes, strangers, ..
+        schemes,
+        unauthenticated,
+        ..
     } = &config.access;
-    let asks = !schemes.is_empty() && *strangers == Strangers::Refused;
+    let asks = !schemes.is_empty() && *unauthenticated == Unauthenticated::Refused;
     let encrypted = config.public_url.as_ref();
     let encrypted = encrypted.is_some_and(|url| url.scheme() == "https");
     match asks && encrypted {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use access::Strangers;
+use access::Unauthenticated;
 
 use super::beyond;
 use crate::config::{Config, Sources};
@@ -54,6 +54,6 @@ fn others_are_listened_to_only_where_everybody_is_asked_and_nothing_is_in_the_cl
         assert_eq!(beyond(&config(&text)), expected, "{text}");
     }
     let mut open = config(&(https + &access));
-    open.access.strangers = Strangers::Anonymous;
+    open.access.unauthenticated = Unauthenticated::Anonymous;
     assert_eq!(beyond(&open), Beyond::NotSo);
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use a2a::client::{Identity, Settings, Tls};
 use a2a::types::APIKeySecurityScheme;
-use access::{Callers, Hash, Place, Strangers};
+use access::{Callers, Hash, Place, Unauthenticated};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use monas::config::access::{Access, Keys, Kind, Scheme, Tokens};
@@ -43,7 +43,7 @@ impl Case {
                 description: String::new(),
                 kind,
             }],
-            strangers: Strangers::Refused,
+            unauthenticated: Unauthenticated::Refused,
         };
         Self {
             name,

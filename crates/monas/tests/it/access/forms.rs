@@ -91,7 +91,7 @@ async fn rest_says_401_whatever_is_asked_for() {
             assert_eq!(said["error"]["status"], "UNAUTHENTICATED", "{path}: {said}");
             &said["error"]
         };
-        let message = "not authenticated: no credentials were shown";
+        let message = "not authenticated: no credentials";
         assert_eq!(error["message"], message, "{path}");
     }
     server.stop().await;

@@ -47,10 +47,7 @@ async fn a_file_says_who_is_let_in_and_flags_who_calls() {
     }
     let dead = ["webhook", "dead", "--server", &monas.url];
     let ended = ask(&dead).await;
-    assert!(
-        ended.stderr.contains("no credentials were shown"),
-        "{ended:?}"
-    );
+    assert!(ended.stderr.contains("no credentials"), "{ended:?}");
     let ended = ask(&[&dead[..], &["--bearer", "s3cret"]].concat()).await;
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");
     monas.stop().await;

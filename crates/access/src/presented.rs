@@ -1,4 +1,4 @@
-//! What a request, or a caller in so many words, shows.
+//! Credentials: where a request carries them, and in what form.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,27 +10,27 @@ use http::header::{AUTHORIZATION, COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 
-use crate::door::Why;
+use crate::door::CredentialFault;
 use crate::scheme::Place;
 
-/// The longest credentials that are looked at.
+/// The longest credentials that are read, in bytes.
 const MAX_CREDENTIALS: usize = 16 << 10;
 
-/// The name in the certificate that the client of a connection has proven to hold. Whoever accepts connections
-/// puts it among the extensions of their requests.
+/// The name in the client certificate that TLS has verified for a connection. The listener puts it into the extensions
+/// of each request of that connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certified(pub Arc<str>);
 
-/// What a request shows of its caller.
+/// The parts of a request that can carry credentials.
 #[derive(Clone, Copy)]
-pub struct Shown<'a> {
+pub struct Presented<'a> {
     headers: &'a HeaderMap,
     query: &'a str,
     certificate: Option<&'a str>,
 }
 
-impl<'a> Shown<'a> {
-    /// All that the head of a request shows.
+impl<'a> Presented<'a> {
+    /// Headers, query and the certificate of the connection.
     pub fn by(request: &'a Parts) -> Self {
         let certified = request.extensions.get::<Certified>();
         Self {
@@ -40,7 +40,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// What headers show.
+    /// Headers alone, for protocols without a URL.
     pub fn headers(headers: &'a HeaderMap) -> Self {
         Self {
             headers,
@@ -53,18 +53,19 @@ impl<'a> Shown<'a> {
         self.certificate
     }
 
-    /// What is in the header for it.
-    pub(crate) fn authorization(&self) -> Result<Option<Credentials>, Why> {
+    /// The credentials in `Authorization`.
+    pub(crate) fn authorization(&self) -> Result<Option<Credentials>, CredentialFault> {
         let given = self.header(&AUTHORIZATION)?;
         given.map(Credentials::of_header).transpose()
     }
 
-    /// The key in this place.
-    pub(crate) fn key(&self, place: &Place) -> Result<Option<Cow<'a, str>>, Why> {
+    /// The API key in this place.
+    pub(crate) fn key(&self, place: &Place) -> Result<Option<Cow<'a, str>>, CredentialFault> {
         let key = match place {
             Place::Header(name) => {
                 let value = self.header(name)?;
-                let value = value.map(|value| value.to_str().map_err(|_| Why::Malformed));
+                let value =
+                    value.map(|value| value.to_str().map_err(|_| CredentialFault::Malformed));
                 value.transpose()?.map(Cow::Borrowed)
             }
             Place::Query(name) => {
@@ -72,7 +73,7 @@ impl<'a> Shown<'a> {
                 one(pairs.filter(|(it, _)| it == name).map(|(_, value)| value))?
             }
             Place::Cookie(name) => {
-                // HTTP/2 may have a header for each.
+                // HTTP/2 may send a header for each cookie.
                 let lists = self.headers.get_all(COOKIE).into_iter();
                 let lists = lists.filter_map(|value| value.to_str().ok());
                 let cookies = lists.flat_map(|list| list.split(';'));
@@ -82,79 +83,76 @@ impl<'a> Shown<'a> {
             }
         };
         match key {
-            Some(key) if key.len() > MAX_CREDENTIALS => Err(Why::Malformed),
+            Some(key) if key.len() > MAX_CREDENTIALS => Err(CredentialFault::Malformed),
             key => Ok(key),
         }
     }
 
-    fn header(&self, name: &http::HeaderName) -> Result<Option<&'a HeaderValue>, Why> {
+    fn header(&self, name: &http::HeaderName) -> Result<Option<&'a HeaderValue>, CredentialFault> {
         let value = one(self.headers.get_all(name).into_iter())?;
         match value {
-            Some(value) if value.len() > MAX_CREDENTIALS => Err(Why::Malformed),
+            Some(value) if value.len() > MAX_CREDENTIALS => Err(CredentialFault::Malformed),
             value => Ok(value),
         }
     }
 }
 
-/// The only one: of two it cannot be known whose word counts.
-fn one<T>(mut all: impl Iterator<Item = T>) -> Result<Option<T>, Why> {
+/// The only value. Two are refused, since a proxy in front may have read the other one.
+fn one<T>(mut all: impl Iterator<Item = T>) -> Result<Option<T>, CredentialFault> {
     let first = all.next();
     match all.next() {
         None => Ok(first),
-        Some(_) => Err(Why::Twice),
+        Some(_) => Err(CredentialFault::Twice),
     }
 }
 
-impl fmt::Debug for Shown<'_> {
-    /// Nothing secret.
+impl fmt::Debug for Presented<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shown").finish_non_exhaustive()
+        f.debug_struct("Presented").finish_non_exhaustive()
     }
 }
 
-/// Credentials by themselves, for protocols that hand them over in a call.
+/// Credentials of a known form, for protocols that pass them in a call.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Credentials {
-    /// A token, whether it says something by itself or not.
+    /// An opaque token or a JWT.
     Bearer(String),
-    /// A name and a password.
     Basic {
-        /// The name.
         user: String,
-        /// The password.
         password: String,
     },
-    /// A key.
     ApiKey(String),
 }
 
 impl Credentials {
-    /// What `Authorization` holds.
-    fn of_header(value: &HeaderValue) -> Result<Self, Why> {
-        let text = value.to_str().map_err(|_| Why::Malformed)?;
-        let (scheme, rest) = text.split_once(' ').ok_or(Why::Malformed)?;
+    /// Reads the value of `Authorization`.
+    fn of_header(value: &HeaderValue) -> Result<Self, CredentialFault> {
+        let text = value.to_str().map_err(|_| CredentialFault::Malformed)?;
+        let (scheme, rest) = text.split_once(' ').ok_or(CredentialFault::Malformed)?;
         let rest = rest.trim_matches(' ');
         // RFC 9110: one word. A comma could be a second set of credentials.
         if rest.is_empty() || rest.contains([' ', '\t', ',']) {
-            return Err(Why::Malformed);
+            return Err(CredentialFault::Malformed);
         }
         if scheme.eq_ignore_ascii_case("bearer") {
             return Ok(Self::Bearer(rest.to_owned()));
         }
         if scheme.eq_ignore_ascii_case("basic") {
-            let bytes = STANDARD.decode(rest).map_err(|_| Why::Malformed)?;
-            let text = String::from_utf8(bytes).map_err(|_| Why::Malformed)?;
-            let (user, password) = text.split_once(':').ok_or(Why::Malformed)?;
+            let bytes = STANDARD
+                .decode(rest)
+                .map_err(|_| CredentialFault::Malformed)?;
+            let text = String::from_utf8(bytes).map_err(|_| CredentialFault::Malformed)?;
+            let (user, password) = text.split_once(':').ok_or(CredentialFault::Malformed)?;
             return Ok(Self::Basic {
                 user: user.to_owned(),
                 password: password.to_owned(),
             });
         }
-        Err(Why::Unknown)
+        Err(CredentialFault::Unknown)
     }
 
-    /// Whether it is longer than anyone needs.
+    /// Whether it is longer than [`MAX_CREDENTIALS`].
     pub(crate) fn is_huge(&self) -> bool {
         let length = match self {
             Self::Bearer(secret) | Self::ApiKey(secret) => secret.len(),
@@ -165,7 +163,6 @@ impl Credentials {
 }
 
 impl fmt::Debug for Credentials {
-    /// Nothing secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Bearer(_) => "Bearer(not shown)",
