@@ -1,4 +1,4 @@
-//! The embedder: what makes vectors of texts.
+//! The embedder: texts to vectors.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,23 +7,22 @@ use futures_core::future::BoxFuture;
 
 use crate::error::Error;
 
-/// Vectors of texts, in the order of the texts. Nothing is done before it is polled; to drop it is to cancel.
+/// The vectors of texts, in their order. Work begins at the first poll; dropping cancels it.
 pub type Vectors = BoxFuture<'static, Result<Vec<Vec<f32>>, Error>>;
 
-/// Something that makes vectors of texts, near to each other where the texts mean nearly the same.
+/// Turns texts into vectors that are near to each other where the texts mean nearly the same.
 ///
-/// Vectors have a length of one, so that the cosine of two is their product; a text that says nothing may be
+/// Vectors have a length of one, so that the cosine of two is their product; an empty text may be
 /// zero everywhere. All vectors of one embedder have the same number of dimensions.
 pub trait Embed: fmt::Debug + Send + Sync + 'static {
-    /// What it is called, where it comes from before a colon: `local:all-minilm-l6-v2`. Vectors can be
-    /// compared with each other if their embedders have the same name.
+    /// The name, with its origin before a colon: `local:all-minilm-l6-v2`. Vectors can be compared only if their
+    /// embedders have the same name.
     fn name(&self) -> &str;
 
-    /// A vector for each text.
+    /// One vector for each text, in the same order.
     fn embed(&self, texts: Vec<String>) -> Vectors;
 }
 
-/// A shared embedder is one.
 impl<E: Embed + ?Sized> Embed for Arc<E> {
     fn name(&self) -> &str {
         (**self).name()
@@ -34,7 +33,7 @@ impl<E: Embed + ?Sized> Embed for Arc<E> {
     }
 }
 
-/// The vector of the same direction with a length of one; one that has no direction is left as it is.
+/// The vector scaled to length one; a zero vector is returned unchanged.
 pub fn unit(mut vector: Vec<f32>) -> Vec<f32> {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if length.is_normal() {
@@ -43,11 +42,11 @@ pub fn unit(mut vector: Vec<f32>) -> Vec<f32> {
     vector
 }
 
-/// How near two vectors of length one are: 1 is the same direction, 0 none at all.
+/// The cosine of two vectors of length one: 1 for the same direction, 0 for unrelated ones.
 ///
 /// # Panics
 ///
-/// Panics if they have not the same number of dimensions, which means that they are of two embedders.
+/// Panics if the numbers of dimensions differ: the vectors come from two embedders.
 pub fn cosine(one: &[f32], other: &[f32]) -> f32 {
     assert_eq!(one.len(), other.len(), "vectors of two embedders");
     one.iter().zip(other).map(|(a, b)| a * b).sum()

@@ -1,52 +1,64 @@
-//! Why a model or an embedder gave no answer, or only a part of one.
+//! Why a model or an embedder gave no reply, or only a part of one.
 
 use std::time::Duration;
 
 use crate::layer::Spent;
 
-/// Why there is no answer. Each completes "could not get an answer: ...".
+/// Why there is no reply. Each completes "could not get an answer: ...".
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The key is missing, wrong, or not good for this model. Nothing but another key helps.
+    /// The API key is missing, wrong, or not valid for this model. Only another key helps.
     #[error("not authorised: {0}")]
     Auth(String),
-    /// Too much was asked for in too short a time.
-    #[error("asked too often: {message}")]
+    /// The provider limits the rate of requests or tokens.
+    #[error("rate limited: {message}")]
     RateLimited {
-        /// When to ask again, if that was said.
+        /// How long to wait, if the provider said so.
         retry_after: Option<Duration>,
-        /// What was said.
         message: String,
     },
-    /// The request will not be served as it is: the model is unknown, or it was given too much.
+    /// The provider refuses this request: the model is unknown, or the input is too large.
     #[error("refused: {0}")]
     Refused(String),
-    /// Something is wrong at the other end.
-    #[error("it failed over there: {0}")]
+    /// The provider failed (a status of 500 and above, or an error inside a reply).
+    #[error("the provider failed: {0}")]
     Server(String),
-    /// Nobody answers there.
-    #[error("nobody answers: {0}")]
+    /// There is no connection. Nothing was sent.
+    #[error("unreachable: {0}")]
     Unreachable(String),
-    /// What came is no answer: not of the protocol, or not of the schema that was asked for.
-    #[error("not an answer: {0}")]
+    /// The reply does not follow the protocol of the provider, or the schema of the request.
+    #[error("malformed reply: {0}")]
     Malformed(String),
-    /// The answer broke off.
-    #[error("the answer broke off: {0}")]
+    /// The reply ended before its end.
+    #[error("the reply was cut off: {0}")]
     Cut(String),
-    /// There are no tokens, or there is no money, left to go on.
+    /// The tokens or the money of the budget are spent.
     #[error("the budget is spent: {0}")]
     Budget(Spent),
-    /// It took too long.
+    /// There was no reply, or no next piece of it, within this time.
     #[error("no answer within {0:?}")]
     TimedOut(Duration),
-    /// This model cannot do that at all.
-    #[error("not possible with this model: {0}")]
+    /// This model has no such ability.
+    #[error("not supported by this model: {0}")]
     Unsupported(String),
 }
 
+#[cfg(feature = "providers")]
+impl From<dial::Error> for Error {
+    fn from(error: dial::Error) -> Self {
+        let text = crate::limits::quote(&error.to_string());
+        match error {
+            dial::Error::Interrupted(_) => Self::Cut(text),
+            dial::Error::TooLarge(_) => Self::Malformed(text),
+            error if error.is_unsent() => Self::Unreachable(text),
+            _ => Self::Refused(text),
+        }
+    }
+}
+
 impl Error {
-    /// Whether the same question could be answered if it were asked again a little later.
+    /// Whether the same request may succeed a little later.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::RateLimited { .. }
@@ -62,7 +74,7 @@ impl Error {
         }
     }
 
-    /// A word that programs decide by.
+    /// A stable word for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Auth(_) => "auth",

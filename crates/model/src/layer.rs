@@ -1,7 +1,19 @@
-//! What can be laid around a model or an embedder of whatever kind: patience, time limits, a budget.
+//! Layers around any model or embedder: retry, budget, time limit.
 //!
-//! Layers are models themselves, so they can be laid around each other. Where all are wanted, the order is
-//! `Retry` around [`Budgeted`] around [`Timed`]: each attempt has its time, and each is paid for.
+//! A layer implements the trait it wraps, so layers nest. Where all are wanted the order is [`Retry`] around
+//! [`Budgeted`] around [`Timed`], and it matters:
+//!
+//! - `Timed` is innermost, so that its limits hold for one attempt. Around `Retry` they would count the pauses, too,
+//!   and a provider that asks to wait 30 seconds would be a time-out.
+//! - `Budgeted` is inside `Retry`, so that each attempt is paid for. A provider charges for a reply that broke off;
+//!   outside, five attempts would be counted as one.
+//! - `Retry` is outermost, and sees errors of both: a time-out is tried again, a spent budget is not
+//!   ([`Error::is_transient`](crate::Error::is_transient)).
+//!
+//! All are lazy, as models are: nothing is sent, counted or timed before the stream is polled, and dropping the stream
+//! ends what it began. `Retry` begins a reply again only while nothing of it was passed on: a reader that has
+//! seen half an answer would otherwise see two beginnings. `Budgeted` charges by an estimate while text arrives and
+//! replaces the estimate by the provider's own count, so a reply that is dropped stays charged for what had arrived.
 
 mod budget;
 mod retry;

@@ -1,23 +1,21 @@
 //! Language models and embedders behind two small traits.
 //!
-//! A [`Model`] answers a [`Request`] with a stream of deltas; an [`Embed`] makes vectors of texts. What they are
-//! made of is nobody's business who asks: a provider elsewhere, weights in this process, rules, a test's script.
-//! Patience, time limits and budgets are [`layer`]s that can be laid around each of them.
+//! A [`Model`] answers a [`Request`] with a stream of deltas; an [`Embed`] turns texts into vectors. Callers do not
+//! know what is behind the trait: a provider over the network, weights in this process, rules, or the script of a test.
+//! Retries, time limits and budgets are [`layer`]s around any of them.
 //!
 //! Layout:
-//! - [`Model`], [`Request`], [`Deltas`], [`Reply`]: what is asked, and what comes of it
+//! - [`Model`], [`Request`], [`Deltas`], [`Reply`]: the request, the stream and the whole reply
 //! - [`Embed`]: vectors of texts
-//! - [`Error`]: why nothing comes
-//! - [`layer`]: asking again, not waiting forever, not spending too much
-//! - [`rules`]: what answers without a language model
-//! - `provider` (feature `providers`): OpenAI and the like, Anthropic, Gemini, Ollama
+//! - [`Error`]: why there is no reply
+//! - [`layer`]: retry, time limit, budget
+//! - [`rules`]: understands direct requests without a language model
+//! - `provider` (feature `providers`): OpenAI and compatible servers, Anthropic, Gemini, Ollama
 //! - `local` (feature `local`): an embedder with its weights in this process
-//! - `scripted` (feature `scripted`): what tests use instead
+//! - `scripted` (feature `scripted`): a model and an embedder for tests
 
 mod embed;
 mod error;
-#[cfg(feature = "providers")]
-pub mod http;
 pub mod layer;
 pub mod limits;
 #[cfg(feature = "local")]

@@ -1,12 +1,12 @@
-//! How much is taken from a model.
+//! How much is read from a model.
 
-/// The longest text that is put together of one answer, in bytes.
+/// The longest text of one reply, in bytes.
 pub const MAX_REPLY: usize = 16 << 20;
 
-/// The longest text of a model's that an error repeats, in bytes.
+/// The longest quotation of a provider in an error, in bytes.
 pub const MAX_QUOTE: usize = 400;
 
-/// The beginning of a text, for an error that repeats it.
+/// The beginning of a text, for an error that quotes it.
 pub(crate) fn quote(text: &str) -> String {
     let text = text.trim();
     let end = text.floor_char_boundary(MAX_QUOTE);
@@ -16,14 +16,14 @@ pub(crate) fn quote(text: &str) -> String {
     }
 }
 
-/// The longest piece of an answer, in bytes.
+/// The longest frame of a streamed reply, in bytes.
 pub const MAX_FRAME: usize = 16 << 20;
 
-/// The most that is read of what a provider says about an error, in bytes.
+/// The longest body of an error response that is read, in bytes.
 pub const MAX_ERROR: usize = 64 << 10;
 
-/// The largest answer with vectors, in bytes.
+/// The largest response with vectors, in bytes.
 pub const MAX_VECTORS: usize = 64 << 20;
 
-/// The most calls that a model can ask for at once.
+/// The most calls in one reply.
 pub const MAX_CALLS: usize = 128;

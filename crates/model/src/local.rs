@@ -1,6 +1,6 @@
 //! An embedder with its weights in this process: a sentence encoder of MiniLM's kind (BERT, mean of all words).
 //!
-//! Layout: `bert` is the network, in tensors; here is what makes texts of it an [`Embed`].
+//! Layout: `bert` is the network, in tensors; this file makes it an [`Embed`].
 
 mod bert;
 
@@ -16,12 +16,12 @@ use crate::embed::{Embed, Vectors, unit};
 use crate::error::Error;
 use bert::Bert;
 
-/// How many tokens of a text are read: what such encoders were trained with.
+/// How many tokens of a text are read: the length these encoders were trained with.
 const MAX_TOKENS: usize = 256;
-/// How many texts are worked on before somebody who does not want them any more is noticed.
+/// How many texts are embedded between two checks whether the caller has cancelled.
 const BATCH: usize = 8;
 
-/// The embedder. It works on one batch at a time, whoever asks, with all the processor has.
+/// An embedder in this process. It works on one batch at a time, with all cores.
 pub struct MiniLm {
     name: String,
     inner: Arc<Inner>,

@@ -1,4 +1,4 @@
-//! The model: what is asked.
+//! The trait of language models.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::limits::quote;
 use crate::reply::{Deltas, End, Reply};
 use crate::request::Request;
 
-/// Something that answers in words and calls.
+/// A language model: answers a request with text and calls of tools.
 ///
 /// ```
 /// use model::{Model, Request};
@@ -22,20 +22,20 @@ use crate::request::Request;
 /// }
 /// ```
 pub trait Model: fmt::Debug + Send + Sync + 'static {
-    /// What it is called, where it comes from before a colon: `openai:gpt-5`, `rules`.
+    /// The name, with its origin before a colon: `openai:gpt-5`, `rules`.
     fn name(&self) -> &str;
 
-    /// Begins to answer. What the stream holds is said at [`Deltas`].
+    /// Starts a reply; [`Deltas`] describes the stream.
     fn reply(&self, request: Request) -> Deltas;
 
-    /// Waits for all of an answer. Where the request has a schema, the text of the reply is JSON that fulfils
-    /// it, unless the model asks for calls instead.
+    /// Waits for the whole reply. If the request has a schema, the text is checked to be JSON of that schema, unless the
+    /// model asks for calls instead.
     fn ask(&self, request: Request) -> BoxFuture<'static, Result<Reply, Error>> {
         let validator = request.output.as_ref().map(jsonschema::validator_for);
         let deltas = self.reply(request);
         Box::pin(async move {
             let validator = validator.transpose().map_err(|error| {
-                Error::Refused(format!("the schema of the output is none: {error}"))
+                Error::Refused(format!("the output schema is not a JSON schema: {error}"))
             })?;
             let reply = Reply::of(deltas).await?;
             match validator.filter(|_| reply.calls.is_empty()) {
@@ -46,10 +46,10 @@ pub trait Model: fmt::Debug + Send + Sync + 'static {
     }
 }
 
-/// The reply, if its text is what the schema asks for.
+/// The reply, if its text fulfils the schema.
 fn fulfils(schema: &Validator, reply: Reply) -> Result<Reply, Error> {
     if reply.end == End::Length {
-        let why = "it became too long before it was whole";
+        let why = "the length limit was reached before the JSON was complete";
         return Err(Error::Malformed(why.to_owned()));
     }
     let value: serde_json::Value = reply.parse()?;
@@ -62,7 +62,6 @@ fn fulfils(schema: &Validator, reply: Reply) -> Result<Reply, Error> {
     }
 }
 
-/// A shared model is one.
 impl<M: Model + ?Sized> Model for Arc<M> {
     fn name(&self) -> &str {
         (**self).name()

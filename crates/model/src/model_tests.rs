@@ -70,7 +70,12 @@ async fn what_comes_after_a_failure_is_not_said() {
 async fn an_answer_without_an_end_is_cut() {
     let deltas = futures_util::stream::iter([Ok(Delta::Text("half".to_owned()))]);
     let reply = crate::Reply::of(Box::pin(deltas)).await;
-    assert_eq!(reply, Err(Error::Cut("it has no end".to_owned())));
+    assert_eq!(
+        reply,
+        Err(Error::Cut(
+            "the stream ended without an end marker".to_owned()
+        ))
+    );
 }
 
 #[tokio::test]

@@ -1,9 +1,19 @@
-//! Models and embedders of others, over the network: OpenAI and all who are compatible with it, Anthropic, Gemini,
-//! Ollama.
+//! Models and embedders over the network: OpenAI and compatible servers, Anthropic, Gemini, Ollama.
 //!
-//! What a provider wants to be told and says is a `Dialect`: plain functions from a request to JSON
-//! and from frames to deltas, a file for each. Connections are the business of `http` and `frames` alone. Nothing is
-//! read from the environment: keys and addresses are handed in.
+//! A provider is a `Dialect`: plain functions from a request to JSON and from frames to deltas, a file for each. This
+//! file sends and reads for all of them over [`dial`]; it knows no provider. Nothing is read from the environment: keys,
+//! addresses and the HTTP client are passed in.
+//!
+//! The dialects are our own, about 950 lines. The crate `genai` was read before, and not taken for these reasons: it
+//! switches on `preserve_order` of serde_json and `test-util` of tokio for the whole program; it takes the end of a
+//! connection for the end of a reply with Gemini and Ollama, so that a reply which was cut off looks whole; it passes no
+//! output schema to Ollama; and it lets the server choose how much memory is used (the index of a call, the length of a
+//! line). `rig` and `async-openai` cover one provider well and the others little. A library can still be put behind the
+//! trait [`Model`], since nothing outside this module knows a dialect.
+//!
+//! A reply ends only where the dialect has its end marker (or, for those without one, its finish reason): a connection
+//! that closes before is [`Error::Cut`]. Each dialect is tested over a real socket against the script server, which
+//! writes each provider's own format: text, calls, errors, replies that are cut off, and garbage.
 
 mod anthropic;
 mod dialect;
@@ -28,16 +38,15 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use bytes::Bytes;
+use dial::{Body, HttpClient, Redirects};
 use futures_util::stream;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Uri};
-use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::body::{Bytes, Incoming};
 use serde_json::Value;
 
 use crate::embed::{Embed, Vectors, unit};
 use crate::error::Error;
-use crate::http::Client;
 use crate::limits::{MAX_ERROR, MAX_VECTORS};
 use crate::model::Model;
 use crate::reply::{Delta, Deltas};
@@ -45,33 +54,28 @@ use crate::request::Request;
 use dialect::{Dialect, Hear, Place};
 use frames::Frames;
 
-/// How many texts are sent to be embedded at once.
+/// How many texts one request for vectors holds.
 const BATCH: usize = 64;
 
-/// Whose words are spoken.
+/// Which API a server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// OpenAI, and everybody who is compatible with it.
+    /// OpenAI and compatible servers.
     OpenAi,
-    /// Anthropic.
     Anthropic,
-    /// Gemini.
     Gemini,
-    /// Ollama.
     Ollama,
 }
 
 impl Kind {
-    /// All there are.
     pub const ALL: [Self; 4] = [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Ollama];
 
-    /// What it is called in configuration.
+    /// The name in the configuration.
     pub fn name(self) -> &'static str {
         self.dialect().name
     }
 
-    /// Where it is, if nothing else is said.
     pub fn url(self) -> &'static str {
         self.dialect().url
     }
@@ -86,9 +90,9 @@ impl Kind {
     }
 }
 
-/// There is no provider of this name.
+/// A provider name that is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no provider {0:?}: openai, anthropic, gemini or ollama")]
+#[error("unknown provider {0:?}; expected openai, anthropic, gemini or ollama")]
 pub struct UnknownKind(pub String);
 
 impl FromStr for Kind {
@@ -100,12 +104,11 @@ impl FromStr for Kind {
     }
 }
 
-/// A secret that lets one in. It is not shown.
+/// An API key. Its `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
 impl Key {
-    /// This key.
     pub fn new(key: impl Into<String>) -> Self {
         Self(key.into())
     }
@@ -117,21 +120,18 @@ impl fmt::Debug for Key {
     }
 }
 
-/// Where a model or an embedder is.
+/// A model or an embedder of a provider, and how to reach it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Whose words are spoken there.
     pub kind: Kind,
-    /// Which model.
     pub model: String,
-    /// The address, up to what is asked for, as in `http://localhost:1234/v1`; `None`: the provider's own.
+    /// The base address, as in `http://localhost:1234/v1`; `None` for the provider's own.
     pub url: Option<String>,
-    /// What lets one in.
     pub key: Option<Key>,
 }
 
 impl Endpoint {
-    /// This model, where the provider is, without a key.
+    /// A model at the default address, without a key.
     pub fn new(kind: Kind, model: impl Into<String>) -> Self {
         Self {
             kind,
@@ -142,28 +142,29 @@ impl Endpoint {
     }
 }
 
-/// What is needed to ask. Clones share connections.
+/// Sends requests to an endpoint. Clones share connections.
 #[derive(Clone)]
 struct Line {
     name: Arc<str>,
     dialect: &'static Dialect,
     place: Arc<Place>,
-    /// The address, with a slash at its end.
+    /// The base address, with a slash at its end.
     url: Arc<str>,
     key: Option<HeaderValue>,
-    client: Client,
+    client: HttpClient,
 }
 
 impl Line {
-    fn to(endpoint: Endpoint) -> Result<Self, Error> {
+    fn to(endpoint: Endpoint, client: HttpClient) -> Result<Self, Error> {
         let dialect = endpoint.kind.dialect();
         let url = endpoint.url.as_deref().unwrap_or(dialect.url);
         let key = match endpoint.key {
             None => None,
             Some(Key(key)) => {
                 let value = HeaderValue::try_from((dialect.key.1)(&key));
-                let mut value = value
-                    .map_err(|_| Error::Auth("the key has signs that keys cannot have".into()))?;
+                let mut value = value.map_err(|_| {
+                    Error::Auth("the API key contains characters that a header cannot hold".into())
+                })?;
                 value.set_sensitive(true);
                 Some(value)
             }
@@ -177,16 +178,17 @@ impl Line {
                 is_own: endpoint.url.is_none(),
             }),
             key,
-            client: Client::new()?,
+            client,
         })
     }
 
-    /// Sends JSON to a path below the address; gives the body of what comes, if it is no error.
-    async fn post(&self, path: &str, body: &Value) -> Result<Incoming, Error> {
+    /// Posts JSON to a path below the base address and gives the body of a successful response. Redirects are not
+    /// followed, so the key goes to no other server.
+    async fn post(&self, path: &str, body: &Value) -> Result<Body, Error> {
         let url: Uri = format!("{}{path}", self.url)
             .parse()
-            .map_err(|_| Error::Refused(format!("{}{path} is no address", self.url)))?;
-        let mut request = http::Request::new(Full::new(Bytes::from(body.to_string())));
+            .map_err(|_| Error::Refused(format!("{}{path} is not an address", self.url)))?;
+        let mut request = http::Request::new(Bytes::from(body.to_string()));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = url;
         let headers = request.headers_mut();
@@ -197,13 +199,12 @@ impl Line {
         if let Some(key) = &self.key {
             headers.insert(&self.dialect.key.0, key.clone());
         }
-        let response = self.client.send(request).await?;
+        let response = self.client.send(request, Redirects::None).await?;
         if response.status().is_success() {
             return Ok(response.into_body());
         }
         let (head, body) = response.into_parts();
-        let said = Limited::new(body, MAX_ERROR).collect().await;
-        let said = said.map(|it| it.to_bytes()).unwrap_or_default();
+        let said = body.read(MAX_ERROR).await.unwrap_or_default();
         let said = String::from_utf8_lossy(&said);
         Err(fail::of_status(head.status, &said, &head.headers))
     }
@@ -214,9 +215,9 @@ impl Line {
 pub struct Provider(Line);
 
 impl Provider {
-    /// The model that is there. Nobody is asked yet.
-    pub fn new(endpoint: Endpoint) -> Result<Self, Error> {
-        Line::to(endpoint).map(Self)
+    /// Sends nothing yet.
+    pub fn new(endpoint: Endpoint, client: HttpClient) -> Result<Self, Error> {
+        Line::to(endpoint, client).map(Self)
     }
 }
 
@@ -237,20 +238,20 @@ impl Model for Provider {
     }
 }
 
-/// An answer on its way.
+/// A reply under way.
 struct Answer {
     line: Line,
     hearer: Box<dyn Hear>,
     frames: Frames,
     state: State,
-    /// What came and was not told yet.
+    /// Deltas that arrived and were not passed on yet.
     heard: VecDeque<Result<Delta, Error>>,
 }
 
 enum State {
     Unasked(Box<Request>),
-    Coming(Incoming),
-    /// What is to be told is all there is.
+    Coming(Body),
+    /// Nothing more is read; `heard` may still hold deltas.
     Over,
 }
 
@@ -259,7 +260,7 @@ impl Answer {
         loop {
             if let Some(delta) = self.heard.pop_front() {
                 if matches!(delta, Ok(Delta::End(_)) | Err(_)) {
-                    // Whatever may follow is not for us.
+                    // The stream has ended; anything behind is ignored.
                     self.state = State::Over;
                     self.heard.clear();
                 }
@@ -271,7 +272,7 @@ impl Answer {
         }
     }
 
-    /// Waits for more; `None` when there is nothing to wait for.
+    /// Waits for the next chunk; `None` when the reply is over.
     async fn go_on(&mut self) -> Option<Result<(), Error>> {
         match &mut self.state {
             State::Over => None,
@@ -288,12 +289,9 @@ impl Answer {
                 })
             }
             State::Coming(coming) => {
-                let frames = match coming.frame().await {
-                    Some(Ok(frame)) => match frame.into_data() {
-                        Ok(bytes) => self.frames.push(&bytes),
-                        Err(_trailers) => return Some(Ok(())),
-                    },
-                    Some(Err(error)) => return Some(Err(Error::Cut(crate::http::cause(&error)))),
+                let frames = match coming.chunk().await {
+                    Some(Ok(bytes)) => self.frames.push(&bytes),
+                    Some(Err(error)) => return Some(Err(error.into())),
                     None => {
                         self.state = State::Over;
                         let rest = self.frames.rest();
@@ -306,7 +304,7 @@ impl Answer {
         }
     }
 
-    fn hear(&mut self, frames: Vec<String>) -> Result<(), Error> {
+    fn hear(&mut self, frames: impl IntoIterator<Item = String>) -> Result<(), Error> {
         for frame in frames {
             let told = self.hearer.frame(&frame)?;
             self.heard.extend(told.into_iter().map(Ok));
@@ -314,13 +312,14 @@ impl Answer {
         Ok(())
     }
 
-    /// The connection has ended in good order: so may have the answer.
+    /// The body has ended. That is an error unless the dialect says that the reply was complete.
     fn end(&mut self) -> Result<(), Error> {
         if self.heard.iter().any(|it| matches!(it, Ok(Delta::End(_)))) {
             return Ok(());
         }
         let last = self.hearer.over();
-        let last = last.ok_or_else(|| Error::Cut("it has no end".to_owned()))?;
+        let last =
+            last.ok_or_else(|| Error::Cut("the stream ended without an end marker".to_owned()))?;
         self.heard.extend(last.into_iter().map(Ok));
         Ok(())
     }
@@ -331,10 +330,10 @@ impl Answer {
 pub struct Embedder(Line);
 
 impl Embedder {
-    /// The embedder that is there. Nobody is asked yet.
-    pub fn new(endpoint: Endpoint) -> Result<Self, Error> {
+    /// Sends nothing yet. Fails for a provider without embedders.
+    pub fn new(endpoint: Endpoint, client: HttpClient) -> Result<Self, Error> {
         match endpoint.kind.dialect().vectors {
-            Some(_) => Line::to(endpoint).map(Self),
+            Some(_) => Line::to(endpoint, client).map(Self),
             None => {
                 let name = endpoint.kind.name();
                 Err(Error::Unsupported(format!("{name} has no embedders")))
@@ -368,21 +367,19 @@ impl Embed for Embedder {
 impl Line {
     async fn vectors(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Error> {
         let Some(dialect) = &self.dialect.vectors else {
-            return Err(Error::Unsupported("there are no embedders".to_owned()));
+            return Err(Error::Unsupported(
+                "this provider has no embedders".to_owned(),
+            ));
         };
         let model = &self.place.model;
         let body = self
             .post(&(dialect.path)(model), &(dialect.body)(model, texts))
             .await?;
-        let body = Limited::new(body, MAX_VECTORS).collect().await;
-        let body = body.map_err(|error| match error.downcast::<hyper::Error>() {
-            Ok(broken) => Error::Cut(crate::http::cause(&*broken)),
-            Err(_) => Error::Malformed(format!("it is larger than {MAX_VECTORS} bytes")),
-        })?;
-        let value = serde_json::from_slice(&body.to_bytes());
+        let body = body.read(MAX_VECTORS).await?;
+        let value = serde_json::from_slice(&body);
         let value: Value = value.map_err(|error| Error::Malformed(error.to_string()))?;
         let vectors = (dialect.hear)(&value);
-        vectors.ok_or_else(|| Error::Malformed("there are no vectors in it".to_owned()))
+        vectors.ok_or_else(|| Error::Malformed("the response holds no vectors".to_owned()))
     }
 }
 

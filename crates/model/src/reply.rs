@@ -1,4 +1,4 @@
-//! What comes of a question: a stream of deltas, and the whole that they add up to.
+//! Replies: a stream of deltas, and the whole they add up to.
 
 use std::ops::{Add, AddAssign};
 
@@ -10,60 +10,56 @@ use crate::error::Error;
 use crate::limits::MAX_REPLY;
 use crate::request::{Call, Message, Said};
 
-/// An answer while it comes. It holds any number of deltas, and then one [`Delta::End`] or one error, and then
-/// nothing. Nothing is asked before it is polled; to drop it is to cancel.
+/// A reply as it arrives: any number of deltas, then exactly one [`Delta::End`] or one error, then the end of the
+/// stream. The request is sent at the first poll; dropping the stream cancels it.
 pub type Deltas = BoxStream<'static, Result<Delta, Error>>;
 
-/// A piece of an answer.
+/// A piece of a reply.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Delta {
-    /// More of the text.
+    /// The next part of the text.
     Text(String),
-    /// More of what the model says of how it came to its answer.
+    /// The next part of the reasoning, where the model shows it.
     Reasoning(String),
-    /// Something came that says nothing by itself, such as a part of a call: the model is at work.
+    /// A piece without content of its own, such as a part of a call. It shows that the model is at work, so that time
+    /// limits between pieces start again.
     Working,
-    /// A call, whole.
     Call(Call),
-    /// What only the model understands, to be shown to it again with its calls; see [`Said::thoughts`].
+    /// Opaque data of the model, to be sent back to it with its calls; see [`Said::thoughts`].
     Thought(String),
-    /// What the answer has cost so far; a later one takes the place of an earlier one.
+    /// The usage so far; a later one replaces an earlier one.
     Usage(Usage),
-    /// It is all said.
     End(End),
 }
 
-/// Why an answer ended.
+/// Why a reply ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
-    /// The model has said what it had to say.
+    /// The reply is complete.
     Said,
-    /// The model waits for what comes of its calls.
+    /// The model waits for the results of its calls.
     Calls,
-    /// It became as long as it may be; there would be more.
+    /// The length limit was reached; there would be more.
     Length,
-    /// It was kept from saying more, by itself or by whoever runs it.
+    /// The model or its provider withheld the rest (safety filter, refusal).
     Withheld,
 }
 
-/// How much was read and written, in the tokens of the model.
+/// Tokens read and written, as the model counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Usage {
-    /// What it was given to read.
     pub input: u64,
-    /// What it wrote, with what it thought.
+    /// Includes the tokens of reasoning.
     pub output: u64,
 }
 
 impl Usage {
-    /// So much read, and so much written.
     pub fn new(input: u64, output: u64) -> Self {
         Self { input, output }
     }
 
-    /// All of it.
     pub fn total(self) -> u64 {
         self.input.saturating_add(self.output)
     }
@@ -86,25 +82,21 @@ impl AddAssign for Usage {
     }
 }
 
-/// A whole answer.
+/// A whole reply, collected from its deltas.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
-    /// In words.
     pub text: String,
-    /// How the model came to it, if it says so.
+    /// Empty where the model does not show it.
     pub reasoning: String,
-    /// What it asks to be called.
     pub calls: Vec<Call>,
-    /// What only the model understands.
     pub thoughts: Vec<String>,
-    /// What it cost, if that was said.
+    /// `None` where the provider does not say.
     pub usage: Option<Usage>,
-    /// Why it ended.
     pub end: End,
 }
 
 impl Reply {
-    /// Waits for all of an answer.
+    /// Collects a stream into the whole reply.
     pub async fn of(mut deltas: Deltas) -> Result<Self, Error> {
         let mut reply = Self::default();
         while let Some(delta) = deltas.next().await {
@@ -112,10 +104,12 @@ impl Reply {
                 return Ok(reply);
             }
         }
-        Err(Error::Cut("it has no end".to_owned()))
+        Err(Error::Cut(
+            "the stream ended without an end marker".to_owned(),
+        ))
     }
 
-    /// Takes a piece; whether it was the last.
+    /// Adds a piece; returns whether it was the last.
     fn take(&mut self, delta: Delta) -> Result<bool, Error> {
         match delta {
             Delta::Text(text) => append(&mut self.text, &text)?,
@@ -132,7 +126,7 @@ impl Reply {
         Ok(false)
     }
 
-    /// The answer as something that was said, for the next question.
+    /// The reply as a message of the conversation, for the next request.
     pub fn into_message(self) -> Message {
         Message::Model(Said {
             text: self.text,
@@ -141,7 +135,7 @@ impl Reply {
         })
     }
 
-    /// The text as the value it stands for, where one was asked for by a schema.
+    /// The text parsed as JSON, for requests with an output schema.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
         serde_json::from_str(self.text.trim()).map_err(|error| Error::Malformed(error.to_string()))
     }
@@ -163,7 +157,7 @@ impl Default for Reply {
 fn append(whole: &mut String, more: &str) -> Result<(), Error> {
     if whole.len().saturating_add(more.len()) > MAX_REPLY {
         return Err(Error::Malformed(format!(
-            "it is longer than {MAX_REPLY} bytes"
+            "the reply is longer than {MAX_REPLY} bytes"
         )));
     }
     whole.push_str(more);

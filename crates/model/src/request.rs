@@ -1,32 +1,31 @@
-//! What a model is asked: what was said so far, what it may call, and what the answer shall look like.
+//! Requests: the conversation so far, the tools on offer, and the form of the reply.
 
 use serde_json::Value;
 
-/// A question to a model. What is not set is up to the model.
+/// A request to a model. Fields that are not set are left to the model.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Request {
-    /// What the model is told before anybody speaks.
     pub system: Option<String>,
-    /// What was said so far, the oldest first. The last is what is to be answered.
+    /// The conversation, oldest first. The last message is the one to answer.
     pub messages: Vec<Message>,
-    /// What the model may call instead of answering.
+    /// Tools that the model may call instead of answering.
     pub tools: Vec<Tool>,
-    /// What the text of the answer shall be: JSON of this schema.
+    /// A JSON schema that the text of the reply must fulfil.
     pub output: Option<Value>,
-    /// How long the answer may become.
+    /// The longest reply, in tokens of the model.
     pub max_tokens: Option<u32>,
-    /// How freely the model chooses its words: 0 is as little as possible.
+    /// The sampling temperature: 0 is the most predictable.
     pub temperature: Option<f32>,
 }
 
 impl Request {
-    /// A single question.
+    /// A request of one user message.
     pub fn new(question: impl Into<String>) -> Self {
         Self::of(vec![Message::User(question.into())])
     }
 
-    /// What was said so far.
+    /// A request of a whole conversation.
     pub fn of(messages: Vec<Message>) -> Self {
         Self {
             messages,
@@ -34,35 +33,30 @@ impl Request {
         }
     }
 
-    /// The same, with something that the model is told first.
     #[must_use]
     pub fn system(mut self, text: impl Into<String>) -> Self {
         self.system = Some(text.into());
         self
     }
 
-    /// The same, with what the model may call.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
         self.tools.extend(tools);
         self
     }
 
-    /// The same, for an answer that is JSON of this schema.
     #[must_use]
     pub fn output(mut self, schema: Value) -> Self {
         self.output = Some(schema);
         self
     }
 
-    /// The same, for an answer of at most so many tokens.
     #[must_use]
     pub fn max_tokens(mut self, most: u32) -> Self {
         self.max_tokens = Some(most);
         self
     }
 
-    /// The same, for words that are chosen this freely.
     #[must_use]
     pub fn temperature(mut self, temperature: f32) -> Self {
         self.temperature = Some(temperature);
@@ -70,49 +64,42 @@ impl Request {
     }
 }
 
-/// Something that was said.
+/// A message of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Message {
-    /// By whoever asks.
     User(String),
-    /// By the model.
     Model(Said),
-    /// What came of a call that the model asked for. Every call of a message of the model is answered by one
-    /// of these before anybody else speaks.
+    /// The result of a call. Every call in a message of the model must have its result before the next message of the
+    /// user or the model; providers refuse a conversation without.
     Result(CallResult),
 }
 
-/// What a model said, as it is shown to it again.
+/// A message of the model, as it is sent back to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Said {
-    /// In words.
     pub text: String,
-    /// What it asked to be called.
     pub calls: Vec<Call>,
-    /// What only the model understands: some want to see again what they thought before a call. Kept as it
-    /// came, and of use to the model that it came from alone.
+    /// Opaque data of the model, such as signed reasoning that some want to see again with the result of a call. It is
+    /// sent back unchanged, and only to the model it came from.
     pub thoughts: Vec<String>,
 }
 
-/// Something that a model may call: a skill.
+/// A tool that a model may call: a skill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
-    /// What it is called by programs.
     pub name: String,
-    /// What it is called by people; empty if they call it the same.
+    /// The name for people; empty if it is the same.
     pub title: String,
     /// What it does, and when to call it.
     pub description: String,
-    /// What it takes: a schema of an object.
+    /// The JSON schema of its arguments, an object.
     pub input: Value,
-    /// What one could ask for. A language model is told of it in the description; [`rules`](crate::rules) go
-    /// by it.
+    /// Example requests. A language model sees them in the description; [`rules`](crate::rules) match against them.
     pub examples: Vec<String>,
 }
 
 impl Tool {
-    /// A tool of this name, with a schema of what it takes.
     pub fn new(name: impl Into<String>, description: impl Into<String>, input: Value) -> Self {
         Self {
             name: name.into(),
@@ -123,14 +110,12 @@ impl Tool {
         }
     }
 
-    /// The same with what people call it.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// The same with things one could ask for.
     #[must_use]
     pub fn examples<T: Into<String>>(mut self, examples: impl IntoIterator<Item = T>) -> Self {
         self.examples.extend(examples.into_iter().map(Into::into));
@@ -138,30 +123,26 @@ impl Tool {
     }
 }
 
-/// A call that a model asks for. Nothing was called yet, and nothing about it was checked.
+/// A call that a model asks for. Nothing has been called yet, and the arguments are not checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// What its result refers to.
+    /// The id that its result refers to.
     pub id: String,
-    /// Which tool.
     pub name: String,
-    /// With what: an object, if the model keeps to the schema.
+    /// An object, if the model keeps to the schema.
     pub arguments: Value,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallResult {
-    /// Which call.
     pub id: String,
-    /// Which tool was called.
     pub name: String,
-    /// What the model is told of it: what it gave, or why it gave nothing.
+    /// The result or the error, in words for the model.
     pub content: String,
 }
 
 impl CallResult {
-    /// What came of this call.
     pub fn of(call: &Call, content: impl Into<String>) -> Self {
         Self {
             id: call.id.clone(),

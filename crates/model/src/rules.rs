@@ -1,18 +1,17 @@
-//! What answers when there is no language model: rules that understand direct requests, and say so when they do
-//! not.
+//! Rules that understand direct requests without a language model, and say plainly when they do not.
 //!
-//! Nothing here guesses, thinks or waits. [`plan`] is a function of a text and of the tools that are offered; what
-//! it returns are calls, or an answer that says plainly what was not understood.
+//! [`plan`] is a pure function of a text and the tools on offer. It returns calls, or an answer that names what was not
+//! understood.
 //!
 //! A request is understood in the first of these ways that fits:
 //! 1. `/help`;
 //! 2. a tool by its name or title, with or without a slash before it: `/weather city=Riga`, `weather Riga`;
 //! 3. an example of a tool that has slots in it: `read {path}`;
-//! 4. a request that is known anyway, of whatever tool can do it: `read src/main.rs`, `remember that …`;
+//! 4. a known request, for the tool that can do it: `read src/main.rs`, `remember that …`;
 //! 5. an example of a tool, up to the words in which it differs: `What is the weather in Riga?`.
 //!
-//! Layout: `text` and `pattern` match words; `fields` fills what a tool takes; `known` is the list of requests that
-//! are known anyway; `example` goes by examples; `answer` has the words for what was not understood.
+//! Layout: `text` and `pattern` match words; `fields` fills the arguments of a tool; `known` is the list of known
+//! requests; `example` matches examples of tools; `answer` writes the replies.
 
 mod answer;
 mod example;
@@ -34,16 +33,15 @@ use crate::reply::{Delta, Deltas, End};
 use crate::request::{Call, Message, Request, Tool};
 use fields::Unfilled;
 
-/// What comes of a request.
+/// The plan for a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Plan {
-    /// These are to be called, in this order.
     Calls(Vec<Call>),
-    /// This is to be said.
+    /// An answer in words.
     Answer(String),
 }
 
-/// Plans what comes of a request. The same request with the same tools is always answered alike.
+/// Plans a request. The same request with the same tools always gives the same plan.
 pub fn plan(request: &str, tools: &[Tool]) -> Plan {
     let said = text::polite(request.trim());
     if said.is_empty() || matches!(said.to_lowercase().as_str(), "help" | "/help" | "/?") {
@@ -52,7 +50,7 @@ pub fn plan(request: &str, tools: &[Tool]) -> Plan {
     let direct = direct(said, tools);
     let unfilled = match direct {
         Some((tool, Ok(arguments))) => return calls(tool, [arguments]),
-        // A slash means this tool and no other.
+        // A slash names this tool and no other.
         Some((tool, Err(problem))) if said.starts_with('/') => {
             return Plan::Answer(answer::unfilled(tool, &problem));
         }
@@ -92,13 +90,13 @@ fn calls(tool: &Tool, arguments: impl IntoIterator<Item = Value>) -> Plan {
     )
 }
 
-/// The tool that a text names, with what it takes of the rest.
+/// The tool that a text names, with the rest of the text.
 fn direct<'a>(said: &str, tools: &'a [Tool]) -> Option<(&'a Tool, Result<Value, Unfilled>)> {
     let said = said.strip_prefix('/').unwrap_or(said);
     let named = tools.iter().filter_map(|tool| {
         let names = [&tool.name, &tool.title];
         let rests = names.iter().filter_map(|name| text::after_name(said, name));
-        // The longest name leaves the least.
+        // The longest name wins.
         let rest = rests.min_by_key(|rest| rest.len())?;
         Some((tool, rest))
     });
@@ -106,7 +104,7 @@ fn direct<'a>(said: &str, tools: &'a [Tool]) -> Option<(&'a Tool, Result<Value, 
     Some((tool, fields::from_text(tool, rest)))
 }
 
-/// The rules as a model. What came of its calls is what it answers.
+/// The rules as a model. It answers with the results of its calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules;
 

@@ -383,7 +383,7 @@ fn requests() -> impl Strategy<Value = String> {
     prop_oneof![words, any::<String>(), "(?s).{0,80}"]
 }
 
-/// Tools with whatever names, schemas and examples.
+/// Tools with random names, schemas and examples.
 fn any_tools() -> impl Strategy<Value = Vec<Tool>> {
     let schema = prop_oneof![
         Just(json!({})),

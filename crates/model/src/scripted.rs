@@ -1,7 +1,7 @@
-//! A model and an embedder for tests: they say what they are told to, and nothing of it is thought of.
+//! A model and an embedder for tests that follow a script.
 //!
-//! The same script can be played in this process and as an HTTP server on loopback, so that what a test says
-//! of a model holds for providers, too.
+//! The same script can be played in this process and as an HTTP server on loopback, so that a test of
+//! a model holds for providers, too.
 
 mod script;
 mod server;
@@ -25,7 +25,7 @@ pub use script::{Failure, Step, Turn};
 pub use server::{Seen, Server};
 pub use words::Words;
 
-/// A model that answers by a script, a turn for each question. Clones are the same model.
+/// A model that follows a script, one turn for each request. Clones share the script.
 ///
 /// ```
 /// use model::scripted::{Scripted, Turn};
@@ -52,29 +52,27 @@ struct State {
 }
 
 impl Scripted {
-    /// Plays these turns, one for each question.
     pub fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
         let model = Self::default();
         model.with(|state| state.turns.extend(turns));
         model
     }
 
-    /// Adds a turn.
     pub fn push(&self, turn: Turn) {
         self.with(|state| state.turns.push_back(turn));
     }
 
-    /// What it was asked, the oldest first.
+    /// The requests so far, oldest first.
     pub fn requests(&self) -> Vec<Request> {
         self.with(|state| state.asked.clone())
     }
 
-    /// How many turns were not played.
+    /// How many turns are left.
     pub fn left(&self) -> usize {
         self.with(|state| state.turns.len())
     }
 
-    /// The turn for the next question.
+    /// The turn for the next request.
     fn next(&self) -> Option<Turn> {
         self.with(|state| state.turns.pop_front())
     }
@@ -102,7 +100,7 @@ impl Model for Scripted {
     }
 }
 
-/// What the script has no turn for.
+/// The error of a request beyond the end of the script.
 fn out_of_turns() -> Error {
     Error::Refused("the script has no further turn".to_owned())
 }

@@ -1,4 +1,4 @@
-//! Not spending more than there is.
+//! A budget of tokens and money.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,47 +24,32 @@ impl fmt::Display for Cost {
 /// What a million tokens cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Price {
-    /// To be read.
     pub input: Cost,
-    /// To be written.
     pub output: Cost,
 }
 
 impl Price {
-    /// What so much costs, in millionths of a [`Cost`], so that nothing is lost by rounding.
+    /// The price of this usage in millionths of a [`Cost`], so that nothing is lost by rounding.
     fn of(self, usage: Usage) -> u128 {
         u128::from(usage.input) * u128::from(self.input.0)
             + u128::from(usage.output) * u128::from(self.output.0)
     }
 }
 
-/// How much may be spent; what is `None` has no limit.
+/// How much may be spent; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowance {
-    /// So many tokens, read and written.
+    /// Tokens, read and written together.
     pub tokens: Option<u64>,
-    /// So much money.
     pub cost: Option<Cost>,
 }
 
-/// What of an allowance is spent.
+/// The part of an allowance that is spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Spent {
-    /// The tokens.
-    Tokens {
-        /// So many were used.
-        used: u64,
-        /// Of so many.
-        of: u64,
-    },
-    /// The money.
-    Cost {
-        /// So much was used.
-        used: Cost,
-        /// Of so much.
-        of: Cost,
-    },
+    Tokens { used: u64, of: u64 },
+    Cost { used: Cost, of: Cost },
 }
 
 impl fmt::Display for Spent {
@@ -76,14 +61,14 @@ impl fmt::Display for Spent {
     }
 }
 
-/// What may be spent together by all that share it.
+/// An allowance, and what was spent of it, shared by all models that hold it.
 #[derive(Debug, Default)]
 pub struct Budget {
     allowance: Allowance,
     ledger: Mutex<Ledger>,
 }
 
-/// What was spent, with what the answers that are still coming are estimated at.
+/// The sum spent, with estimates for replies that are still arriving.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ledger {
     usage: Usage,
@@ -92,7 +77,6 @@ struct Ledger {
 }
 
 impl Budget {
-    /// So much.
     pub fn new(allowance: Allowance) -> Self {
         Self {
             allowance,
@@ -100,7 +84,6 @@ impl Budget {
         }
     }
 
-    /// What was spent.
     pub fn spent(&self) -> (Usage, Cost) {
         let Ledger { usage, cost } = self.ledger();
         (usage, rounded(cost))
@@ -110,7 +93,7 @@ impl Budget {
         *self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says no when something is spent.
+    /// Fails when a part of the allowance is spent.
     fn check(&self) -> Result<(), Error> {
         let Ledger { usage, cost } = self.ledger();
         let (used, cost) = (usage.total(), rounded(cost));
@@ -125,7 +108,7 @@ impl Budget {
         }
     }
 
-    /// How many tokens an answer may have.
+    /// The longest reply that the budget has tokens for.
     fn left(&self) -> Option<u32> {
         let left = self.allowance.tokens?;
         let left = left.saturating_sub(self.ledger().usage.total());
@@ -137,10 +120,10 @@ fn rounded(cost: u128) -> Cost {
     Cost(u64::try_from(cost.div_ceil(1_000_000)).unwrap_or(u64::MAX))
 }
 
-/// A model that stops when a budget is spent, also in the middle of an answer.
+/// Stops when a budget is spent, also in the middle of a reply.
 ///
-/// An answer is charged while it comes, by an estimate, and by what the model says of it once it says so. One that
-/// is dropped stays charged for what had come.
+/// A reply is charged by an estimate while it arrives, and by the usage that the model reports once it does. A reply
+/// that is dropped stays charged for what had arrived.
 #[derive(Debug)]
 pub struct Budgeted {
     inner: Arc<dyn Model>,
@@ -149,7 +132,6 @@ pub struct Budgeted {
 }
 
 impl Budgeted {
-    /// Pays for this model at this price.
     pub fn new(inner: Arc<dyn Model>, price: Price, budget: Arc<Budget>) -> Self {
         Self {
             inner,
@@ -181,10 +163,10 @@ impl Model for Budgeted {
     }
 }
 
-/// An answer that is paid for.
+/// A reply under way, with its meter.
 struct Paying {
     model: Arc<dyn Model>,
-    /// The question, until it is asked.
+    /// The request, until it is sent.
     request: Option<Request>,
     deltas: Option<Deltas>,
     meter: Meter,
@@ -209,7 +191,7 @@ impl Paying {
     }
 }
 
-/// What one answer has cost.
+/// The charge of one reply.
 struct Meter {
     budget: Arc<Budget>,
     price: Price,
@@ -217,14 +199,14 @@ struct Meter {
 }
 
 impl Meter {
-    /// Charges for what is to be read, if anything is left.
+    /// Charges for the input, if the budget is not spent.
     fn begin(&mut self, request: &Request) -> Result<(), Error> {
         self.budget.check()?;
         self.charge(Usage::new(read(request), 0));
         self.budget.check()
     }
 
-    /// Charges for a piece of the answer. What tells that it is all said is let through: it is paid for.
+    /// Charges for a piece of the reply. The end passes always: the reply is paid for.
     fn pass(&mut self, delta: Delta) -> Result<Delta, Error> {
         let written = match &delta {
             Delta::Text(text) | Delta::Reasoning(text) => estimate(text.len()),
@@ -240,7 +222,7 @@ impl Meter {
         Ok(delta)
     }
 
-    /// From now on the answer has cost this.
+    /// Sets the charge of this reply, in place of the one before.
     fn charge(&mut self, usage: Usage) {
         let before = std::mem::replace(&mut self.charged, usage);
         let mut ledger = self
@@ -265,7 +247,7 @@ impl Meter {
     }
 }
 
-/// About how many tokens a model is given to read.
+/// The input of a request in tokens, estimated.
 fn read(request: &Request) -> u64 {
     let said = request.messages.iter().map(|message| match message {
         Message::User(text) => text.len(),
@@ -282,7 +264,7 @@ fn read(request: &Request) -> u64 {
     estimate(said.sum::<usize>() + tools.sum::<usize>() + system)
 }
 
-/// About how many tokens so many bytes are.
+/// Tokens for a number of bytes, estimated: about four bytes each.
 fn estimate(bytes: usize) -> u64 {
     bytes.div_ceil(4) as u64
 }

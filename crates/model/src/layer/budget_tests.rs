@@ -128,7 +128,7 @@ async fn one_that_is_never_polled_costs_nothing() {
 }
 
 proptest! {
-    /// Whatever is said in whatever pieces, the end of it is charged as the model says, and nothing was lost
+    /// For any reply in any pieces, the end of it is charged as the model says, and nothing was lost
     /// or charged twice on the way.
     #[test]
     fn what_is_charged_is_the_sum_of_what_was_used(

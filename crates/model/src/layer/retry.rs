@@ -1,9 +1,9 @@
-//! Asking again when that may help.
+//! Retrying failed requests.
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
+use dial::{Backoff, Jitter};
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
@@ -13,14 +13,14 @@ use crate::model::Model;
 use crate::reply::{Delta, Deltas};
 use crate::request::Request;
 
-/// How often to ask again, and how long to wait before.
+/// How often to try, and how long to wait between attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// How often to ask, with the first time.
+    /// The number of attempts, the first included.
     pub attempts: u32,
     /// The pause before the second attempt; each further one is twice as long.
     pub pause: Duration,
-    /// The longest pause. Whoever asks for a longer one is not asked again.
+    /// The longest pause. If the provider asks for a longer one, the request fails.
     pub longest: Duration,
 }
 
@@ -34,35 +34,41 @@ impl Default for Patience {
     }
 }
 
-impl Patience {
-    /// How long to wait after so many attempts of which the last failed like this; `None`: it is in vain.
-    fn pause_after(&self, attempts: u32, error: &Error) -> Option<Duration> {
-        if attempts >= self.attempts || !error.is_transient() {
+/// The attempts at one answer.
+struct Attempts {
+    patience: Patience,
+    made: u32,
+    backoff: Backoff,
+}
+
+impl Attempts {
+    fn first(patience: Patience) -> Self {
+        Self {
+            patience,
+            made: 1,
+            backoff: Backoff::new(patience.pause, patience.longest, Jitter::Half),
+        }
+    }
+
+    /// How long to wait after an attempt that failed with this error; `None` when there is to be no other.
+    fn pause_after(&mut self, error: &Error) -> Option<Duration> {
+        if self.made >= self.patience.attempts || !error.is_transient() {
             return None;
         }
-        if let Error::RateLimited {
-            retry_after: Some(asked),
-            ..
-        } = error
-        {
-            return (*asked <= self.longest).then_some(*asked);
+        self.made += 1;
+        match error {
+            Error::RateLimited {
+                retry_after: Some(asked),
+                ..
+            } => (*asked <= self.patience.longest).then_some(*asked),
+            _ => Some(self.backoff.next_pause()),
         }
-        let doubled = 2_u32.saturating_pow(attempts.saturating_sub(1));
-        let pause = self.pause.saturating_mul(doubled).min(self.longest);
-        // Those who were turned away together do not come back together.
-        Some(pause.mul_f64(0.5 + 0.5 * chance()))
     }
 }
 
-/// A number between 0 and 1 that nobody can tell before.
-fn chance() -> f64 {
-    let number = RandomState::new().hash_one(());
-    number as f64 / u64::MAX as f64
-}
-
-/// A model or an embedder that is asked again when it failed in a way that may pass.
+/// Tries again when a request failed with a transient error.
 ///
-/// Once a piece of an answer was handed on, the answer is not begun again: it fails where it fails.
+/// Once a piece of the reply was passed on, an error is passed on, too: the reader has seen the beginning.
 #[derive(Debug)]
 pub struct Retry<T: ?Sized> {
     patience: Patience,
@@ -70,7 +76,6 @@ pub struct Retry<T: ?Sized> {
 }
 
 impl<T: ?Sized> Retry<T> {
-    /// Asks this one, with this patience.
     pub fn new(inner: Arc<T>, patience: Patience) -> Self {
         Self { patience, inner }
     }
@@ -84,10 +89,9 @@ impl Model for Retry<dyn Model> {
     fn reply(&self, request: Request) -> Deltas {
         let asking = Asking {
             model: self.inner.clone(),
-            patience: self.patience,
+            attempts: Attempts::first(self.patience),
             deltas: self.inner.reply(request.clone()),
             request,
-            attempts: 1,
             begun: false,
         };
         Box::pin(stream::unfold(Some(asking), |asking| async move {
@@ -96,14 +100,13 @@ impl Model for Retry<dyn Model> {
     }
 }
 
-/// An answer that is waited for.
+/// A reply under way, with what is needed to begin it again.
 struct Asking {
     model: Arc<dyn Model>,
-    patience: Patience,
+    attempts: Attempts,
     request: Request,
     deltas: Deltas,
-    attempts: u32,
-    /// Whether something was handed on.
+    /// Whether a piece of the reply was passed on.
     begun: bool,
 }
 
@@ -118,15 +121,14 @@ impl Asking {
                 Err(error) => error,
             };
             let pause = match self.begun {
-                false => self.patience.pause_after(self.attempts, &error),
+                false => self.attempts.pause_after(&error),
                 true => None,
             };
             let Some(pause) = pause else {
                 return Some((Err(error), None));
             };
-            tracing::debug!(model = self.model.name(), %error, ?pause, "a model is asked again");
+            tracing::debug!(model = self.model.name(), %error, ?pause, "model request failed, retrying");
             tokio::time::sleep(pause).await;
-            self.attempts += 1;
             self.deltas = self.model.reply(self.request.clone());
         }
     }
@@ -140,18 +142,17 @@ impl Embed for Retry<dyn Embed> {
     fn embed(&self, texts: Vec<String>) -> Vectors {
         let (inner, patience) = (self.inner.clone(), self.patience);
         Box::pin(async move {
-            let mut attempts = 1;
+            let mut attempts = Attempts::first(patience);
             loop {
                 let error = match inner.embed(texts.clone()).await {
                     Ok(vectors) => return Ok(vectors),
                     Err(error) => error,
                 };
-                let Some(pause) = patience.pause_after(attempts, &error) else {
+                let Some(pause) = attempts.pause_after(&error) else {
                     return Err(error);
                 };
-                tracing::debug!(embedder = inner.name(), %error, ?pause, "an embedder is asked again");
+                tracing::debug!(embedder = inner.name(), %error, ?pause, "embedder request failed, retrying");
                 tokio::time::sleep(pause).await;
-                attempts += 1;
             }
         })
     }

@@ -1,4 +1,4 @@
-//! Not waiting forever.
+//! Time limits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,12 +13,11 @@ use crate::model::Model;
 use crate::reply::{Delta, Deltas};
 use crate::request::Request;
 
-/// How long to wait.
+/// How long to wait for a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// For the next piece of an answer, also for the first.
+    /// For the next piece of a reply, the first included.
     pub next: Duration,
-    /// For all of it.
     pub whole: Duration,
 }
 
@@ -31,7 +30,7 @@ impl Default for Times {
     }
 }
 
-/// A model or an embedder that is given up on when it takes too long.
+/// Fails with [`Error::TimedOut`] when a reply takes too long.
 #[derive(Debug)]
 pub struct Timed<T: ?Sized> {
     times: Times,
@@ -39,7 +38,6 @@ pub struct Timed<T: ?Sized> {
 }
 
 impl<T: ?Sized> Timed<T> {
-    /// Waits so long for this one.
     pub fn new(inner: Arc<T>, times: Times) -> Self {
         Self { times, inner }
     }
@@ -52,7 +50,7 @@ impl Model for Timed<dyn Model> {
 
     fn reply(&self, request: Request) -> Deltas {
         let times = self.times;
-        // The clock runs from the first poll on: nothing is asked before.
+        // The clock starts at the first poll: nothing is sent before.
         let waiting = (self.inner.reply(request), None);
         Box::pin(stream::unfold(Some(waiting), move |waiting| async move {
             let (mut deltas, end) = waiting?;

@@ -1,12 +1,12 @@
-//! BERT's encoder, one text at a time: without padding there is nothing to mask, and on a processor batches gain
-//! nothing that padding does not cost.
+//! The encoder of BERT, one text at a time: without padding there is nothing to mask, and on a CPU a batch gains less than
+//! its padding costs. `candle-transformers` has it, too, with fifty other networks to compile.
 
 use std::collections::HashMap;
 
 use candle_core::{D, DType, Device, Result, Tensor};
 use serde::Deserialize;
 
-/// What the network looks like, as its `config.json` says.
+/// The shape of the network, from its `config.json`.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Shape {
     hidden_size: usize,
@@ -16,12 +16,12 @@ pub(super) struct Shape {
     max_position_embeddings: usize,
 }
 
-/// The network.
+/// The weights and shape of a network.
 pub(super) struct Bert {
     shape: Shape,
     words: Tensor,
     positions: Tensor,
-    /// The embedding of a text that is alone.
+    /// The segment embedding of a single text.
     alone: Tensor,
     norm: Norm,
     layers: Vec<Layer>,
@@ -39,7 +39,7 @@ struct Layer {
 }
 
 impl Bert {
-    /// The network of these weights, in the format safetensors.
+    /// Reads weights in the safetensors format.
     pub(super) fn read(shape: &Shape, weights: &[u8]) -> Result<Self> {
         let tensors = candle_core::safetensors::load_buffer(weights, &Device::Cpu)?;
         let weights = Weights { tensors, shape };
@@ -55,7 +55,7 @@ impl Bert {
         })
     }
 
-    /// The mean of what the last layer makes of these tokens.
+    /// The mean of the last layer over all tokens.
     pub(super) fn mean(&self, tokens: &[u32]) -> Result<Vec<f32>> {
         let most = tokens.len().min(self.shape.max_position_embeddings);
         if most == 0 {
@@ -96,7 +96,7 @@ impl Layer {
     }
 }
 
-/// Scores as shares of one.
+/// Softmax: scores as shares of one.
 fn softmax(scores: &Tensor) -> Result<Tensor> {
     let shifted = scores
         .broadcast_sub(&scores.max_keepdim(D::Minus1)?)?
@@ -105,7 +105,7 @@ fn softmax(scores: &Tensor) -> Result<Tensor> {
 }
 
 struct Linear {
-    /// As it is multiplied with.
+    /// Transposed, ready for multiplication.
     weight: Tensor,
     bias: Tensor,
 }
@@ -133,7 +133,6 @@ impl Norm {
     }
 }
 
-/// Weights by name.
 struct Weights<'a> {
     tensors: HashMap<String, Tensor>,
     shape: &'a Shape,
@@ -141,7 +140,7 @@ struct Weights<'a> {
 
 impl Weights<'_> {
     fn get(&self, name: &str) -> Result<Tensor> {
-        // Some are published with the name of the network before each.
+        // Some files put the name of the network before each weight.
         let found = self
             .tensors
             .get(name)

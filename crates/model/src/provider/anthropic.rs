@@ -1,4 +1,4 @@
-//! Anthropic's messages.
+//! The Messages API of Anthropic.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::limits::{MAX_CALLS, MAX_REPLY};
 use crate::reply::{Delta, End, Usage};
 use crate::request::{Call, CallResult, Message, Request, Said};
 
-/// How long an answer may become where nothing is said about it, which is no choice here.
+/// The default for `max_tokens`, which this API requires.
 const MAX_TOKENS: u32 = 8192;
 
 pub(super) static DIALECT: Dialect = Dialect {
@@ -64,7 +64,7 @@ fn message(message: &Message) -> Value {
     }
 }
 
-/// Results are a message of the user's.
+/// Results of calls travel in a message of the user.
 fn results(results: Vec<&CallResult>) -> Value {
     let blocks = results.into_iter().map(|result| {
         json!({"type": "tool_result", "tool_use_id": result.id, "content": result.content})
@@ -72,13 +72,13 @@ fn results(results: Vec<&CallResult>) -> Value {
     json!({"role": "user", "content": blocks.collect::<Vec<_>>()})
 }
 
-/// What the model said: what it thought first, as it came.
+/// A message of the model: its reasoning first, unchanged.
 fn blocks(said: &Said) -> Vec<Value> {
     let thoughts = said
         .thoughts
         .iter()
         .filter_map(|it| serde_json::from_str(it).ok());
-    // What another model thought is of no use to this one.
+    // Reasoning signed by another model would be refused.
     let ours = |block: &Value| {
         matches!(
             block["type"].as_str(),
@@ -94,19 +94,19 @@ fn blocks(said: &Said) -> Vec<Value> {
 
 #[derive(Default)]
 struct Hearer {
-    /// Blocks that are not whole yet.
+    /// Blocks that are not complete yet.
     open: BTreeMap<u64, Block>,
     calls: Vec<Call>,
     usage: Usage,
     end: Option<End>,
 }
 
-/// A block as it came so far.
+/// A block as far as it has arrived.
 struct Block {
     kind: String,
-    /// What it began with.
+    /// The content of its start event.
     start: Value,
-    /// What was added: arguments, or a thought.
+    /// The text added since: arguments or reasoning.
     added: String,
     signature: String,
 }
@@ -140,7 +140,7 @@ impl Hear for Hearer {
             }
             "message_stop" => Ok(self.last()),
             "error" => Err(fail::of_event(&frame)),
-            // A ping, or something that is newer than this.
+            // A ping, or an event newer than this code.
             _ => Ok(vec![Delta::Working]),
         }
     }
@@ -192,7 +192,7 @@ impl Hearer {
         }
     }
 
-    /// A block is whole. Calls are told at the end, when it is known why it ended.
+    /// A block is complete. Calls are passed on at the end, when the stop reason is known.
     fn close(&mut self, block: Block) -> Option<Delta> {
         match block.kind.as_str() {
             "tool_use" => {
@@ -227,7 +227,7 @@ impl Hearer {
     }
 
     fn last(&mut self) -> Vec<Delta> {
-        // A call that was cut short by the length has no end of its own.
+        // A call that the length limit cut off is incomplete.
         let open = std::mem::take(&mut self.open);
         let thoughts: Vec<Delta> = open.into_values().filter_map(|it| self.close(it)).collect();
         let end = match self.end.take() {

@@ -1,4 +1,4 @@
-//! What a provider wants to be told, and what it says: plain functions.
+//! A provider's protocol as plain functions.
 
 use http::HeaderName;
 use serde_json::{Value, json};
@@ -8,60 +8,59 @@ use crate::error::Error;
 use crate::reply::{Delta, End};
 use crate::request::{Call, CallResult, Message, Request, Tool};
 
-/// How one speaks with a provider.
+/// The protocol of a provider.
 pub(super) struct Dialect {
-    /// What it is called in configuration.
+    /// The name in the configuration.
     pub(super) name: &'static str,
-    /// Where it is, if nothing else is said.
     pub(super) url: &'static str,
-    /// The header that bears a key, and how.
+    /// The header of the API key, and how the key is written there.
     pub(super) key: (HeaderName, fn(&str) -> String),
-    /// What else is said in every head.
+    /// Further headers of every request.
     pub(super) headers: &'static [(&'static str, &'static str)],
-    /// What stands between two pieces of an answer.
+    /// How a streamed reply is cut into frames.
     pub(super) framing: Framing,
-    /// Where a model is asked.
+    /// The path of a model, below the base address.
     pub(super) path: fn(model: &str) -> String,
-    /// A request.
+    /// The body of a request.
     pub(super) body: fn(&Place, &Request) -> Value,
-    /// What understands an answer.
+    /// Makes the reader of one reply.
     pub(super) hear: fn() -> Box<dyn Hear>,
-    /// How vectors are asked for, if there are any.
+    /// The protocol for vectors, if the provider has embedders.
     pub(super) vectors: Option<VectorDialect>,
 }
 
-/// How vectors are asked for.
+/// The protocol of requests for vectors.
 pub(super) struct VectorDialect {
     pub(super) path: fn(model: &str) -> String,
     pub(super) body: fn(model: &str, texts: &[String]) -> Value,
-    /// The vectors in the order of the texts, if there are any.
+    /// Reads the vectors from a response, in the order of the texts.
     pub(super) hear: fn(&Value) -> Option<Vec<Vec<f32>>>,
 }
 
-/// Who is asked.
+/// The model of a request, and where it is.
 pub(super) struct Place {
     pub(super) model: String,
-    /// Whether it is the provider itself, and not somebody who speaks like it.
+    /// Whether it is the provider itself rather than a compatible server.
     pub(super) is_own: bool,
 }
 
-/// What understands one answer, frame by frame.
+/// Reads one reply, frame by frame.
 pub(super) trait Hear: Send {
-    /// What a frame says. An end is the last that is heard.
+    /// The deltas of a frame. Nothing is read after an end.
     fn frame(&mut self, frame: &str) -> Result<Vec<Delta>, Error>;
 
-    /// What is left to say when the connection ends, if all was said by then.
+    /// The last deltas when the body has ended; `None` if the reply was not complete by then.
     fn over(&mut self) -> Option<Vec<Delta>> {
         None
     }
 }
 
-/// A frame that is JSON.
+/// Parses a frame as JSON.
 pub(super) fn json(frame: &str) -> Result<Value, Error> {
     serde_json::from_str(frame).map_err(|error| Error::Malformed(error.to_string()))
 }
 
-/// A text that says something.
+/// A text that is not empty.
 pub(super) fn text(value: &Value) -> Option<String> {
     value
         .as_str()
@@ -69,8 +68,8 @@ pub(super) fn text(value: &Value) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The arguments of a call, which come as a text. What takes nothing is sometimes given nothing; what is no JSON is
-/// left as it came, for whoever checks it.
+/// The arguments of a call, which arrive as text. Empty text stands for no arguments; text that is not JSON is kept as a
+/// string, for the check of the arguments to refuse.
 pub(super) fn arguments(text: String) -> Value {
     match text.trim().is_empty() {
         true => Value::Object(serde_json::Map::new()),
@@ -78,7 +77,7 @@ pub(super) fn arguments(text: String) -> Value {
     }
 }
 
-/// How an answer ended that nothing kept from being said.
+/// The end of a complete reply: with calls, or with text.
 pub(super) fn ended(calls: &[Call]) -> End {
     match calls.is_empty() {
         true => End::Said,
@@ -86,7 +85,7 @@ pub(super) fn ended(calls: &[Call]) -> End {
     }
 }
 
-/// What a tool does, with its examples, which no provider has a place for.
+/// The description of a tool with its examples, which have no field of their own in any protocol.
 pub(super) fn description(tool: &Tool) -> String {
     match tool.examples.is_empty() {
         true => tool.description.clone(),
@@ -98,7 +97,7 @@ pub(super) fn description(tool: &Tool) -> String {
     }
 }
 
-/// Tools as functions, as OpenAI has them and others after it.
+/// Tools as functions, in the format of OpenAI that others took over.
 pub(super) fn functions(tools: &[Tool]) -> Option<Value> {
     let functions = tools.iter().map(|tool| {
         let function = json!({
@@ -111,14 +110,14 @@ pub(super) fn functions(tools: &[Tool]) -> Option<Value> {
     (!tools.is_empty()).then(|| functions.collect())
 }
 
-/// All messages, and before them what the model is told first.
+/// The system prompt as the first message, then all messages.
 pub(super) fn with_system(request: &Request, message: fn(&Message) -> Value) -> Vec<Value> {
     let system = request.system.iter();
     let system = system.map(|text| json!({"role": "system", "content": text}));
     system.chain(request.messages.iter().map(message)).collect()
 }
 
-/// All messages; results that follow each other are one.
+/// All messages; results in a row are merged into one.
 pub(super) fn with_results_together(
     messages: &[Message],
     message: fn(&Message) -> Value,
@@ -140,14 +139,14 @@ pub(super) fn with_results_together(
     written.collect()
 }
 
-/// Puts a value into an object, if there is one.
+/// Sets a field of an object if there is a value.
 pub(super) fn put(object: &mut Value, name: &str, value: Option<impl Into<Value>>) {
     if let Some(value) = value {
         object[name] = value.into();
     }
 }
 
-/// A list of numbers.
+/// Reads a list of numbers.
 pub(super) fn vector(value: &Value) -> Option<Vec<f32>> {
     let numbers = value.as_array()?.iter();
     numbers

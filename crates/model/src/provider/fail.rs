@@ -1,4 +1,4 @@
-//! What a provider says when something is wrong, as one of our errors.
+//! Error responses of providers as our errors.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::limits::quote;
 
-/// What a status means. What was said with it is repeated.
+/// The error for a status, with the message of the provider.
 pub(super) fn of_status(status: StatusCode, body: &str, headers: &HeaderMap) -> Error {
     let message = message(status, body);
     match status.as_u16() {
@@ -23,10 +23,10 @@ pub(super) fn of_status(status: StatusCode, body: &str, headers: &HeaderMap) -> 
     }
 }
 
-/// What a provider says about an error: its message where it has one, else all of it.
+/// The message in the body of an error response, or all of the body.
 fn message(status: StatusCode, body: &str) -> String {
     let value: Value = serde_json::from_str(body).unwrap_or_default();
-    // Gemini puts it into a list.
+    // Gemini wraps it in a list.
     let value = value.get(0).unwrap_or(&value);
     let error = value.get("error").unwrap_or(value);
     let said = error.as_str().or_else(|| error.get("message")?.as_str());
@@ -36,7 +36,7 @@ fn message(status: StatusCode, body: &str) -> String {
     }
 }
 
-/// When to ask again: in so many seconds, or at a time.
+/// The header `Retry-After`: seconds, or a date.
 pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(millis) = text("retry-after-ms").and_then(|it| it.parse().ok()) {
@@ -52,7 +52,7 @@ pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     }
 }
 
-/// An error that came instead of a piece of an answer.
+/// An error frame inside a streamed reply.
 pub(super) fn of_event(body: &Value) -> Error {
     let error = body.get("error").unwrap_or(body);
     let text = |name| error.get(name).and_then(Value::as_str);

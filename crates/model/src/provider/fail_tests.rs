@@ -28,15 +28,15 @@ fn a_status_says_what_went_wrong_with_the_message_of_the_provider() {
             429,
             "slow down",
             "rate-limited",
-            "asked too often: slow down (429)",
+            "rate limited: slow down (429)",
         ),
         (
             500,
             "",
             "server",
-            "it failed over there: 500 Internal Server Error",
+            "the provider failed: 500 Internal Server Error",
         ),
-        (529, "{}", "server", "it failed over there: {} (529)"),
+        (529, "{}", "server", "the provider failed: {} (529)"),
     ] {
         let error = of_status(
             StatusCode::from_u16(status).unwrap(),

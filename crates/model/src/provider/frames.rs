@@ -1,85 +1,74 @@
-//! From bytes to frames: the data of server-sent events, or lines.
+//! From the chunks of a body to frames: the data of server-sent events, or lines.
+
+use dial::sse;
 
 use crate::error::Error;
 use crate::limits::MAX_FRAME;
 
-/// What stands between two frames.
+/// What separates two frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// Server-sent events, of which the data is a frame.
+    /// Server-sent events. The data of one is a frame.
     Events,
-    /// Lines.
+    /// Lines. One that is not blank is a frame.
     Lines,
 }
 
-/// Bytes that are not a frame yet.
+/// Collects chunks into frames, none larger than [`MAX_FRAME`].
 #[derive(Debug)]
-pub(super) struct Frames {
-    framing: Framing,
-    /// A line that has no end yet.
-    line: Vec<u8>,
-    /// The last line ended with a carriage return, so that a line feed belongs to it.
-    returned: bool,
-    /// The data of an event that has no end yet.
-    data: Option<String>,
+pub(super) enum Frames {
+    Events(sse::Reader),
+    Lines(sse::Lines),
 }
 
 impl Frames {
     pub(super) fn new(framing: Framing) -> Self {
-        Self {
-            framing,
-            line: Vec::new(),
-            returned: false,
-            data: None,
+        match framing {
+            Framing::Events => Self::Events(sse::Reader::new(MAX_FRAME)),
+            Framing::Lines => Self::Lines(sse::Lines::default()),
         }
     }
 
     /// The frames that end in these bytes.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, Error> {
-        let mut frames = Vec::new();
-        for &byte in bytes {
-            let returned = std::mem::replace(&mut self.returned, byte == b'\r');
-            match byte {
-                b'\n' if returned => {}
-                b'\n' | b'\r' => frames.extend(self.end_line()?),
-                byte => self.line.push(byte),
+    pub(super) fn push(&mut self, mut bytes: &[u8]) -> Result<Vec<String>, Error> {
+        match self {
+            Self::Events(reader) => {
+                let events = reader.take(bytes);
+                let events = events.map_err(|error| Error::Malformed(error.to_string()))?;
+                Ok(events.into_iter().map(|event| event.data).collect())
             }
-        }
-        let length = self.line.len() + self.data.as_ref().map_or(0, String::len);
-        match length > MAX_FRAME {
-            true => Err(Error::Malformed(format!(
-                "a piece of it is longer than {MAX_FRAME} bytes"
-            ))),
-            false => Ok(frames),
-        }
-    }
-
-    /// What is left when nothing more comes.
-    pub(super) fn rest(&mut self) -> Result<Vec<String>, Error> {
-        let mut frames: Vec<String> = self.end_line()?.into_iter().collect();
-        frames.extend(self.data.take());
-        Ok(frames)
-    }
-
-    fn end_line(&mut self) -> Result<Option<String>, Error> {
-        let line = String::from_utf8(std::mem::take(&mut self.line));
-        let line = line.map_err(|_| Error::Malformed("it is not UTF-8".to_owned()))?;
-        match self.framing {
-            Framing::Lines => Ok((!line.trim().is_empty()).then_some(line)),
-            Framing::Events if line.is_empty() => Ok(self.data.take()),
-            Framing::Events => {
-                if let Some(more) = line.strip_prefix("data:") {
-                    let more = more.strip_prefix(' ').unwrap_or(more);
-                    match &mut self.data {
-                        Some(data) => {
-                            data.push('\n');
-                            data.push_str(more);
-                        }
-                        None => self.data = Some(more.to_owned()),
-                    }
+            Self::Lines(lines) => {
+                let mut frames = Vec::new();
+                while let Some(line) = lines.next_line(&mut bytes) {
+                    frames.extend(frame(line)?);
                 }
-                Ok(None)
+                match lines.held() > MAX_FRAME {
+                    true => Err(too_large()),
+                    false => Ok(frames),
+                }
             }
         }
     }
+
+    /// The frame without an end, when the body has ended: some servers leave out the last line break.
+    pub(super) fn rest(&mut self) -> Result<Option<String>, Error> {
+        match self {
+            Self::Events(reader) => Ok(reader.rest().map(|event| event.data)),
+            Self::Lines(lines) => frame(lines.rest()),
+        }
+    }
+}
+
+/// A line as a frame; `None` for a blank one.
+fn frame(line: Vec<u8>) -> Result<Option<String>, Error> {
+    if line.len() > MAX_FRAME {
+        return Err(too_large());
+    }
+    let line = String::from_utf8(line);
+    let line = line.map_err(|_| Error::Malformed("a line is not UTF-8".to_owned()))?;
+    Ok((!line.trim().is_empty()).then_some(line))
+}
+
+fn too_large() -> Error {
+    Error::Malformed(format!("a line is longer than {MAX_FRAME} bytes"))
 }

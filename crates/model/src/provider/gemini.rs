@@ -1,4 +1,4 @@
-//! Gemini's `generateContent`.
+//! The `generateContent` API of Gemini.
 
 use http::HeaderName;
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ fn message(message: &Message) -> Value {
     }
 }
 
-/// Results are a turn of the user's.
+/// Results of calls travel in a turn of the user.
 fn results(results: Vec<&CallResult>) -> Value {
     let parts = results.into_iter().map(|result| {
         let response = json!({"result": result.content});
@@ -82,7 +82,7 @@ fn results(results: Vec<&CallResult>) -> Value {
     json!({"role": "user", "parts": parts.collect::<Vec<_>>()})
 }
 
-/// What the model said; with a call what it was signed with.
+/// A message of the model, each call with its signature.
 fn parts(said: &Said) -> Vec<Value> {
     let thoughts = said
         .thoughts
@@ -103,7 +103,7 @@ fn parts(said: &Said) -> Vec<Value> {
     text.into_iter().chain(calls).collect()
 }
 
-/// What a call bears that the model wants to see again.
+/// The signature of a call, which the model wants to see again.
 const SIGNATURE: &str = "thoughtSignature";
 
 #[derive(Default)]

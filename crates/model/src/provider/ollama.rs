@@ -1,4 +1,4 @@
-//! Ollama's own protocol.
+//! The native API of Ollama.
 
 use http::header::AUTHORIZATION;
 use serde_json::{Value, json};

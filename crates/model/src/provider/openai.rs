@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, which many others speak.
+//! The chat completions API of OpenAI, which many servers speak.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ fn body(place: &Place, request: &Request) -> Value {
         let spec = json!({"name": "answer", "schema": schema});
         body["response_format"] = json!({"type": "json_schema", "json_schema": spec});
     }
-    // The old name is not known any more where the new one was made, and the new one not everywhere else.
+    // OpenAI itself refuses the old field; compatible servers often know only that one.
     let most = match place.is_own {
         true => "max_completion_tokens",
         false => "max_tokens",
@@ -76,10 +76,10 @@ fn message(message: &Message) -> Value {
     }
 }
 
-/// What was said so far.
+/// The reply as far as it has arrived.
 #[derive(Default)]
 struct Hearer {
-    /// Calls by their place, each with its arguments as far as they came.
+    /// Calls by index, each with the text of its arguments so far.
     calls: BTreeMap<u64, Partial>,
     usage: Option<Usage>,
     end: Option<End>,
@@ -125,14 +125,14 @@ impl Hear for Hearer {
     }
 
     fn over(&mut self) -> Option<Vec<Delta>> {
-        // Not everybody says that they are done; the reason says it, too.
+        // Some servers leave out `[DONE]`; the finish reason ends the reply, too.
         let end = self.end.take()?;
         Some(self.last(end))
     }
 }
 
 impl Hearer {
-    /// Takes a piece of a call.
+    /// Adds a piece of a call.
     fn call(&mut self, piece: &Value) -> Result<(), Error> {
         let place = piece["index"].as_u64().unwrap_or(self.calls.len() as u64);
         let call = self.calls.entry(place).or_default();
@@ -151,7 +151,7 @@ impl Hearer {
         }
     }
 
-    /// What is told at the end.
+    /// The last deltas: the calls and the end.
     fn last(&mut self, end: End) -> Vec<Delta> {
         let calls = std::mem::take(&mut self.calls).into_iter();
         let calls: Vec<Call> = calls

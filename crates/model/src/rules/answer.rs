@@ -1,4 +1,4 @@
-//! The words for what was not understood, and for what can be asked.
+//! Replies: what was not understood, and what can be asked.
 
 use std::fmt::Write as _;
 
@@ -7,16 +7,16 @@ use super::text::Words;
 use crate::limits::quote;
 use crate::request::{CallResult, Tool};
 
-/// How many tools are named to somebody who was not understood.
+/// How many tools a reply suggests when a request was not understood.
 const SUGGESTED: usize = 3;
-/// How many tools help names.
+/// How many tools `/help` lists.
 const LISTED: usize = 100;
-/// How much of what a call gave is told, in bytes.
+/// The longest quotation of a result, in bytes.
 const RESULT: usize = 32 << 10;
 
 const NO_MODEL: &str = "No language model is configured, so I only follow direct requests.";
 
-/// What can be asked.
+/// The reply to `/help`.
 pub(super) fn help(tools: &[Tool]) -> String {
     let mut help = String::from(NO_MODEL);
     if tools.is_empty() {
@@ -38,7 +38,7 @@ pub(super) fn help(tools: &[Tool]) -> String {
     help
 }
 
-/// It is not known what is asked for.
+/// The request was not understood.
 pub(super) fn not_understood(said: &str, tools: &[Tool]) -> String {
     let mut answer = format!("I did not understand “{}”. {NO_MODEL}", quote(said));
     match &*nearest(said, tools) {
@@ -55,7 +55,7 @@ pub(super) fn not_understood(said: &str, tools: &[Tool]) -> String {
     answer.replace("\n Say", "\nSay")
 }
 
-/// It was understood, and nothing can do it.
+/// The request was understood, and no tool can do it.
 pub(super) fn impossible(what: &str, tools: &[Tool]) -> String {
     let mut answer = format!("I understand that I am to {what}, but none of my tools can do that.");
     if !tools.is_empty() {
@@ -64,7 +64,7 @@ pub(super) fn impossible(what: &str, tools: &[Tool]) -> String {
     answer
 }
 
-/// A tool is named that is not there.
+/// The request names a tool that does not exist.
 pub(super) fn no_such_tool(said: &str, tools: &[Tool]) -> String {
     let name = said.split_whitespace().next().unwrap_or_default();
     let mut answer = format!("There is no tool {}.", quote(name));
@@ -76,7 +76,7 @@ pub(super) fn no_such_tool(said: &str, tools: &[Tool]) -> String {
     answer
 }
 
-/// A tool is named, and not all it needs.
+/// The request names a tool, and arguments are missing or wrong.
 pub(super) fn unfilled(tool: &Tool, problem: &Unfilled) -> String {
     let name = &tool.name;
     let problem = match problem {
@@ -96,7 +96,7 @@ pub(super) fn unfilled(tool: &Tool, problem: &Unfilled) -> String {
     format!("{problem}. Say it as in {}", usage(tool))
 }
 
-/// What came of calls.
+/// The results of calls.
 pub(super) fn results(results: &[&CallResult]) -> String {
     match results {
         [one] => bounded(&one.content),
@@ -117,7 +117,7 @@ fn bounded(text: &str) -> String {
     }
 }
 
-/// How a tool is called.
+/// The usage line of a tool.
 fn usage(tool: &Tool) -> String {
     let mut usage = format!("/{}", tool.name);
     for field in fields::required(tool) {
@@ -126,7 +126,7 @@ fn usage(tool: &Tool) -> String {
     usage
 }
 
-/// The tools that have the most words in common with a text, or are spelt most like it.
+/// The tools with the most words in common with a text, or the most similar spelling.
 fn nearest<'a>(said: &str, tools: &'a [Tool]) -> Vec<&'a Tool> {
     let said: Vec<String> = split(said).collect();
     let mut near: Vec<(usize, &Tool)> = tools
@@ -146,7 +146,7 @@ fn nearest<'a>(said: &str, tools: &'a [Tool]) -> Vec<&'a Tool> {
         .collect()
 }
 
-/// The words of a text that say something.
+/// The words of a text without stop words.
 fn split(text: &str) -> impl Iterator<Item = String> {
     let words = Words::of(text).plains();
     let words = words.into_iter().take(64).flat_map(|word| {
@@ -156,7 +156,7 @@ fn split(text: &str) -> impl Iterator<Item = String> {
     words.filter(|word| word.chars().count() > 3)
 }
 
-/// Whether two words are the same but for a letter, or one begins with the other.
+/// Whether two words differ in one letter, or one begins with the other.
 fn is_like(one: &str, other: &str) -> bool {
     if one == other {
         return true;
@@ -165,7 +165,7 @@ fn is_like(one: &str, other: &str) -> bool {
         true => (one, other),
         false => (other, one),
     };
-    // Short words are often a letter away from others.
+    // Many short words differ in one letter only.
     long.starts_with(short) || short.chars().count() > 4 && differs_by_one(short, long)
 }
 

@@ -1,4 +1,4 @@
-//! Going by the examples that a tool has.
+//! Matching requests against the examples of tools.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::pattern::Pattern;
 use super::text::{Words, unmarked, unquoted};
 use crate::request::Tool;
 
-/// The tool with an example whose slots are its fields and which the words fill.
+/// The tool with an example that has slots for its fields and matches the words.
 pub(super) fn by_slots<'a>(words: &Words<'_>, tools: &'a [Tool]) -> Option<(&'a Tool, Value)> {
     let examples = tools.iter().flat_map(|tool| {
         let examples = tool.examples.iter();
@@ -30,8 +30,8 @@ pub(super) fn by_slots<'a>(words: &Words<'_>, tools: &'a [Tool]) -> Option<(&'a 
     fitting.next()
 }
 
-/// The tool with the example that differs least from the words, in a single place: what stands there is what the
-/// tool takes. More than half of the example must be in the words.
+/// The tool with the example that differs least from the words, in a single place: the words there are the argument.
+/// More than half of the example must be in the request.
 pub(super) fn by_likeness<'a>(words: &Words<'_>, tools: &'a [Tool]) -> Option<(&'a Tool, Value)> {
     let said = words.plains();
     let mut best: Option<(usize, &Tool, Value)> = None;
@@ -46,7 +46,7 @@ pub(super) fn by_likeness<'a>(words: &Words<'_>, tools: &'a [Tool]) -> Option<(&
             }
             let value = unquoted(unmarked(words.span(alike.differs)));
             let arguments = match (value.is_empty(), fields::text_field(tool)) {
-                // The example itself: what it takes in it is not known, so it is handed over whole.
+                // The request is the example itself: which words are the argument is unknown, so all are passed.
                 (true, Some(field)) => {
                     fields::from_fields(tool, [(field, words.span(0..words.len()))])
                 }
@@ -62,11 +62,11 @@ pub(super) fn by_likeness<'a>(words: &Words<'_>, tools: &'a [Tool]) -> Option<(&
     best.map(|(_, tool, arguments)| (tool, arguments))
 }
 
-/// How two lists of words are alike.
+/// The likeness of a request and an example.
 struct Alike {
-    /// How many words of the example were said.
+    /// Words of the example that are in the request.
     count: usize,
-    /// The words that were said instead of others.
+    /// The words of the request where the two differ.
     differs: std::ops::Range<usize>,
 }
 
@@ -85,7 +85,7 @@ fn alike(example: &[String], said: &[String]) -> Option<Alike> {
     let differs = before..said.len() - after;
     let count = before + after;
     let whole = count == example.len();
-    // Where the example has words in that place, so must the request: a thing is asked for, not nothing.
+    // If the example has words in that place, the request must have some, too.
     let fits = whole && differs.is_empty() || !whole && !differs.is_empty();
     (fits && count * 2 > example.len()).then_some(Alike { count, differs })
 }

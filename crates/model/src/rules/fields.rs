@@ -1,27 +1,26 @@
-//! What a tool takes, filled with texts.
+//! Filling the arguments of a tool from text.
 
 use serde_json::{Map, Value, json};
 
 use super::text::unquoted;
 use crate::request::Tool;
 
-/// Why a tool cannot be called with what was said.
+/// Why a request gives no valid arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Unfilled {
-    /// These must be there and are not.
+    /// Required fields that are missing.
     Missing(Vec<String>),
-    /// This is not what the field takes.
+    /// A value of the wrong type.
     Wrong {
         field: String,
         expected: &'static str,
     },
-    /// There is no field of this name.
     Unknown(String),
-    /// It is not clear for which field this is.
+    /// Text that could belong to several fields.
     Unclear(String),
 }
 
-/// The names of the fields that must be there.
+/// The names of required fields.
 pub(super) fn required(tool: &Tool) -> Vec<&str> {
     let names = tool.input.get("required").and_then(Value::as_array);
     names
@@ -31,12 +30,11 @@ pub(super) fn required(tool: &Tool) -> Vec<&str> {
         .collect()
 }
 
-/// The schema of a field.
+/// The JSON schema of a field.
 pub(super) fn field<'a>(tool: &'a Tool, name: &str) -> Option<&'a Value> {
     tool.input.get("properties")?.get(name)
 }
 
-/// The names of all fields.
 pub(super) fn all(tool: &Tool) -> Vec<&str> {
     let fields = tool.input.get("properties").and_then(Value::as_object);
     fields
@@ -46,7 +44,7 @@ pub(super) fn all(tool: &Tool) -> Vec<&str> {
         .collect()
 }
 
-/// The field that a plain text is for: the only one that must be there, or the only one there is.
+/// The field for plain text: the only required one, or the only one.
 pub(super) fn text_field(tool: &Tool) -> Option<&str> {
     match (&required(tool)[..], &all(tool)[..]) {
         ([one], _) | ([], [one]) => Some(one),
@@ -54,7 +52,7 @@ pub(super) fn text_field(tool: &Tool) -> Option<&str> {
     }
 }
 
-/// What a tool takes, by field. All that must be there is.
+/// Arguments by field, with all required ones.
 pub(super) fn from_fields<'a>(
     tool: &Tool,
     values: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -71,7 +69,7 @@ pub(super) fn from_fields<'a>(
     whole(tool, arguments)
 }
 
-/// What a tool takes of what follows its name: an object, `field=value`, or the one field that a text is for.
+/// Arguments from the text behind the name of a tool: a JSON object, `field=value`, or plain text for the one field.
 pub(super) fn from_text(tool: &Tool, rest: &str) -> Result<Value, Unfilled> {
     if rest.starts_with('{')
         && let Ok(Value::Object(arguments)) = serde_json::from_str(rest)
@@ -87,7 +85,7 @@ pub(super) fn from_text(tool: &Tool, rest: &str) -> Result<Value, Unfilled> {
     match text_field(tool) {
         Some(name) => from_fields(tool, [(name, unquoted(rest))]),
         None => match required(tool) {
-            // Nothing must be there, and something was said.
+            // No field is required, and there is text.
             missing if missing.is_empty() => Err(Unfilled::Unclear(rest.to_owned())),
             missing => Err(Unfilled::Missing(
                 missing.into_iter().map(str::to_owned).collect(),
@@ -96,7 +94,7 @@ pub(super) fn from_text(tool: &Tool, rest: &str) -> Result<Value, Unfilled> {
     }
 }
 
-/// The arguments, if all that must be there is.
+/// The arguments, if no required field is missing.
 fn whole(tool: &Tool, arguments: Map<String, Value>) -> Result<Value, Unfilled> {
     let missing = required(tool).into_iter();
     let missing: Vec<_> = missing
@@ -109,7 +107,7 @@ fn whole(tool: &Tool, arguments: Map<String, Value>) -> Result<Value, Unfilled> 
     }
 }
 
-/// `a=1 b="two words"`, if all of a text is of that form.
+/// Pairs such as `a=1 b="two words"`, if the whole text has that form.
 fn pairs(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut pairs = Vec::new();
     let mut rest = text.trim();
@@ -133,13 +131,13 @@ fn pairs(text: &str) -> Option<Vec<(&str, &str)>> {
     (!pairs.is_empty()).then_some(pairs)
 }
 
-/// A text as what a field holds, or what would be expected.
+/// A text as a value of the type of a field, or which type is expected.
 pub(super) fn typed(schema: &Value, text: &str) -> Result<Value, &'static str> {
     let said = text.trim();
     let kinds: Vec<&str> = match schema.get("type") {
         Some(Value::String(kind)) => vec![kind],
         Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
-        // What says nothing takes anything.
+        // A schema without a type accepts any value.
         _ => vec!["string"],
     };
     let mut expected = "something else";
@@ -163,7 +161,7 @@ pub(super) fn typed(schema: &Value, text: &str) -> Result<Value, &'static str> {
     Err(expected)
 }
 
-/// A text, where it is one of the choices that a schema leaves.
+/// A text, if it is one of the values in the `enum` of a schema.
 fn in_choices(schema: &Value, text: &str) -> Option<Value> {
     match schema.get("enum").and_then(Value::as_array) {
         Some(choices) => choices

@@ -1,4 +1,4 @@
-//! Requests that are understood without an example, whichever tool it is that can do them.
+//! Known requests: understood without an example, for any tool that fits.
 
 use serde_json::Value;
 
@@ -11,11 +11,10 @@ use crate::request::Tool;
 #[path = "known_tests.rs"]
 mod tests;
 
-/// A request that is known.
 struct Known {
-    /// What is asked for, after "I can not".
+    /// The action, as it follows "I can not".
     what: &'static str,
-    /// How it is asked.
+    /// Patterns of the request.
     patterns: &'static [&'static str],
     /// A tool that does it has one of these words in its name or title...
     names: &'static [&'static str],
@@ -105,16 +104,15 @@ const KNOWN: &[Known] = &[
     },
 ];
 
-/// What was found to be asked for.
+/// The known request that a text is.
 pub(super) enum Found<'a> {
-    /// This tool does it, called with each of these.
+    /// A tool can do it, called once for each of these arguments.
     Possible(&'a Tool, Vec<Value>),
-    /// It was understood, and no tool does it.
+    /// No tool can do it.
     Impossible(&'static str),
 }
 
-/// Finds the request that a text is. The first that a tool can do wins; without any, the first that was
-/// understood.
+/// Finds the known request that a text is: the first that a tool can do, else the first that matches.
 pub(super) fn find<'a>(words: &Words<'_>, tools: &'a [Tool]) -> Option<Found<'a>> {
     let mut impossible = None;
     for known in KNOWN {
@@ -132,7 +130,7 @@ pub(super) fn find<'a>(words: &Words<'_>, tools: &'a [Tool]) -> Option<Found<'a>
     impossible
 }
 
-/// Whether this can be what a slot is for.
+/// Whether a value fits a slot.
 fn is_likely(filled: &Filled) -> bool {
     let value = &filled.value;
     match filled.slot.as_str() {
@@ -142,7 +140,7 @@ fn is_likely(filled: &Filled) -> bool {
     }
 }
 
-/// Whether all of it stands between quotes, so that it is what it is.
+/// Whether the whole text is quoted, and therefore taken literally.
 fn is_quoted(filled: &Filled) -> bool {
     filled.value.len() < filled.raw.trim().len()
 }
@@ -153,7 +151,7 @@ fn is_path(path: &str) -> bool {
     !path.is_empty() && !path.contains(char::is_whitespace) && path.contains(looks)
 }
 
-/// The paths of a list such as `a.rs, b.rs and c.rs`; what is quoted is one.
+/// The paths of a list such as `a.rs, b.rs and c.rs`; a quoted text is one path.
 fn paths(filled: &Filled) -> Vec<&str> {
     if is_quoted(filled) {
         return vec![&filled.value];
@@ -167,8 +165,7 @@ fn paths(filled: &Filled) -> Vec<&str> {
 }
 
 impl Known {
-    /// The tool that does it: of those that can, the one with the most of the words in its name; of these the
-    /// first.
+    /// The tool for it: of those that can, the first with the most matching words in its name.
     fn tool<'a>(&self, filled: &[Filled], tools: &'a [Tool]) -> Option<(&'a Tool, Vec<Value>)> {
         let mut best: Option<(usize, &Tool, Vec<Value>)> = None;
         for tool in tools {
@@ -188,7 +185,7 @@ impl Known {
         best.map(|(_, tool, arguments)| (tool, arguments))
     }
 
-    /// What a tool is called with, if it has a field for each slot. A list of files is a call for each.
+    /// The arguments, if the tool has a field for each slot. A list of files gives a call for each.
     fn arguments(&self, tool: &Tool, filled: &[Filled]) -> Option<Vec<Value>> {
         let named = |slot: &str| {
             let (_, names) = self.fields.iter().find(|(name, _)| *name == slot)?;
@@ -206,7 +203,7 @@ impl Known {
                 _ => values.push((field, it.value.as_str())),
             }
         }
-        // A file that is created without a word about what is in it is empty.
+        // A file created without content is empty.
         if self.fields.iter().any(|(slot, _)| *slot == "text")
             && !filled.iter().any(|it| it.slot == "text")
         {

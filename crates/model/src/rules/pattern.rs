@@ -5,12 +5,11 @@
 
 use super::text::{Words, plain, unmarked, unquoted};
 
-/// How many words a slot takes that is not the last thing.
+/// The most words of a slot that is not at the end.
 const MIDDLE: usize = 32;
-/// How many slots a pattern has. Together they bound the work that a text can cause.
+/// The most slots of a pattern. Both bounds limit the work that a text can cause.
 const SLOTS: usize = 3;
 
-/// A pattern.
 #[derive(Debug)]
 pub(super) struct Pattern(Vec<Element>);
 
@@ -29,25 +28,25 @@ struct Slot {
     marks: Marks,
 }
 
-/// What becomes of marks at the end of what fills a slot.
+/// Whether punctuation at the end of a slot is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Marks {
     Kept,
     Dropped,
 }
 
-/// A slot, and what filled it.
+/// A slot and its text.
 #[derive(Debug)]
 pub(super) struct Filled {
     pub(super) slot: String,
-    /// As it was written, with its quotes.
+    /// As written, with quotes.
     pub(super) raw: String,
-    /// What is meant.
+    /// Without quotes.
     pub(super) value: String,
 }
 
 impl Pattern {
-    /// Reads a pattern; `None` if it is none, which is so if it has no slot or too many, or no word at all.
+    /// Parses a pattern; `None` if it has no slot, too many slots or no word.
     pub(super) fn read(pattern: &str) -> Option<Self> {
         let elements: Vec<_> = pattern
             .split_whitespace()
@@ -70,7 +69,7 @@ impl Pattern {
         })
     }
 
-    /// What fills the slots, if the words are of this pattern. A slot takes as few words as it can.
+    /// The text of each slot, if the words match. A slot takes as few words as possible.
     pub(super) fn fill(&self, words: &Words<'_>) -> Option<Vec<Filled>> {
         let plains = words.plains();
         let mut filled = Vec::new();
@@ -111,7 +110,7 @@ fn element(word: &str) -> Option<Element> {
     Some(Element::Word(choices(word)?))
 }
 
-/// Fills from this word on, the last slot first.
+/// Matches from this word on.
 fn fill(
     elements: &[Element],
     words: &Words<'_>,

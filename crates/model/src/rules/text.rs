@@ -1,8 +1,8 @@
-//! A text as words that remember where they stand.
+//! A text as words with their positions.
 
 use std::ops::Range;
 
-/// A text, and its words. A word ends at white space; what stands between quotes is one word.
+/// A text and its words. A word ends at white space; a quoted part is one word.
 #[derive(Debug)]
 pub(super) struct Words<'a> {
     text: &'a str,
@@ -26,17 +26,17 @@ impl<'a> Words<'a> {
         self.words.len()
     }
 
-    /// The word without the marks around it, in lower case: what patterns are compared with.
+    /// The word in lower case without punctuation around it, for comparison with patterns.
     pub(super) fn plain(&self, index: usize) -> String {
         plain(&self.text[self.words[index].clone()])
     }
 
-    /// All words, plain.
+    /// All words in that form.
     pub(super) fn plains(&self) -> Vec<String> {
         (0..self.len()).map(|index| self.plain(index)).collect()
     }
 
-    /// The text from one word up to another, as it was written.
+    /// The text from one word up to another, as written.
     pub(super) fn span(&self, words: Range<usize>) -> &'a str {
         match words.is_empty() {
             true => "",
@@ -60,7 +60,7 @@ fn word_end(text: &str) -> usize {
     text.find(char::is_whitespace).unwrap_or(text.len())
 }
 
-/// The mark that ends what this one begins.
+/// The closing quote for an opening one.
 fn closing(mark: char) -> Option<char> {
     match mark {
         '"' | '`' | '\'' => Some(mark),
@@ -69,13 +69,13 @@ fn closing(mark: char) -> Option<char> {
     }
 }
 
-/// A word without the marks around it, in lower case.
+/// A word in lower case without punctuation around it.
 pub(super) fn plain(word: &str) -> String {
     word.trim_matches(|c: char| c.is_ascii_punctuation() && !"/{}".contains(c) || "…“”".contains(c))
         .to_lowercase()
 }
 
-/// What stands between quotes, where all of it does; else all of it.
+/// The text inside quotes if the whole text is quoted, else the text.
 pub(super) fn unquoted(text: &str) -> &str {
     let text = text.trim();
     let Some(mark) = text.chars().next() else {
@@ -85,17 +85,17 @@ pub(super) fn unquoted(text: &str) -> &str {
     inner.unwrap_or(text)
 }
 
-/// A text without the marks that end a sentence.
+/// A text without the punctuation at its end.
 pub(super) fn unmarked(text: &str) -> &str {
     let bare = text.trim_end_matches(['?', '!', ',', ';', ':']);
-    // Three dots are no end, and neither are two or the only one, which are places.
+    // An ellipsis is kept, and so are `..` and `.`, which are folders.
     match bare.strip_suffix('.') {
         Some(rest) if !rest.is_empty() && !rest.ends_with(['.', '/']) => rest,
         _ => bare,
     }
 }
 
-/// A request without what is said around it.
+/// A request without polite words around it.
 pub(super) fn polite(text: &str) -> &str {
     const BEFORE: &[&str] = &["please", "can you", "could you", "would you", "hey", "now"];
     let mut text = text.trim();
@@ -125,7 +125,7 @@ pub(super) fn polite(text: &str) -> &str {
     }
 }
 
-/// What follows a name that a text begins with: hyphens and underscores are spaces, and case is no difference.
+/// The rest of a text behind a name; case, hyphens, underscores and spaces count as equal.
 pub(super) fn after_name<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = text.char_indices();
     let mut end = 0;

@@ -1,4 +1,4 @@
-//! What a scripted model is told to say.
+//! The script of a model.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::reply::{End, Usage};
 use crate::request::Call;
 
-/// What is said to one question.
+/// The reply to one request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Turn {
     pub(super) steps: Vec<Step>,
@@ -19,75 +19,60 @@ pub struct Turn {
 /// A part of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// A piece of text.
     Text(String),
-    /// A piece of reasoning.
     Reasoning(String),
-    /// A call.
     Call(Call),
-    /// What it cost so far.
     Usage(Usage),
-    /// Nothing more comes.
     End(End),
-    /// It goes wrong here. What follows is not played.
+    /// The reply fails here; steps behind it are not played.
     Fail(Failure),
 }
 
-/// How a turn goes wrong.
+/// How a turn fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The key is refused.
     Auth,
-    /// Too much was asked, and perhaps when to ask again is said.
+    /// With the time to wait, if the provider says it.
     RateLimited(Option<Duration>),
-    /// The request is refused.
     Refused,
-    /// The other end fails.
     Server,
-    /// Something comes that is no answer.
+    /// A frame that is not of the protocol.
     Malformed,
-    /// The connection breaks.
     Cut,
-    /// What is said just stops, as if it were whole.
+    /// The body ends in good order, without the end marker.
     Stop,
-    /// Nothing comes any more.
+    /// The connection stays open, and nothing arrives.
     Silence,
 }
 
 impl Turn {
-    /// A turn in which nothing is said yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A turn that is a text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new().say(text)
     }
 
-    /// A turn that goes wrong from the beginning.
     pub fn fails(failure: Failure) -> Self {
         Self::new().fail(failure)
     }
 
-    /// A turn that is a call.
     pub fn calls(name: impl Into<String>, arguments: Value) -> Self {
         Self::new().call(name, arguments)
     }
 
-    /// Then a piece of text.
     #[must_use]
     pub fn say(self, text: impl Into<String>) -> Self {
         self.step(Step::Text(text.into()))
     }
 
-    /// Then a piece of reasoning.
     #[must_use]
     pub fn reason(self, text: impl Into<String>) -> Self {
         self.step(Step::Reasoning(text.into()))
     }
 
-    /// Then a call. Its id is `call-` and the place it has among the calls of the turn.
+    /// Adds a call with the id `call-N`, where N counts the calls of the turn.
     #[must_use]
     pub fn call(self, name: impl Into<String>, arguments: Value) -> Self {
         let id = format!("call-{}", self.count());
@@ -99,19 +84,17 @@ impl Turn {
         }))
     }
 
-    /// Then what it cost so far.
     #[must_use]
     pub fn usage(self, input: u64, output: u64) -> Self {
         self.step(Step::Usage(Usage::new(input, output)))
     }
 
-    /// Then it goes wrong.
     #[must_use]
     pub fn fail(self, failure: Failure) -> Self {
         self.step(Step::Fail(failure))
     }
 
-    /// It ends like this, instead of as what was said suggests.
+    /// Sets the end, in place of the one that follows from the steps.
     #[must_use]
     pub fn ending(mut self, end: End) -> Self {
         self.end = Some(end);
@@ -128,7 +111,7 @@ impl Turn {
         calls.filter(|step| matches!(step, Step::Call(_))).count()
     }
 
-    /// Takes away the failure and what follows it. Nothing says then that the turn is over.
+    /// Removes the failure and the steps behind it, and the end.
     pub(super) fn cut_at_failure(&mut self) -> Option<Failure> {
         let mut steps = self.steps.iter().enumerate();
         let (at, failure) = steps.find_map(|(at, step)| Some((at, step.failure()?)))?;
@@ -137,17 +120,14 @@ impl Turn {
         Some(failure)
     }
 
-    /// Whether nothing is said.
     pub(super) fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// How it ends, if it does.
     pub(super) fn said_end(&self) -> Option<End> {
         (!self.is_cut).then(|| self.end())
     }
 
-    /// What it costs in the end.
     pub(super) fn last_usage(&self) -> Usage {
         let mut usages = self.steps.iter().rev().filter_map(|step| match step {
             Step::Usage(usage) => Some(*usage),
@@ -175,7 +155,7 @@ impl Step {
 }
 
 impl Failure {
-    /// What whoever asked is told.
+    /// The error that the caller sees.
     pub(super) fn error(self) -> Error {
         let why = "as the script says".to_owned();
         match self {

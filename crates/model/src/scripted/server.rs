@@ -1,5 +1,5 @@
-//! A script as a real HTTP server on loopback, in the words of each provider, so that what speaks to them is
-//! exercised over the wire.
+//! A script as a real HTTP server on loopback, in the format of each provider, so that clients are tested over the
+//! wire.
 
 mod anthropic;
 mod gemini;
@@ -31,7 +31,7 @@ use crate::embed::Embed as _;
 /// The dimensions of the vectors that the server gives.
 const DIMENSIONS: usize = 64;
 
-/// A server that answers by a script. It ends when it is dropped.
+/// A server that follows a script. It ends when it is dropped.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -51,19 +51,17 @@ struct Shared {
 /// A request that the server got.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
-    /// For what.
     pub path: String,
-    /// With what.
     pub body: Value,
 }
 
 impl Server {
-    /// Serves this script on a free port, to everybody.
+    /// Serves a script on a free port, without asking for a key.
     pub async fn start(script: Scripted) -> io::Result<Self> {
         Self::start_with(script, None).await
     }
 
-    /// Serves this script on a free port, to those who bear this key.
+    /// Serves a script on a free port, and refuses requests without this key.
     pub async fn start_with(script: Scripted, key: Option<&str>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
@@ -76,7 +74,6 @@ impl Server {
         });
         let routes = Router::new().fallback(answer).with_state(shared.clone());
         let serving = tokio::spawn(async move {
-            // It ends when the task does.
             let _ = axum::serve(listener, routes).await;
         });
         Ok(Self {
@@ -91,12 +88,12 @@ impl Server {
         format!("http://{}", self.address)
     }
 
-    /// What it was asked, the oldest first.
+    /// The requests so far, oldest first.
     pub fn seen(&self) -> Vec<Seen> {
         self.shared.seen().clone()
     }
 
-    /// Waits until somebody hangs up on a silence.
+    /// Waits until a client has closed a connection on which nothing arrived.
     pub async fn hung_up(&self) {
         self.shared.hung_up.notified().await;
     }
@@ -114,16 +111,16 @@ impl Shared {
     }
 }
 
-/// How a provider writes.
+/// The format of a provider, as its server writes it.
 struct Dialect {
     content_type: &'static str,
-    /// The frames that say this. The turn has no failure in it.
+    /// The frames of a turn without a failure.
     frames: fn(&Turn) -> Vec<String>,
-    /// A frame that says that it went wrong.
+    /// An error frame.
     broken: fn() -> String,
-    /// The vectors of texts, as the body of a reply.
+    /// The body of a response with vectors.
     vectors: fn(Vec<Vec<f32>>) -> Value,
-    /// What of a frame is none.
+    /// A frame that is not of the protocol.
     garbage: &'static str,
 }
 
@@ -189,7 +186,7 @@ async fn answer(
     }
 }
 
-/// The texts that vectors are asked for, wherever they are.
+/// The texts of a request for vectors, in the format of any provider.
 fn texts(body: &Value) -> Vec<String> {
     let listed = body["input"].as_array().into_iter().flatten();
     let requested = body["requests"].as_array().into_iter().flatten();
@@ -198,7 +195,7 @@ fn texts(body: &Value) -> Vec<String> {
     texts.map(str::to_owned).collect()
 }
 
-/// Whether a request bears the key, wherever its provider wants it.
+/// Whether a request has the key, in the place of any provider.
 fn bears(headers: &HeaderMap, key: &str) -> bool {
     let is = |name: &str, value: &str| headers.get(name).is_some_and(|it| it == value);
     is("authorization", &format!("Bearer {key}"))
@@ -206,7 +203,7 @@ fn bears(headers: &HeaderMap, key: &str) -> bool {
         || is("x-goog-api-key", key)
 }
 
-/// A turn over the wire.
+/// The streamed response of a turn.
 fn say(dialect: &Dialect, mut turn: Turn, hung_up: &Arc<Notify>) -> Response {
     let failure = turn.cut_at_failure();
     if turn.is_empty()
@@ -225,7 +222,7 @@ fn say(dialect: &Dialect, mut turn: Turn, hung_up: &Arc<Notify>) -> Response {
             dialect.garbage.as_bytes(),
         )))),
         Some(Failure::Cut) => Box::pin(stream::once(async {
-            // What was said before has left by the time that the stream is asked again.
+            // Frames before this one have been sent by the time the stream is polled again.
             tokio::task::yield_now().await;
             Err(io::Error::other("as the script says"))
         })),
@@ -235,7 +232,7 @@ fn say(dialect: &Dialect, mut turn: Turn, hung_up: &Arc<Notify>) -> Response {
     (headers, Body::from_stream(said.chain(rest))).into_response()
 }
 
-/// A stream of nothing that never ends, and tells when nobody waits for it any more.
+/// A stream that never yields, and notices when the client has gone.
 struct Silence(Arc<Notify>);
 
 impl Stream for Silence {
@@ -252,7 +249,7 @@ impl Drop for Silence {
     }
 }
 
-/// The response to a request that is answered with a status, if that is how it fails.
+/// The response of a failure that is a status.
 fn refused(failure: Failure) -> Option<Response> {
     let mut response = match failure {
         Failure::Auth => failed(StatusCode::UNAUTHORIZED, "as the script says"),
@@ -278,7 +275,6 @@ fn axum_json(body: &Value) -> Response {
     (headers, body.to_string()).into_response()
 }
 
-/// A server-sent event.
 fn event(data: &Value) -> String {
     format!("data: {data}\n\n")
 }

@@ -1,4 +1,4 @@
-//! An embedder that goes by words alone: texts that share some are near.
+//! An embedder by words alone: texts that share words are near.
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::sync::Mutex;
@@ -7,7 +7,7 @@ use std::sync::PoisonError;
 use crate::embed::{Embed, Vectors, unit};
 use crate::error::Error;
 
-/// An embedder without weights, for tests: each word counts in one dimension. It is the same in each run.
+/// An embedder without weights, for tests: each word counts in one dimension. Every run gives the same vectors.
 #[derive(Debug)]
 pub struct Words {
     dimensions: usize,
@@ -15,11 +15,11 @@ pub struct Words {
 }
 
 impl Words {
-    /// With so many dimensions.
+    /// An embedder of this many dimensions.
     ///
     /// # Panics
     ///
-    /// Panics without any.
+    /// Panics for zero dimensions.
     pub fn new(dimensions: usize) -> Self {
         assert!(dimensions > 0, "a vector has a dimension");
         Self {
@@ -28,7 +28,7 @@ impl Words {
         }
     }
 
-    /// Fails like this from now on, or not any more.
+    /// Sets the error of every request from now on; `None` for none.
     pub fn fail(&self, error: Option<Error>) {
         *self.fails.lock().unwrap_or_else(PoisonError::into_inner) = error;
     }

@@ -1,4 +1,4 @@
-//! The embedder of tests is one.
+//! The embedder for tests keeps the contract of embedders.
 
 use super::Words;
 use crate::{Embed as _, Error, cosine};

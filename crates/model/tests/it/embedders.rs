@@ -4,7 +4,7 @@ use model::provider::{Embedder, Kind};
 use model::scripted::{Scripted, Server, Words};
 use model::{Embed as _, cosine};
 
-use crate::endpoint;
+use crate::{client, endpoint};
 
 #[tokio::test]
 async fn vectors_come_in_the_order_of_the_texts() {
@@ -13,7 +13,7 @@ async fn vectors_come_in_the_order_of_the_texts() {
     let texts: Vec<String> = (0..150).map(|n| format!("text number {n}")).collect();
     let expected = Words::new(64).embed(texts.clone()).await.unwrap();
     for kind in [Kind::OpenAi, Kind::Gemini, Kind::Ollama] {
-        let embedder = Embedder::new(endpoint(kind, &server)).unwrap();
+        let embedder = Embedder::new(endpoint(kind, &server), client()).unwrap();
         assert_eq!(embedder.name(), format!("{}:scripted", kind.name()));
         let vectors = embedder.embed(texts.clone()).await.unwrap();
         assert_eq!(vectors.len(), texts.len());
@@ -27,7 +27,7 @@ async fn vectors_come_in_the_order_of_the_texts() {
 #[tokio::test]
 async fn whoever_has_no_embedder_says_so() {
     let server = Server::start(Scripted::default()).await.unwrap();
-    let refused = Embedder::new(endpoint(Kind::Anthropic, &server)).unwrap_err();
+    let refused = Embedder::new(endpoint(Kind::Anthropic, &server), client()).unwrap_err();
     assert_eq!(refused.code(), "unsupported");
 }
 
@@ -36,7 +36,7 @@ async fn a_wrong_key_is_refused() {
     let server = Server::start_with(Scripted::default(), Some("other"))
         .await
         .unwrap();
-    let embedder = Embedder::new(endpoint(Kind::OpenAi, &server)).unwrap();
+    let embedder = Embedder::new(endpoint(Kind::OpenAi, &server), client()).unwrap();
     let error = embedder.embed(vec!["a".to_owned()]).await.unwrap_err();
     assert_eq!(error.code(), "auth");
 }

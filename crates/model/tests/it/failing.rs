@@ -1,4 +1,4 @@
-//! What goes wrong is told apart, whoever it goes wrong with.
+//! Failures are told apart with every provider.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use model::provider::{Endpoint, Key, Kind, Provider};
 use model::scripted::{Failure, Scripted, Server, Turn};
 use model::{Delta, Error, Model, Request};
 
-use crate::{endpoint, wired};
+use crate::{client, endpoint, wired};
 
 #[tokio::test]
 async fn each_failure_is_what_it_is() {
@@ -81,7 +81,7 @@ async fn a_wrong_key_is_refused_and_not_repeated() {
             .unwrap();
         let mut wrong = endpoint(kind, &server);
         wrong.key = Some(Key::new("hunter2"));
-        let model = Provider::new(wrong.clone()).unwrap();
+        let model = Provider::new(wrong.clone(), client()).unwrap();
         let error = model.ask(Request::new("?")).await.unwrap_err();
         assert_eq!(error.code(), "auth", "{kind:?}");
         for shown in [
@@ -105,7 +105,7 @@ async fn nobody_there_is_said_so() {
     for kind in Kind::ALL {
         let mut endpoint = Endpoint::new(kind, "m");
         endpoint.url = Some(format!("http://{address}"));
-        let model = Provider::new(endpoint).unwrap();
+        let model = Provider::new(endpoint, client()).unwrap();
         let error = model.ask(Request::new("?")).await.unwrap_err();
         assert_eq!(error.code(), "unreachable", "{kind:?}: {error}");
     }

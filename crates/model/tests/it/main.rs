@@ -26,10 +26,16 @@ fn endpoint(kind: Kind, server: &Server) -> Endpoint {
     endpoint
 }
 
+/// A client without a proxy.
+fn client() -> dial::HttpClient {
+    let dialer = dial::Dialer::new(&dial::Settings::default());
+    dialer.unwrap().http()
+}
+
 /// A provider of this kind that is asked over the wire, and the script it answers by.
 async fn wired(kind: Kind, turns: impl IntoIterator<Item = Turn>) -> (Server, Arc<dyn Model>) {
     let script = Scripted::new(turns);
     let server = Server::start_with(script, Some("secret")).await.unwrap();
-    let model = Provider::new(endpoint(kind, &server)).unwrap();
+    let model = Provider::new(endpoint(kind, &server), client()).unwrap();
     (server, Arc::new(model))
 }

@@ -1,4 +1,4 @@
-//! What is said arrives, whoever says it.
+//! Replies arrive the same from every provider.
 
 use futures_util::StreamExt as _;
 use model::provider::Kind;

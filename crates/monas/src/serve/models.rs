@@ -16,7 +16,7 @@ pub(crate) fn model(models: &Models) -> Result<Option<Arc<dyn Model>>, model::Er
     let Some(endpoint) = &models.model else {
         return Ok(None);
     };
-    let provider: Arc<dyn Model> = Arc::new(Provider::new(endpoint.clone())?);
+    let provider: Arc<dyn Model> = Arc::new(Provider::new(endpoint.clone(), client())?);
     let timed: Arc<dyn Model> = Arc::new(Timed::new(provider, models.times));
     let budget = Arc::new(Budget::new(models.allowance));
     let paid: Arc<dyn Model> = Arc::new(Budgeted::new(timed, models.price, budget));
@@ -35,7 +35,12 @@ pub(crate) fn embedder(
         Some(Embedder::Provider(endpoint)) => endpoint,
         None => return weights::open_usual(data),
     };
-    let remote: Arc<dyn Embed> = Arc::new(Remote::new(endpoint.clone())?);
+    let remote: Arc<dyn Embed> = Arc::new(Remote::new(endpoint.clone(), client())?);
     let timed: Arc<dyn Embed> = Arc::new(Timed::new(remote, models.times));
     Ok(Some(Arc::new(Retry::new(timed, models.patience))))
+}
+
+/// The client for providers.
+fn client() -> dial::HttpClient {
+    dial::Dialer::default().http()
 }

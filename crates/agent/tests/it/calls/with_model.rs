@@ -100,7 +100,7 @@ async fn what_goes_wrong_with_the_model_is_why_the_task_fails() {
     let task = call(Manifest::new("Test"), options(Some(&script)), "rephrase").await;
     assert_eq!(state(&task), TaskState::Failed);
     assert!(
-        said(&task).contains("it failed over there"),
+        said(&task).contains("the provider failed"),
         "{}",
         said(&task)
     );

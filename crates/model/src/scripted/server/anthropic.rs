@@ -1,4 +1,4 @@
-//! As Anthropic writes.
+//! The format of Anthropic.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn frames(turn: &Turn) -> Vec<String> {
     });
     let mut frames = vec![event("message_start", json!({"message": message}))];
     let mut index = 0;
-    // Each step is a block of its own.
+    // Each step becomes a block.
     let mut block = |block: Value, deltas: Vec<Value>| {
         let start = json!({"index": index, "content_block": block});
         frames.push(event("content_block_start", start));

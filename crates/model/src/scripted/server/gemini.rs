@@ -1,4 +1,4 @@
-//! As Gemini writes.
+//! The format of Gemini.
 
 use serde_json::{Value, json};
 

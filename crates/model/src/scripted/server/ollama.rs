@@ -1,4 +1,4 @@
-//! As Ollama writes.
+//! The format of Ollama.
 
 use serde_json::{Value, json};
 

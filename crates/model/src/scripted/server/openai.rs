@@ -1,4 +1,4 @@
-//! As OpenAI and all who are compatible write.
+//! The format of OpenAI and compatible servers.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn frames(turn: &Turn) -> Vec<String> {
             Step::Text(text) => delta(json!({"content": text})),
             Step::Reasoning(text) => delta(json!({"reasoning_content": text})),
             Step::Call(call) => {
-                // The arguments come in pieces, as a text.
+                // Arguments are sent as text, in pieces.
                 let arguments = call.arguments.to_string();
                 let half = arguments.floor_char_boundary(arguments.len() / 2);
                 let (first, second) = arguments.split_at(half);

@@ -7,9 +7,10 @@ use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use axum::http::{StatusCode, Uri};
-use http_body_util::BodyExt as _;
-use model::http::Client;
+use axum::body::Bytes;
+use axum::http::header::RANGE;
+use axum::http::{Request, StatusCode, Uri};
+use dial::{HttpClient, Redirects};
 use sha2::{Digest as _, Sha256};
 use tokio::time::timeout;
 
@@ -97,10 +98,7 @@ pub(super) async fn pull(
         path: folder.clone(),
         source,
     })?;
-    let client = Client::new().map_err(|error| Error::Fetch {
-        url: weights.url.to_owned(),
-        problem: error.to_string(),
-    })?;
+    let client = dial::Dialer::default().http();
     for file in weights.files {
         let whole = folder.join(file.name);
         if whole.is_file() {
@@ -227,7 +225,7 @@ impl io::Write for HashWriter<'_> {
 
 /// Fetches the rest of a file. A connection that breaks is made again, as long as something comes of it.
 async fn fetch(
-    client: &Client,
+    client: &HttpClient,
     base: &Uri,
     part: &mut Part,
     progress: &mut dyn Progress,
@@ -270,16 +268,22 @@ enum Broken {
 
 /// Takes what comes of one request. The outer error is ours and final.
 async fn transfer(
-    client: &Client,
+    client: &HttpClient,
     url: &Uri,
     part: &mut Part,
     progress: &mut dyn Progress,
 ) -> Result<Result<(), Broken>, Error> {
     let slow = || Broken::Interrupted(format!("nothing came for {PATIENCE:?}"));
-    let asked = client.get(url, part.length);
+    let range = format!("bytes={}-", part.length);
+    let request = Request::get(url.clone()).header(RANGE, range);
+    let request = match request.body(Bytes::new()) {
+        Ok(request) => request,
+        Err(error) => return Ok(Err(Broken::Refused(error.to_string()))),
+    };
+    let asked = client.send(request, Redirects::Any);
     let response = match timeout(PATIENCE, asked).await {
         Ok(Ok(response)) => response,
-        Ok(Err(error)) if error.is_transient() => {
+        Ok(Err(error)) if error.is_unsent() || matches!(error, dial::Error::Interrupted(_)) => {
             return Ok(Err(Broken::Interrupted(error.to_string())));
         }
         Ok(Err(error)) => return Ok(Err(Broken::Refused(error.to_string()))),
@@ -297,9 +301,9 @@ async fn transfer(
     let (name, size) = (part.file.name, part.file.size);
     let mut body = response.into_body();
     loop {
-        let piece = match timeout(PATIENCE, body.frame()).await {
+        let piece = match timeout(PATIENCE, body.chunk()).await {
             Ok(None) => break,
-            Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
+            Ok(Some(Ok(piece))) => piece,
             Ok(Some(Err(error))) => return Ok(Err(Broken::Interrupted(error.to_string()))),
             Err(_) => return Ok(Err(slow())),
         };
