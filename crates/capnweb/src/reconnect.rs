@@ -49,7 +49,6 @@ use crate::resume::{Sink, Subscription};
 use crate::stub::{Any, Capability, Interface, Stub};
 use crate::transport::websocket;
 
-mod backoff;
 mod derived;
 mod events;
 mod supervise;

@@ -6,11 +6,11 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use dial::{Backoff, Jitter};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::backoff::Backoff;
 use super::{NOT_CONNECTED, Settings};
 use crate::connection::Connection;
 use crate::context::Tasks;
@@ -203,7 +203,10 @@ impl Supervisor {
             seed,
             ..
         } = self.settings;
-        let mut backoff = Backoff::new(first_wait, longest_wait, seed);
+        let mut backoff = Backoff::new(first_wait, longest_wait, Jitter::Full);
+        if let Some(seed) = seed {
+            backoff = backoff.with_seed(seed);
+        }
         loop {
             let error = match self.attempt().await {
                 Ok(live) => {
@@ -223,7 +226,7 @@ impl Supervisor {
             };
             self.publish
                 .send_modify(|state| state.now = Now::Waiting(Some(error)));
-            sleep(backoff.next()).await;
+            sleep(backoff.next_pause()).await;
         }
     }
 

@@ -1,11 +1,8 @@
 //! The client's side of a batch.
 
 use bytes::Bytes;
+use dial::{Dialer, HttpClient, Redirects};
 use http::{Method, Request, Uri};
-use http_body_util::{BodyExt, Full, Limited};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
 
 use crate::connection::{Connection, Options};
 use crate::error::{Error, Result};
@@ -14,7 +11,7 @@ use crate::stub::{Capability, Interface, Stub};
 /// Sends batches to one address and keeps its connections open between them.
 #[derive(Clone, Debug)]
 pub struct BatchClient {
-    http: Client<HttpConnector, Full<Bytes>>,
+    http: HttpClient,
     url: Uri,
     options: Options,
 }
@@ -31,21 +28,23 @@ pub struct Batch {
 }
 
 impl BatchClient {
-    /// A client for an `http://` address.
+    /// A client for an `http://` or `https://` address that trusts the Mozilla roots and uses no proxy.
     pub fn new(url: &str, options: &Options) -> Result<Self> {
+        Self::over(url, options, &Dialer::default())
+    }
+
+    /// As [`new`](Self::new), with connections of a dialer: authorities of one's own, proxies.
+    pub fn over(url: &str, options: &Options, dialer: &Dialer) -> Result<Self> {
         let url: Uri = url
             .parse()
             .map_err(|error| Error::type_error(format!("{url} is no address: {error}")))?;
-        if url.scheme_str() != Some("http") {
+        if !matches!(url.scheme_str(), Some("http" | "https")) {
             return Err(Error::type_error(format!(
-                "{url}: expected an address that begins with http://"
+                "{url}: expected an address that begins with http:// or https://"
             )));
         }
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        let http = Client::builder(TokioExecutor::new()).build(connector);
         Ok(Self {
-            http,
+            http: dialer.http(),
             url,
             options: options.clone(),
         })
@@ -65,20 +64,14 @@ impl BatchClient {
         let request = Request::builder()
             .method(Method::POST)
             .uri(self.url.clone())
-            .body(Full::new(Bytes::from(body)))
+            .body(Bytes::from(body))
             .map_err(|error| failed(error.to_string()))?;
-        let response = self
-            .http
-            .request(request)
-            .await
-            .map_err(|error| failed(error.to_string()))?;
+        let response = self.http.send(request, Redirects::None).await;
+        let response = response.map_err(|error| failed(error.to_string()))?;
         let status = response.status();
-        let body = Limited::new(response.into_body(), self.options.limits.max_message_bytes);
-        let body = body
-            .collect()
-            .await
-            .map_err(|error| failed(error.to_string()))?
-            .to_bytes();
+        let limit = self.options.limits.max_message_bytes;
+        let body = response.into_body().read(limit).await;
+        let body = body.map_err(|error| failed(error.to_string()))?;
         let text = String::from_utf8_lossy(&body).into_owned();
         if !status.is_success() {
             return Err(failed(format!("{status}: {text}")));

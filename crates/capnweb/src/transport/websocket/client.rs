@@ -1,7 +1,8 @@
 //! The client's end of a WebSocket.
 
+use dial::Dialer;
+use http::Uri;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
@@ -11,23 +12,19 @@ use crate::connection::{Connection, Options};
 use crate::error::{Error, Result};
 use crate::stub::Capability;
 
-/// Connects to a `ws://` address and offers `main` to the server; [`Capability::nothing`] offers nothing.
+/// Connects to a `ws://` or `wss://` address and offers `main` to the server; [`Capability::nothing`] offers nothing.
+/// It trusts the Mozilla roots and uses no proxy.
 ///
-/// The session lives until the last stub and connection handle is dropped. For `wss://` open the TLS
-/// stream with the library of your choice and use [`over`].
+/// The session lives until the last stub and connection handle is dropped. For authorities of one's own or a proxy, open
+/// the stream with a [`Dialer`] and use [`over`].
 pub async fn connect(
     url: &str,
     main: impl Into<Capability>,
     options: &Options,
 ) -> Result<Connection> {
-    let authority = authority(url)?;
-    let stream = TcpStream::connect(&authority)
-        .await
-        .map_err(|error| Error::new(format!("connect to {authority}: {error}")))?;
-    // A call is a small write that someone waits for.
-    stream
-        .set_nodelay(true)
-        .map_err(|error| Error::new(format!("connect to {authority}: {error}")))?;
+    let address = address(url)?;
+    let stream = Dialer::default().open(&address).await;
+    let stream = stream.map_err(|error| Error::new(error.to_string()))?;
     over(stream, url, main, options, Settings::default()).await
 }
 
@@ -89,25 +86,17 @@ fn head_length(answer: &[u8]) -> usize {
     length
 }
 
-/// Host and port of a `ws://` address.
-fn authority(url: &str) -> Result<String> {
-    let rest = url.strip_prefix("ws://").ok_or_else(|| {
-        Error::type_error(format!(
-            "connect to {url}: expected an address that begins with ws://"
-        ))
-    })?;
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    if authority.is_empty() {
-        return Err(Error::type_error(format!(
-            "connect to {url}: it names no host"
-        )));
+/// The address of a WebSocket.
+fn address(url: &str) -> Result<Uri> {
+    let wrong = |problem: &str| Error::type_error(format!("connect to {url}: {problem}"));
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    if !matches!(scheme, "ws" | "wss") {
+        return Err(wrong(
+            "expected an address that begins with ws:// or wss://",
+        ));
     }
-    let has_port = authority
-        .rsplit_once(':')
-        .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    Ok(if has_port {
-        authority.to_owned()
-    } else {
-        format!("{authority}:80")
-    })
+    if rest.is_empty() || rest.starts_with(['/', '?', '#']) {
+        return Err(wrong("it names no host"));
+    }
+    url.parse().map_err(|_| wrong("not an address"))
 }
