@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use dial::Dialer;
 use futures_util::future::join_all;
 use skill::{Registry, ToolServer};
 
@@ -93,15 +94,16 @@ pub enum ToolProblem {
 
 impl ToolServers {
     /// These servers. `environment` is what every program needs, such as `PATH`: a program that is started gets these
-    /// variables and those of its own entry, and none of ours.
+    /// variables and those of its own entry, and none of ours. `dialer` makes the connections to servers with an address.
     pub fn new(
         servers: &BTreeMap<String, ToolServer>,
         environment: &BTreeMap<String, String>,
         limits: &ToolLimits,
+        dialer: &Dialer,
     ) -> Self {
         let used = servers.iter().filter(|(_, server)| !server.disabled);
-        let peers =
-            used.map(|(name, server)| Arc::new(Peer::new(name, server, environment, limits)));
+        let peers = used
+            .map(|(name, server)| Arc::new(Peer::new(name, server, environment, limits, dialer)));
         Self {
             peers: peers.collect(),
         }

@@ -24,7 +24,8 @@ async fn called(url: &str, tool: &str) -> Task {
         allow: Some(vec!["good".to_owned()]),
         ..ToolServer::default()
     };
-    let peer = Peer::new("box", &server, &BTreeMap::new(), &ToolLimits::default());
+    let (limits, dialer) = (ToolLimits::default(), dial::Dialer::default());
+    let peer = Peer::new("box", &server, &BTreeMap::new(), &limits, &dialer);
     let peer = Arc::new(peer);
     let schema = json!({ "type": "object" }).as_object().cloned();
     let described = Tool::new(tool.to_owned(), "A tool.", schema.unwrap());

@@ -2,30 +2,23 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::stream::BoxStream;
+use dial::sse::Reader;
+use dial::{Body, Dialer, HttpClient, Redirects};
+use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use http::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE,
-};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::request::Builder;
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
-use hyper::body::Incoming;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client as Pool;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, ServerJsonRpcMessage};
 use rmcp::transport::common::http_header::{HEADER_LAST_EVENT_ID, HEADER_SESSION_ID};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, HttpStatusError, SseError, StreamableHttpClient, StreamableHttpError,
     StreamableHttpPostResponse as Posted,
 };
-use sse_stream::{Sse, SseStream};
+use sse_stream::Sse;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -38,10 +31,10 @@ const MAX_REFUSAL: usize = 64 << 10;
 /// How long a call waits for the session's own stream to be open.
 const LISTENING: Duration = Duration::from_secs(2);
 
-/// Makes requests. Clones share connections.
+/// Sends the requests of one tool server. Clones share connections.
 #[derive(Clone)]
 pub(super) struct Client {
-    pool: Pool<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    http: HttpClient,
     /// Whether the session's own stream was asked for and answered. Some servers ask there what belongs to a call,
     /// and who is not listening yet never hears it.
     listening: Arc<watch::Sender<bool>>,
@@ -53,31 +46,19 @@ pub(super) struct Client {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     #[error("{0}")]
-    Lost(String),
-    #[error("what it sends is larger than {0} bytes")]
+    Dial(#[from] dial::Error),
+    #[error("a message is larger than {0} bytes")]
     TooLarge(usize),
-    #[error("this cannot be sent: {0}")]
-    Unsendable(String),
+    #[error("not a valid request: {0}")]
+    Request(#[from] http::Error),
 }
 
 type Failure = StreamableHttpError<Error>;
 
 impl Client {
-    pub(super) fn new(connect: Duration, max_message: usize) -> Self {
-        let mut tcp = HttpConnector::new();
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(connect));
-        let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls())
-            .https_or_http()
-            .enable_http1()
-            .wrap_connector(tcp);
-        let pool = Pool::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .build(connector);
+    pub(super) fn new(dialer: &Dialer, connect: Duration, max_message: usize) -> Self {
         Self {
-            pool,
+            http: dialer.connecting_within(connect).http(),
             listening: Arc::new(watch::Sender::new(false)),
             max_message,
         }
@@ -92,14 +73,12 @@ impl Client {
         }
     }
 
-    async fn send(&self, request: Builder, body: Bytes) -> Result<Response<Incoming>, Failure> {
-        let unsendable = |error: http::Error| Failure::Client(Error::Unsendable(error.to_string()));
-        let request = request
-            .header(ACCEPT_ENCODING, "identity")
-            .body(Full::new(body))
-            .map_err(unsendable)?;
-        let lost = |error| Failure::Client(Error::Lost(chain(&error)));
-        let response = self.pool.request(request).await.map_err(lost)?;
+    async fn send(&self, request: Builder, body: Bytes) -> Result<Response<Body>, Failure> {
+        let request = request.body(body);
+        let request = request.map_err(|error| Failure::Client(error.into()))?;
+        // Redirects are not followed: the token is meant for this server alone.
+        let response = self.http.send(request, Redirects::None).await;
+        let response = response.map_err(|error| Failure::Client(error.into()))?;
         let challenge = response.headers().get(WWW_AUTHENTICATE);
         if response.status() == StatusCode::UNAUTHORIZED {
             let challenge = challenge
@@ -112,42 +91,46 @@ impl Client {
         Ok(response)
     }
 
-    /// The whole body, if it is not too large.
-    async fn read(&self, response: Response<Incoming>, limit: usize) -> Result<Bytes, Failure> {
-        let read = Limited::new(response.into_body(), limit).collect().await;
-        read.map(|body| body.to_bytes()).map_err(|error| {
-            Failure::Client(match error.is::<LengthLimitError>() {
-                true => Error::TooLarge(limit),
-                false => Error::Lost(error.to_string()),
+    /// The whole body, if it is not larger than the limit.
+    async fn read(&self, response: Response<Body>, limit: usize) -> Result<Bytes, Failure> {
+        let read = response.into_body().read(limit).await;
+        read.map_err(|error| {
+            Failure::Client(match error {
+                dial::Error::TooLarge(limit) => Error::TooLarge(limit),
+                error => error.into(),
             })
         })
     }
 
-    /// The events of a body, none of which is too large.
-    fn events(&self, response: Response<Incoming>) -> BoxStream<'static, Result<Sse, SseError>> {
+    /// The events of a body, none larger than a message may be.
+    fn events(&self, response: Response<Body>) -> BoxStream<'static, Result<Sse, SseError>> {
         let limit = self.max_message;
-        let held = Arc::new(AtomicUsize::new(0));
-        let begun = held.clone();
-        let bytes = response.into_body().into_data_stream();
-        let bytes = bytes.map_err(|error| Error::Lost(chain(&error)));
-        let bytes = bytes.and_then(move |chunk| {
-            let held = held.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
-            std::future::ready(if held > limit {
-                Err(Error::TooLarge(limit))
-            } else {
-                Ok(chunk)
-            })
+        let start = (response.into_body(), Reader::new(limit));
+        let chunks = stream::try_unfold(start, move |(mut body, mut reader)| async move {
+            let Some(chunk) = body.chunk().await else {
+                return Ok(None);
+            };
+            let failed = |error: Error| SseError::Body(Box::new(error));
+            let chunk = chunk.map_err(|error| failed(error.into()))?;
+            let events = reader.take(&chunk);
+            let events = events.map_err(|_| failed(Error::TooLarge(limit)))?;
+            let mut retry = reader.take_retry();
+            let events = events.into_iter().map(move |event| Sse {
+                event: Some(event.name).filter(|name| !name.is_empty()),
+                data: Some(event.data),
+                id: event.id,
+                retry: retry.take(),
+            });
+            let events: Vec<Result<Sse, SseError>> = events.map(Ok).collect();
+            Ok(Some((stream::iter(events), (body, reader))))
         });
-        let events = SseStream::from_bytes_stream(bytes);
-        events
-            .inspect(move |_| begun.store(0, Ordering::Relaxed))
-            .boxed()
+        chunks.try_flatten().boxed()
     }
 
     /// What a refusal says: an error of the protocol if there is one, and the status if not.
     async fn refused(
         &self,
-        response: Response<Incoming>,
+        response: Response<Body>,
         message: &ClientJsonRpcMessage,
         session: Option<String>,
     ) -> Result<Posted, Failure> {
@@ -303,37 +286,13 @@ fn request(
     }
 }
 
-fn kind(response: &Response<Incoming>) -> Option<&str> {
+fn kind(response: &Response<Body>) -> Option<&str> {
     response.headers().get(CONTENT_TYPE)?.to_str().ok()
 }
 
-fn is_kind(response: &Response<Incoming>, wanted: &str) -> bool {
+fn is_kind(response: &Response<Body>, wanted: &str) -> bool {
     let kind = kind(response).unwrap_or_default();
     kind.split(';')
         .next()
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(wanted))
-}
-
-/// An error with all that caused it.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut why = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        why = format!("{why}: {error}");
-        cause = error.source();
-    }
-    why
-}
-
-/// TLS as everywhere else in this program.
-fn tls() -> rustls::ClientConfig {
-    let roots = rustls::RootCertStore {
-        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-    };
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("ring has what the default versions need")
-        .with_root_certificates(roots)
-        .with_no_client_auth()
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use dial::Dialer;
 use http::{HeaderName, HeaderValue, header};
 use rmcp::RoleClient;
 use rmcp::model::{PaginatedRequestParams, ProtocolVersion, Tool};
@@ -78,6 +79,7 @@ pub(super) struct Peer {
     server: ToolServer,
     environment: BTreeMap<String, String>,
     pub(super) limits: ToolLimits,
+    dialer: Dialer,
     state: Mutex<State>,
     /// The server did not understand the handshake of 2026-07-28: the next connection begins with `initialize`.
     is_old: AtomicBool,
@@ -109,12 +111,14 @@ impl Peer {
         server: &ToolServer,
         environment: &BTreeMap<String, String>,
         limits: &ToolLimits,
+        dialer: &Dialer,
     ) -> Self {
         Self {
             name: name.to_owned(),
             server: server.clone(),
             environment: environment.clone(),
             limits: limits.clone(),
+            dialer: dialer.clone(),
             state: Mutex::default(),
             is_old: AtomicBool::new(false),
             closing: CancellationToken::new(),
@@ -267,7 +271,7 @@ impl Peer {
         let mut resume = ExponentialBackoff::default();
         resume.max_times = Some(RESUME);
         config.retry_config = Arc::new(resume);
-        let client = Client::new(self.limits.connect, self.limits.max_message);
+        let client = Client::new(&self.dialer, self.limits.connect, self.limits.max_message);
         let transport = StreamableHttpClientTransport::with_client(client, config);
         Ok(handshake(transport, None, mode).await)
     }

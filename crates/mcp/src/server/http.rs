@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use ::http::header::{CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
 use ::http::request::Parts;
 use ::http::{HeaderMap, HeaderValue, Method, StatusCode};
-use access::{Door, Principal, Presented};
+use access::{Door, Presented, Principal};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -146,7 +146,10 @@ struct Admission {
 /// request in the session of another caller, and one that would open a session above the limit.
 async fn admit(State(admission): State<Admission>, request: Request, next: Next) -> Response {
     let (mut head, body) = request.into_parts();
-    let caller = match admission.door.admit(&Presented::by(&head), SystemTime::now()) {
+    let caller = match admission
+        .door
+        .admit(&Presented::by(&head), SystemTime::now())
+    {
         Ok(caller) => caller,
         Err(error) => return unauthenticated(&a2a::Error::from(error)),
     };

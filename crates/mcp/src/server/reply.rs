@@ -7,6 +7,7 @@ use ::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
+use dial::sse::Reader;
 use futures_util::{StreamExt as _, stream};
 use http_body_util::BodyExt as _;
 use serde::Deserialize;
@@ -66,8 +67,7 @@ pub(super) async fn single_message_as_json(response: Response, hold: Duration) -
             }
         };
         match message(&event) {
-            Some(message) if is_last(message) => {
-                let message = event.slice_ref(message);
+            Some(message) if is_last(message.as_bytes()) => {
                 let kind = HeaderValue::from_static(JSON);
                 parts.headers.insert(CONTENT_TYPE, kind);
                 parts.headers.remove(CACHE_CONTROL);
@@ -86,11 +86,11 @@ pub(super) async fn single_message_as_json(response: Response, hold: Duration) -
     Response::from_parts(parts, Body::from_stream(body))
 }
 
-/// The data of an event. The library writes it on one line.
-fn message(event: &[u8]) -> Option<&[u8]> {
-    let mut lines = event.split(|byte| *byte == b'\n');
-    let data = lines.find_map(|line| line.strip_prefix(b"data:"))?;
-    Some(data.trim_ascii()).filter(|data| !data.is_empty())
+/// The data of an event. The library gives each event as one chunk; it may be of any size, as it is our own.
+fn message(event: &[u8]) -> Option<String> {
+    let events = Reader::new(usize::MAX).take(event).ok()?;
+    let mut data = events.into_iter().map(|event| event.data);
+    data.find(|data| !data.trim().is_empty())
 }
 
 /// Whether a message is a response, which is the last one in the stream.

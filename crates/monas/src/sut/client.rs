@@ -45,7 +45,12 @@ impl Asked {
             ..ToolServer::default()
         };
         let servers = BTreeMap::from([("suite".to_owned(), server)]);
-        let servers = ToolServers::new(&servers, &BTreeMap::new(), &ToolLimits::default());
+        let servers = ToolServers::new(
+            &servers,
+            &BTreeMap::new(),
+            &ToolLimits::default(),
+            &dial::Dialer::default(),
+        );
         let mut options = Options::default();
         let found = servers.tools(&options.skills).await;
         for problem in found.problems {

@@ -31,7 +31,7 @@ impl Caller {
 
     pub(crate) async fn of(servers: &BTreeMap<String, ToolServer>, limits: &ToolLimits) -> Self {
         let path = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
-        let servers = ToolServers::new(servers, &path, limits);
+        let servers = ToolServers::new(servers, &path, limits, &dial::Dialer::default());
         let mut options = Options::default();
         options.skills = support::skills();
         let found = servers.tools(&options.skills).await;

@@ -154,7 +154,8 @@ impl Progress for Told {
 
 async fn pulled(source: &Source, data: &Path) -> Result<Told, Error> {
     let mut told = Told::default();
-    pull(&WEIGHTS, source, data, &mut told).await?;
+    let client = dial::Dialer::default().http();
+    pull(&WEIGHTS, source, data, &client, &mut told).await?;
     Ok(told)
 }
 
