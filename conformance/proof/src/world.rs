@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use a2a::binding::{self, Address, Offers};
-use a2a::client::{Client, Settings, Tls};
+use a2a::client::{Client, Settings, Trust};
 use a2a::types::{GetTaskRequest, Task};
 use monas::config::{Data, TlsFiles};
 use rcgen::CertifiedKey;
@@ -22,7 +22,7 @@ pub struct World {
     /// Where its agent waits.
     pub gates: Gates,
     /// Whose certificate it shows, if its connections are encrypted.
-    trusted: Option<Tls>,
+    trusted: Option<Trust>,
     /// Sees how tasks stand, over a wire that shows everything.
     witness: Client,
     stop: CancellationToken,
@@ -49,11 +49,11 @@ impl World {
         written.expect("there is room for two small files");
         let mut config = monas::Config::new(Data::Memory);
         config.tls = Some(files);
-        Self::with(config, Some(Tls::Also(vec![cert.der().clone()]))).await
+        Self::with(config, Some(Trust::PublicAnd(vec![cert.der().clone()]))).await
     }
 
     /// A server of a configuration, and whom its clients believe if it encrypts. It listens at a port of its own.
-    pub async fn with(mut config: monas::Config, trusted: Option<Tls>) -> Self {
+    pub async fn with(mut config: monas::Config, trusted: Option<Trust>) -> Self {
         config.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         config.push_private = true;
         let mut served = a2a::server::Config::new(agent::card());
@@ -141,11 +141,11 @@ impl Drop for World {
     }
 }
 
-fn settings(wire: Wire, trusted: Option<&Tls>) -> Settings {
+fn settings(wire: Wire, trusted: Option<&Trust>) -> Settings {
     let mut settings = wire.settings();
     // What is refused is refused: nothing in a scenario goes better the second time.
     settings.attempts = 1;
-    settings.tls = trusted.cloned().unwrap_or_default();
+    settings.dial.trust = trusted.cloned().unwrap_or_default();
     settings
 }
 

@@ -14,7 +14,7 @@ use ::capnweb::Tasks;
 #[cfg(feature = "http")]
 use ::capnweb::observe::Metrics;
 #[cfg(feature = "http")]
-use access::{Door, Principal, Presented};
+use access::{Door, Presented, Principal};
 #[cfg(feature = "http")]
 use axum::Router;
 #[cfg(feature = "http")]

@@ -28,6 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use ::dial::{Backoff, Jitter};
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
 
@@ -49,9 +50,10 @@ mod way;
 #[path = "client/way_tests.rs"]
 mod way_tests;
 
+pub use ::dial::{Identity, Trust};
 pub use error::{Error, Refusal};
 pub use events::Events;
-pub use settings::{Identity, Settings, Tls};
+pub use settings::Settings;
 pub use way::{Version, Way};
 
 use channel::Reply;
@@ -216,13 +218,8 @@ impl Client {
         let Settings {
             attempts, pause, ..
         } = self.0.settings;
-        (1..attempts).map(move |attempt| {
-            let pause = pause
-                .saturating_mul(1 << (attempt - 1).min(16))
-                .min(LONGEST);
-            let random = f64::from(uuid::Uuid::new_v4().as_u128() as u32) / f64::from(u32::MAX);
-            pause.mul_f64(0.5 + 0.5 * random)
-        })
+        let mut backoff = Backoff::new(pause, LONGEST, Jitter::Half);
+        (1..attempts).map(move |_| backoff.next_pause())
     }
 }
 

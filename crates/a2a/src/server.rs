@@ -43,7 +43,7 @@ pub use crate::event::Chunk;
 pub use crate::service::REPEATABLE;
 pub use agent::{AfterRestart, Agent, Failure};
 pub use journal::TABLES;
-pub use push::{DeadWebhook, Targets};
+pub use push::{DeadWebhook, Reach};
 pub use subscribe::{COMPACTED, Interrupted};
 pub use turn::{Over, Turn};
 
@@ -61,7 +61,10 @@ pub struct Config {
     /// When a stream ends besides when its task does.
     pub interrupted: Interrupted,
     /// Whom webhooks may reach.
-    pub push_targets: Targets,
+    pub push_targets: Reach,
+    /// Makes the connections to webhooks.
+    #[cfg(feature = "http")]
+    pub dialer: dial::Dialer,
     /// Other ways in which webhooks are told, for callers who name them.
     pub dialects: Vec<&'static Dialect>,
 }
@@ -84,7 +87,9 @@ impl Config {
             label: "agent".to_owned(),
             limits: Limits::default(),
             interrupted: Interrupted::EndsForInput,
-            push_targets: Targets::Public,
+            push_targets: Reach::Public,
+            #[cfg(feature = "http")]
+            dialer: dial::Dialer::default(),
             dialects: vec![&old::WEBHOOK],
         }
     }
@@ -137,6 +142,7 @@ impl Server {
             .chain(skills)
             .cloned()
             .collect();
+        let push = push::Push::new(&config);
         let inner = Arc::new(Inner {
             agent,
             replay: replay::Replay::open(&store, &config.limits).await?,
@@ -147,7 +153,7 @@ impl Server {
             label: config.label,
             interrupted: config.interrupted,
             live: live::Live::default(),
-            push: push::Push::new(config.push_targets, config.dialects, &config.limits),
+            push,
             places: Arc::new(Semaphore::new(
                 config.limits.max_running.min(Semaphore::MAX_PERMITS),
             )),

@@ -1,6 +1,6 @@
 //! r1: calls go over HTTP, and over HTTPS to whom the client believes.
 
-use a2a::client::Tls;
+use a2a::client::Trust;
 use a2a::types::TaskState;
 use proof::{Wire, World};
 
@@ -24,7 +24,7 @@ async fn speaks_http_and_https(wire: Wire) {
     assert_eq!(state(&done), TaskState::Completed, "{wire}");
 
     let mut sceptic = secure.settings(wire);
-    sceptic.tls = Tls::Public;
+    sceptic.dial.trust = Trust::Public;
     let refused = secure
         .client_with(sceptic)
         .send_message(script("done"))

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use a2a::Client;
-use a2a::client::{Error, Identity, Settings, Tls};
+use a2a::client::{Error, Identity, Settings, Trust};
 use a2a::types::{APIKeySecurityScheme, Answer, Part};
 use access::{Callers, Hash, Place, Unauthenticated};
 use base64::Engine as _;
@@ -105,7 +105,7 @@ impl Guarded {
             ],
             unauthenticated: Unauthenticated::Refused,
         };
-        let trusted = Tls::Also(vec![servers.der()]);
+        let trusted = Trust::PublicAnd(vec![servers.der()]);
         Self {
             world: World::with(config, Some(trusted)).await,
             issuers,
@@ -127,7 +127,7 @@ impl Guarded {
         };
         let signed = |issuer: &str, pair| settings().bearer(&token(issuer, pair)).unwrap();
         let mut with_certificate = settings();
-        with_certificate.identity = Some(self.clients.identity("worker.example"));
+        with_certificate.dial.identity = Some(self.clients.identity("worker.example"));
         let shown = |scheme, settings, caller| Shown {
             scheme,
             settings,

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use dial::Body;
 use futures_core::stream::BoxStream;
 use futures_util::{StreamExt as _, stream};
 use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderMap, Response, StatusCode, Uri};
-use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
 use serde_json::Value;
 
 use super::sse;
@@ -27,7 +26,7 @@ pub(super) fn address(url: &str) -> Result<Uri, Error> {
 }
 
 /// Whether a response is a stream of events.
-pub(super) fn is_stream(response: &Response<Incoming>) -> bool {
+pub(super) fn is_stream(response: &Response<Body>) -> bool {
     let value = response.headers().get(CONTENT_TYPE);
     let value = value
         .and_then(|value| value.to_str().ok())
@@ -40,18 +39,17 @@ pub(super) fn is_stream(response: &Response<Incoming>) -> bool {
 
 /// The events of a response, each read in the way of a binding; some are nothing.
 pub(super) fn stream(
-    response: Response<Incoming>,
+    response: Response<Body>,
     dialer: &Arc<Dialer>,
     read: impl Fn(sse::Event) -> Result<Option<Piece>, Error> + Send + 'static,
 ) -> BoxStream<'static, Result<Piece, Error>> {
     let reader = sse::Reader::new(dialer.max_reply());
     let portions = stream::unfold(Some((response.into_body(), reader)), |state| async move {
         let (mut body, mut reader) = state?;
-        let frame = body.frame().await?;
-        let events = match frame.map(|frame| frame.into_data()) {
-            Ok(Ok(data)) => reader.take(&data).map_err(Error::unclear),
-            // Trailers.
-            Ok(Err(_)) => Ok(Vec::new()),
+        let events = match body.chunk().await? {
+            Ok(data) => reader
+                .take(&data)
+                .map_err(|error| Error::unclear(error.to_string())),
             Err(error) => Err(Error::lost(error)),
         };
         let state = events.is_ok().then_some((body, reader));

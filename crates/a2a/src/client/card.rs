@@ -2,7 +2,6 @@
 
 use bytes::Bytes;
 use http::{Request, StatusCode, Uri};
-use http_body_util::Full;
 use serde_json::Value;
 
 use super::Error;
@@ -55,7 +54,7 @@ pub(super) async fn fetch(dialer: &Dialer, url: &str) -> Result<Found, Error> {
     for place in places {
         let request = Request::get(place.clone()).header("accept", "application/json");
         let request = request
-            .body(Full::new(Bytes::new()))
+            .body(Bytes::new())
             .map_err(|error| Error::Settings(format!("{place}: {error}")))?;
         let response = dialer.send(request).await?;
         match response.status() {

@@ -1,67 +1,47 @@
-//! Connections: plain and encrypted, for requests and for sockets.
+//! The connections of a client, with the headers and parameters that every request has.
 
-use std::sync::Arc;
-
+use ::dial::{Body, HttpClient, Redirects};
 use bytes::Bytes;
-use http::header::{ACCEPT_ENCODING, HeaderValue};
 use http::{HeaderMap, Request, Response, Uri};
-use http_body::Body as HttpBody;
-use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::body::Incoming;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::legacy::{Builder, Client as Pool};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
-use rustls::ClientConfig;
-use rustls::pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
-use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
 
 use super::{Error, Settings};
 
-mod tls;
+pub(crate) use ::dial::Socket;
 
-/// Makes connections, and keeps those of HTTP.
+/// Sends requests and opens sockets as the [`Settings`] of a client say.
 pub(crate) struct Dialer {
-    tls: Arc<ClientConfig>,
-    http: Pool<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    dialer: ::dial::Dialer,
+    http: HttpClient,
     settings: Settings,
 }
 
-/// A connection that a WebSocket can be opened on.
-pub(crate) trait Socket: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Socket for T {}
-
 impl Dialer {
     pub(crate) fn new(settings: &Settings) -> Result<Self, Error> {
-        let tls = tls::config(&settings.tls, settings.identity.as_ref())?;
-        let dialer = Self {
-            http: pool(&tls, settings, Http::One),
-            tls: Arc::new(tls),
+        let dialer = ::dial::Dialer::new(&settings.dial);
+        let dialer = dialer.map_err(|error| Error::Settings(error.to_string()))?;
+        Ok(Self {
+            http: dialer.http(),
+            dialer,
             settings: settings.clone(),
-        };
-        Ok(dialer)
+        })
     }
 
-    /// Connections of HTTP/2 alone, for bodies of a kind.
+    /// A pool of HTTP/2 connections, for bodies of one kind.
     #[cfg(feature = "grpc")]
-    pub(crate) fn http2<B>(&self) -> Pool<HttpsConnector<HttpConnector>, B>
+    pub(crate) fn http2<B>(&self) -> ::dial::Http2Pool<B>
     where
-        B: HttpBody + Send,
+        B: http_body::Body + Send,
         B::Data: Send,
     {
-        pool(&self.tls, &self.settings, Http::Two)
+        self.dialer.http2()
     }
 
-    /// What every request and handshake bears.
+    /// The headers of every request and handshake.
     pub(crate) fn headers(&self) -> &HeaderMap {
         &self.settings.headers
     }
 
-    /// An address with the parameters that every one has.
+    /// An address with the parameters that every address has.
     pub(crate) fn address(&self, url: &Uri) -> Result<Uri, Error> {
         if self.settings.query.is_empty() {
             return Ok(url.clone());
@@ -78,115 +58,50 @@ impl Dialer {
         Uri::from_parts(parts).map_err(|_| wrong())
     }
 
-    /// The largest reply, or event of a stream.
+    /// The largest reply, or event of a stream, in bytes.
     pub(crate) fn max_reply(&self) -> usize {
         self.settings.max_reply
     }
 
-    /// Sends a request; gives the response when its head is there.
-    pub(crate) async fn send(
-        &self,
-        mut request: Request<Full<Bytes>>,
-    ) -> Result<Response<Incoming>, Error> {
-        let address = request.uri().to_string();
-        *request.uri_mut() = self.address(request.uri())?;
+    /// Sends a request; gives the response when its head is there. Redirects are not followed, so credentials go to no
+    /// other server.
+    pub(crate) async fn send(&self, mut request: Request<Bytes>) -> Result<Response<Body>, Error> {
+        let address = request.uri().clone();
+        *request.uri_mut() = self.address(&address)?;
         let headers = request.headers_mut();
         for (name, value) in &self.settings.headers {
             headers.insert(name, value.clone());
         }
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        self.http
-            .request(request)
-            .await
-            .map_err(|error| failed(&address, &error))
+        let sent = self.http.send(request, Redirects::None).await;
+        sent.map_err(|error| failed(&address, error))
     }
 
-    /// The whole body, if it is not too large.
-    pub(crate) async fn read(&self, body: Incoming) -> Result<Bytes, Error> {
-        let limit = self.settings.max_reply;
-        let read = Limited::new(body, limit).collect().await;
-        read.map(|body| body.to_bytes()).map_err(|error| {
-            if error.is::<http_body_util::LengthLimitError>() {
+    /// The whole body, if it is not larger than [`max_reply`](Self::max_reply).
+    pub(crate) async fn read(&self, body: Body) -> Result<Bytes, Error> {
+        let read = body.read(self.settings.max_reply).await;
+        read.map_err(|error| match error {
+            ::dial::Error::TooLarge(limit) => {
                 Error::unclear(format!("it is larger than {limit} bytes"))
-            } else {
-                Error::lost(error)
             }
+            error => Error::lost(error),
         })
     }
 
     /// Opens a connection for a socket: to `ws`, `wss`, `http` or `https`.
     pub(crate) async fn open(&self, url: &Uri) -> Result<Box<dyn Socket>, Error> {
-        let opening = timeout(self.settings.connect_time, self.dial(url));
-        match opening.await {
-            Ok(opened) => opened.map_err(|why| Error::unreachable(url, why)),
-            Err(_) => {
-                let why = format!("no connection within {:?}", self.settings.connect_time);
-                Err(Error::unreachable(url, why))
-            }
+        let opened = self.dialer.open(url).await;
+        opened.map_err(|error| failed(url, error))
+    }
+}
+
+/// The error of a failed request: whether it was sent decides whether it may be repeated.
+fn failed(address: &Uri, error: ::dial::Error) -> Error {
+    match error {
+        ::dial::Error::Unreachable { problem, .. } => Error::unreachable(address, problem),
+        ::dial::Error::Late { time, .. } => {
+            Error::unreachable(address, format!("no connection within {time:?}"))
         }
-    }
-
-    async fn dial(&self, url: &Uri) -> Result<Box<dyn Socket>, std::io::Error> {
-        let secure = matches!(url.scheme_str(), Some("wss" | "https"));
-        let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
-        let port = url.port_u16().unwrap_or(if secure { 443 } else { 80 });
-        let stream = TcpStream::connect((host, port)).await?;
-        // A call is a small write that someone waits for.
-        stream.set_nodelay(true)?;
-        if !secure {
-            return Ok(Box::new(stream));
-        }
-        let name = ServerName::try_from(host.to_owned()).map_err(std::io::Error::other)?;
-        let stream = TlsConnector::from(self.tls.clone()).connect(name, stream);
-        Ok(Box::new(stream.await?))
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Http {
-    One,
-    Two,
-}
-
-fn pool<B>(
-    tls: &ClientConfig,
-    settings: &Settings,
-    version: Http,
-) -> Pool<HttpsConnector<HttpConnector>, B>
-where
-    B: HttpBody + Send,
-    B::Data: Send,
-{
-    let mut tcp = HttpConnector::new();
-    tcp.enforce_http(false);
-    tcp.set_nodelay(true);
-    tcp.set_connect_timeout(Some(settings.connect_time));
-    let connector = HttpsConnectorBuilder::new()
-        .with_tls_config(tls.clone())
-        .https_or_http();
-    let connector = match version {
-        Http::One => connector.enable_http1().wrap_connector(tcp),
-        Http::Two => connector.enable_http2().wrap_connector(tcp),
-    };
-    let mut builder: Builder = Pool::builder(TokioExecutor::new());
-    builder
-        .pool_timer(TokioTimer::new())
-        .timer(TokioTimer::new())
-        .http2_only(version == Http::Two)
-        .build(connector)
-}
-
-/// What a failed request means: only when no connection was made, nothing was sent.
-fn failed(address: &str, error: &hyper_util::client::legacy::Error) -> Error {
-    let mut why = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        why = format!("{why}: {error}");
-        cause = error.source();
-    }
-    if error.is_connect() {
-        Error::unreachable(address, why)
-    } else {
-        Error::lost(why)
+        error if error.is_unsent() => Error::unreachable(address, error),
+        error => Error::lost(error),
     }
 }

@@ -1,14 +1,10 @@
 //! Who calls, what is preferred, how long to wait.
 
-use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::{Error, Version};
 use crate::signature::TrustedKeys;
@@ -27,16 +23,12 @@ pub struct Settings {
     pub headers: HeaderMap,
     /// Parameters of every address: keys that an agent wants there.
     pub query: Vec<(String, String)>,
-    /// The certificate that says who calls, where an agent asks for one.
-    pub identity: Option<Identity>,
     /// Extensions that this client understands, by URI.
     pub extensions: Vec<String>,
-    /// Whom to believe that it is who it says.
-    pub tls: Tls,
+    /// How connections are made: trusted authorities, the caller's certificate, proxies, how long one may take.
+    pub dial: ::dial::Settings,
     /// Whose signature the card must bear. Without keys any card is believed.
     pub trusted: Option<TrustedKeys>,
-    /// How long a connection may take to be made.
-    pub connect_time: Duration,
     /// How long a reply may take, or the first of many.
     pub time: Duration,
     /// How often to try what can be tried again, the first time included.
@@ -47,46 +39,6 @@ pub struct Settings {
     pub max_reply: usize,
 }
 
-/// Whose certificates are believed.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub enum Tls {
-    /// Those of the authorities that browsers believe.
-    #[default]
-    Public,
-    /// Those, and these authorities.
-    Also(Vec<CertificateDer<'static>>),
-    /// Anyone's. Whoever stands between can read and change everything.
-    Anyone,
-}
-
-/// A certificate of the caller's, and its key.
-#[derive(Clone)]
-pub struct Identity(Arc<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)>);
-
-impl Identity {
-    /// Reads a chain of certificates, the caller's own first, and its private key, both PEM.
-    pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, Error> {
-        let wrong = |what: &str| Error::Settings(format!("{what} is not there in PEM form"));
-        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(chain).collect();
-        let chain = chain.ok().filter(|chain| !chain.is_empty());
-        let chain = chain.ok_or_else(|| wrong("the caller's certificate"))?;
-        let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| wrong("the caller's key"))?;
-        Ok(Self(Arc::new((chain, key))))
-    }
-
-    pub(super) fn parts(&self) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
-        (self.0.0.clone(), self.0.1.clone_key())
-    }
-}
-
-impl fmt::Debug for Identity {
-    /// Nothing secret.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Identity").finish_non_exhaustive()
-    }
-}
-
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -94,11 +46,9 @@ impl Default for Settings {
             version: None,
             headers: HeaderMap::new(),
             query: Vec::new(),
-            identity: None,
             extensions: Vec::new(),
-            tls: Tls::Public,
+            dial: ::dial::Settings::default(),
             trusted: None,
-            connect_time: Duration::from_secs(10),
             time: Duration::from_secs(300),
             attempts: 8,
             pause: Duration::from_millis(200),

@@ -14,9 +14,8 @@ use tokio::task::JoinHandle;
 
 use super::journal::{Scope, WEBHOOKS};
 use super::run::state;
-use super::{Inner, id};
+use super::{Config, Inner, id};
 use crate::error::Error;
-use crate::limits::Limits;
 use crate::sabotage::broken;
 use crate::service::Call;
 use crate::types::{
@@ -38,17 +37,17 @@ mod post;
 mod row;
 
 pub use dead::DeadWebhook;
-pub use guard::Targets;
+pub use dial::Reach;
 pub(super) use guard::check;
 pub(super) use row::OPEN;
 use row::{State, Webhook, key};
 
 /// The webhooks of a server, and the workers that serve them.
 pub(super) struct Push {
-    targets: Targets,
+    targets: Reach,
     dialects: Vec<&'static Dialect>,
     #[cfg(feature = "http")]
-    client: post::Client,
+    client: post::WebhookClient,
     places: Semaphore,
     workers: Mutex<HashMap<String, JoinHandle<()>>>,
 }
@@ -89,18 +88,19 @@ fn secret(config: &TaskPushNotificationConfig) -> Option<Secret> {
 }
 
 impl Push {
-    pub(super) fn new(targets: Targets, dialects: Vec<&'static Dialect>, limits: &Limits) -> Self {
+    pub(super) fn new(config: &Config) -> Self {
+        let (targets, limits) = (config.push_targets, &config.limits);
         Self {
             targets,
-            dialects,
+            dialects: config.dialects.clone(),
             #[cfg(feature = "http")]
-            client: post::Client::new(targets, limits.push_time),
+            client: post::WebhookClient::new(&config.dialer, targets, limits.push_time),
             places: Semaphore::new(limits.max_deliveries),
             workers: Mutex::default(),
         }
     }
 
-    pub(super) fn targets(&self) -> Targets {
+    pub(super) fn targets(&self) -> Reach {
         self.targets
     }
 

@@ -2,13 +2,13 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use dial::jwk;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use ring::signature::{
-    ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, ED25519, EcdsaKeyPair,
-    Ed25519KeyPair, KeyPair as _, UnparsedPublicKey,
+    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _,
 };
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer};
+use rustls_pki_types::pem::PemObject as _;
+use rustls_pki_types::{PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -42,11 +42,11 @@ impl Algorithm {
         }
     }
 
-    /// How long the bytes of a public key are; a point of the curve is written uncompressed.
-    fn public_length(self) -> usize {
+    /// The algorithm of keys for it.
+    fn of_keys(self) -> jwk::Algorithm {
         match self {
-            Self::Es256 => 65,
-            Self::EdDsa => 32,
+            Self::Es256 => jwk::Algorithm::Es256,
+            Self::EdDsa => jwk::Algorithm::EdDsa,
         }
     }
 }
@@ -182,14 +182,8 @@ pub(super) struct PublicKey {
 impl PublicKey {
     /// Whether the signature is this key's, of this message.
     pub(super) fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
-        let verified = match self.algorithm {
-            Algorithm::Es256 => UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, &self.bytes)
-                .verify(message, signature),
-            Algorithm::EdDsa => {
-                UnparsedPublicKey::new(&ED25519, &self.bytes).verify(message, signature)
-            }
-        };
-        verified.is_ok()
+        let key = jwk::Key::from_point(self.algorithm.of_keys(), &self.bytes);
+        key.is_some_and(|key| key.verify(message, signature))
     }
 
     /// The public keys of a PEM file, of which there is at least one.
@@ -215,11 +209,8 @@ impl PublicKey {
     /// The keys of a JSON Web Key, or of a set of them. A set may hold keys of kinds that are not known
     /// here, or of other uses; one that is meant for this and cannot be read is an error.
     pub(super) fn from_jwk(value: &Value) -> Result<Vec<Self>, Error> {
-        let Some(keys) = value.get("keys") else {
-            return Ok(vec![Self::from_one_jwk(value).ok_or(Error::PublicKey)?]);
-        };
-        let keys = keys.as_array().ok_or(Error::PublicKey)?;
-        let known = keys.iter().filter(|key| {
+        let keys = jwk::members(value).ok_or(Error::PublicKey)?;
+        let known = keys.into_iter().filter(|key| {
             let curve = matches!(key["crv"].as_str(), Some("P-256" | "Ed25519"));
             curve && key.get("use").is_none_or(|it| it == "sig")
         });
@@ -232,26 +223,19 @@ impl PublicKey {
     }
 
     fn from_one_jwk(jwk: &Value) -> Option<Self> {
-        let field = |name: &str| URL_SAFE_NO_PAD.decode(jwk[name].as_str()?).ok();
-        let (algorithm, bytes) = match (jwk["kty"].as_str()?, jwk["crv"].as_str()?) {
-            ("EC", "P-256") => {
-                let (x, y) = (field("x")?, field("y")?);
-                (x.len() == 32).then_some(())?;
-                (Algorithm::Es256, [&[4], &*x, &*y].concat())
-            }
-            ("OKP", "Ed25519") => (Algorithm::EdDsa, field("x")?),
+        let key = jwk::Key::from_jwk(jwk)?;
+        let algorithm = match key.algorithm() {
+            jwk::Algorithm::Es256 => Algorithm::Es256,
+            jwk::Algorithm::EdDsa => Algorithm::EdDsa,
             _ => return None,
         };
-        let id = jwk["kid"].as_str().map(str::to_owned);
-        Self::checked(algorithm, bytes, id)
+        let id = key.id().map(str::to_owned);
+        Self::checked(algorithm, key.point()?.to_vec(), id)
     }
 
     fn checked(algorithm: Algorithm, bytes: Vec<u8>, id: Option<String>) -> Option<Self> {
-        let form = match algorithm {
-            Algorithm::Es256 => bytes.first() == Some(&4),
-            Algorithm::EdDsa => true,
-        };
-        (form && bytes.len() == algorithm.public_length()).then_some(Self {
+        jwk::Key::from_point(algorithm.of_keys(), &bytes)?;
+        Some(Self {
             algorithm,
             bytes,
             id,

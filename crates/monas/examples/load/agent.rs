@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use a2a::client::{Client, Settings, Tls, Version};
+use a2a::client::{Client, Settings, Trust, Version};
 use a2a::types::{
     Answer, CancelTaskRequest, Message, SendMessageConfiguration, SendMessageRequest, Task,
 };
@@ -40,7 +40,7 @@ impl Agent {
         version: Version,
     ) -> Result<Self, Error> {
         let mut settings = Settings::default();
-        settings.tls = Tls::Anyone;
+        settings.dial.trust = Trust::Unchecked;
         settings.time = Duration::from_secs(60);
         settings.pause = Duration::from_millis(50);
         let found = Client::discover(url, settings.clone()).await?;

@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use dial::Http2Pool;
 use futures_core::future::BoxFuture;
 use futures_util::StreamExt as _;
 use http::Uri;
 use http::uri::PathAndQuery;
-use hyper_rustls::HttpsConnector;
-use hyper_util::client::legacy::Client as Pool;
-use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use tonic::body::Body;
 use tonic::client::Grpc;
@@ -48,7 +46,7 @@ pub(crate) fn channel(way: &Way, dialer: &Arc<Dialer>) -> Result<Arc<dyn Channel
 }
 
 struct Client {
-    grpc: Grpc<Pool<HttpsConnector<HttpConnector>, Body>>,
+    grpc: Grpc<Http2Pool<Body>>,
     origin: Uri,
     dialer: Arc<Dialer>,
 }
@@ -114,8 +112,7 @@ fn failed(origin: &Uri, status: &Status) -> Error {
     let mut why = status.message().to_owned();
     let mut cause = std::error::Error::source(status);
     while let Some(error) = cause {
-        let connecting = error.downcast_ref::<hyper_util::client::legacy::Error>();
-        if connecting.is_some_and(hyper_util::client::legacy::Error::is_connect) {
+        if dial::is_connect_error(error) {
             return Error::unreachable(origin, error);
         }
         why = format!("{why}: {error}");

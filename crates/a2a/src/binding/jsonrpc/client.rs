@@ -6,7 +6,6 @@ use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{Request, Uri};
-use http_body_util::Full;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -51,12 +50,12 @@ impl Channel for JsonRpc {
             }
             let body = write(1, call.asked.method(), &call.body, None)?;
             let request = request
-                .body(Full::new(body))
+                .body(body)
                 .map_err(|error| Error::Settings(error.to_string()))?;
             let response = dialer.send(request).await?;
             if http_reply::is_stream(&response) {
                 let read = |event: sse::Event| {
-                    let cursor = event.cursor();
+                    let cursor = sse::cursor(&event);
                     let body = result(&Bytes::from(event.data))?;
                     Ok(Some(Piece { cursor, body }))
                 };

@@ -6,7 +6,6 @@ use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{Request, Uri};
-use http_body_util::Full;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
@@ -65,7 +64,7 @@ impl Channel for Rest {
 }
 
 impl Rest {
-    fn request(&self, call: &Outgoing) -> Result<Request<Full<Bytes>>, Error> {
+    fn request(&self, call: &Outgoing) -> Result<Request<Bytes>, Error> {
         let route = call
             .asked
             .route()
@@ -122,7 +121,7 @@ impl Rest {
             request = request.header(name, value);
         }
         request
-            .body(Full::new(body))
+            .body(body)
             .map_err(|error| Error::Settings(error.to_string()))
     }
 }
@@ -170,7 +169,7 @@ fn query(fields: &Map<String, Value>) -> String {
 
 /// An event of a stream: a reply, or the error that ends it.
 fn piece(event: sse::Event) -> Result<Option<Piece>, Error> {
-    let cursor = event.cursor();
+    let cursor = sse::cursor(&event);
     let body = Bytes::from(event.data);
     let failed = event.name == "error"
         || serde_json::from_slice::<Map<String, Value>>(&body)

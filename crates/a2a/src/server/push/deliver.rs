@@ -1,9 +1,10 @@
 //! The worker of one webhook.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use bytes::Bytes;
+use dial::{Backoff, Jitter};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use store::{Batch, Row, Value};
@@ -172,7 +173,7 @@ async fn offer(
     generation: u64,
 ) -> Result<(), Failed> {
     let limits = &server.limits;
-    let mut pause = limits.push_pause;
+    let mut backoff = Backoff::new(limits.push_pause, limits.push_pause_max, Jitter::Half);
     let mut attempt = 1;
     loop {
         let posted = {
@@ -188,15 +189,8 @@ async fn offer(
             return Err(error);
         }
         attempt += 1;
-        sleep(spread(pause)).await;
-        pause = (pause * 2).min(limits.push_pause_max);
+        sleep(backoff.next_pause()).await;
     }
-}
-
-/// Many webhooks of one host that failed together do not come back together.
-fn spread(pause: Duration) -> Duration {
-    let random = uuid::Uuid::new_v4().as_u128() as u32;
-    pause.mul_f64(0.75 + 0.5 * f64::from(random) / f64::from(u32::MAX))
 }
 
 fn headers(config: &TaskPushNotificationConfig, letter: &Letter, generation: u64) -> HeaderMap {

@@ -1,6 +1,8 @@
 //! Whom webhooks may reach.
 
-use super::guard::{Targets, check};
+use dial::Reach;
+
+use super::guard::check;
 use crate::types::{AuthenticationInfo, TaskPushNotificationConfig};
 
 fn url(url: &str) -> TaskPushNotificationConfig {
@@ -35,11 +37,8 @@ fn private_addresses_are_refused_however_they_are_written() {
         "2002:7f00:1::",
         "2001:db8::1",
     ] {
-        assert!(
-            !Targets::Public.allow(address.parse().unwrap()),
-            "{address}"
-        );
-        assert!(Targets::Any.allow(address.parse().unwrap()), "{address}");
+        assert!(!Reach::Public.allows(address.parse().unwrap()), "{address}");
+        assert!(Reach::Any.allows(address.parse().unwrap()), "{address}");
     }
     for address in [
         "93.184.216.34",
@@ -47,7 +46,7 @@ fn private_addresses_are_refused_however_they_are_written() {
         "2606:4700:4700::1111",
         "::ffff:1.1.1.1",
     ] {
-        assert!(Targets::Public.allow(address.parse().unwrap()), "{address}");
+        assert!(Reach::Public.allows(address.parse().unwrap()), "{address}");
     }
 }
 
@@ -68,21 +67,21 @@ fn what_can_be_seen_at_once_is_refused_at_once() {
         "http://example.com:99999/",
         "http://example.com:0/",
     ] {
-        assert!(check(&url(refused), Targets::Public).is_err(), "{refused}");
+        assert!(check(&url(refused), Reach::Public).is_err(), "{refused}");
     }
-    assert!(check(&url("https://example.com/hook"), Targets::Public).is_ok());
-    assert!(check(&url("http://127.0.0.1:9/hook"), Targets::Any).is_ok());
+    assert!(check(&url("https://example.com/hook"), Reach::Public).is_ok());
+    assert!(check(&url("http://127.0.0.1:9/hook"), Reach::Any).is_ok());
 }
 
 #[test]
 fn line_breaks_cannot_add_headers() {
     let mut config = url("https://example.com/hook");
     config.token = "a\r\nX-Evil: 1".to_owned();
-    assert!(check(&config, Targets::Public).is_err());
+    assert!(check(&config, Reach::Public).is_err());
     config.token.clear();
     config.authentication = Some(AuthenticationInfo {
         scheme: "Bearer".to_owned(),
         credentials: "a\nb".to_owned(),
     });
-    assert!(check(&config, Targets::Public).is_err());
+    assert!(check(&config, Reach::Public).is_err());
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use a2a::error::Error;
-use a2a::server::{Config, Targets};
+use a2a::server::{Config, Reach};
 use a2a::service::{Call, Service as _};
 use a2a::types::wire::WireMessage as _;
 use a2a::types::*;
@@ -234,7 +234,7 @@ async fn webhooks_are_created_read_listed_and_deleted() {
 #[tokio::test]
 async fn private_targets_are_refused_and_never_called() {
     let mut config = config();
-    config.push_targets = Targets::Public;
+    config.push_targets = Reach::Public;
     let bench = Bench::with(config, in_memory(), Script::new()).await;
     let asked = bench.task("ask:?").await;
     for url in [

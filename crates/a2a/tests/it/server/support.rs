@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use a2a::error::Error;
 use a2a::event::Event;
-use a2a::server::{AfterRestart, Agent, Chunk, Config, Failure, Server, TABLES, Targets, Turn};
+use a2a::server::{AfterRestart, Agent, Chunk, Config, Failure, Reach, Server, TABLES, Turn};
 use a2a::service::{Call, Service as _};
 use a2a::types::*;
 use access::Principal;
@@ -127,7 +127,7 @@ pub(crate) fn config() -> Config {
         }),
         ..AgentCard::default()
     });
-    config.push_targets = Targets::Any;
+    config.push_targets = Reach::Any;
     config
 }
 

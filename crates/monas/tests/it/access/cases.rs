@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use a2a::client::{Identity, Settings, Tls};
+use a2a::client::{Identity, Settings, Trust};
 use a2a::types::APIKeySecurityScheme;
 use access::{Callers, Hash, Place, Unauthenticated};
 use base64::Engine as _;
@@ -306,11 +306,11 @@ pub(super) fn certificates_are_known_over_every_binding() -> Case {
         certificate: write("cert.pem", &certificate),
         key: write("key.pem", &key),
     });
-    case.stranger.tls = Tls::Also(vec![servers.der()]);
+    case.stranger.dial.trust = Trust::PublicAnd(vec![servers.der()]);
     case.wrong = case.stranger.clone();
-    case.wrong.identity = Some(others.identity("worker.example"));
+    case.wrong.dial.identity = Some(others.identity("worker.example"));
     case.right = case.stranger.clone();
-    case.right.identity = Some(clients.identity("worker.example"));
+    case.right.dial.identity = Some(clients.identity("worker.example"));
     case._folder = Some(folder);
     case
 }
