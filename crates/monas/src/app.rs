@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use agent::{Agent, Hook, Options};
+use dial::Dialer;
 use model::Model;
 use skill::{DefinitionError, Manifest, Registry, Skill};
 
@@ -152,9 +153,10 @@ impl App {
         if let Some(fault) = self.faulty {
             return Err(agent::CreateError::from(fault).into());
         }
+        let dialer = config.outbound.dialer()?;
         let mut options = self.options;
         if options.model.is_none() {
-            options.model = models::model(&config.models)?;
+            options.model = models::model(&config.models, &dialer)?;
         }
         let manifest = match (&config.manifest, self.manifest) {
             (Some(path), _) => agents::manifest(path)?,
@@ -181,6 +183,7 @@ impl App {
             options: answering(&manifest),
             manifest,
             more: config.mcp_config.clone(),
+            dialer: dialer.clone(),
         }];
         let folder = config.agents.as_deref().map(agents::read).transpose()?;
         for (id, place, manifest) in folder.into_iter().flatten() {
@@ -190,6 +193,7 @@ impl App {
                 options: answering(&manifest),
                 manifest,
                 more: None,
+                dialer: dialer.clone(),
             });
         }
         Ok(plans)
@@ -222,6 +226,8 @@ pub(crate) struct Plan {
     pub(crate) manifest: Manifest,
     /// A file of another host with more servers of tools.
     more: Option<PathBuf>,
+    /// Makes the connections to its tool servers.
+    dialer: Dialer,
     pub(crate) options: Options,
 }
 
@@ -235,6 +241,7 @@ impl Plan {
             &self.manifest,
             more,
             &mut self.options,
+            &self.dialer,
             &variable,
         )
         .await?;

@@ -11,7 +11,7 @@ use clap_complete::Shell;
 use store::Durability;
 
 use crate::config::settings::{KEYS, Key};
-use crate::config::{CONFIG_VARIABLE, Config, Data, Error, Sources, TlsFiles};
+use crate::config::{CONFIG_VARIABLE, Config, Data, Error, Outbound, Sources, TlsFiles};
 use crate::log::Filter;
 use crate::serve::signing;
 use crate::sut::{self, Sut};
@@ -86,10 +86,12 @@ impl Command {
                 let asked = models::Asked::read(matches, |it| serve(it, &environment))?;
                 Ok(Self::Models(Box::new(asked)))
             }
-            Some(("capnweb", matches)) => Ok(Self::Tap(tap(matches)?)),
+            Some(("capnweb", matches)) => Ok(Self::Tap(tap(matches, &environment)?)),
             Some(("webhook", matches)) => {
-                let asked = webhook::Asked::read(matches, &environment).ok_or_else(missing)?;
-                Ok(Self::Webhook(asked))
+                let (_, given) = matches.subcommand().ok_or_else(missing)?;
+                let outbound = outbound(given, &environment)?;
+                let asked = webhook::Asked::read(matches, outbound, &environment);
+                Ok(Self::Webhook(asked.ok_or_else(missing)?))
             }
             Some(("memory", matches)) => {
                 let (name, matches) = matches.subcommand().ok_or_else(missing)?;
@@ -113,8 +115,9 @@ impl Command {
                 Ok(Self::Completion(shell.unwrap_or(Shell::Bash)))
             }
             Some((name, matches))
-                if let Some(asked) = client::read(name, matches, &environment)? =>
+                if let Some(mut asked) = client::read(name, matches, &environment)? =>
             {
+                asked.options.outbound = outbound(matches, &environment)?;
                 Ok(Self::Ask(Box::new(asked)))
             }
             Some(("card", matches)) => {
@@ -332,10 +335,14 @@ fn tap_arguments() -> Vec<Arg> {
             .value_parser(value_parser!(SocketAddr))
             .default_value("127.0.0.1:0")
             .help("Where clients connect to; with port 0 the system chooses one"),
+        ca_cert(),
     ]
 }
 
-fn tap(matches: &ArgMatches) -> Result<tap::Options, clap::Error> {
+fn tap(
+    matches: &ArgMatches,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<tap::Options, Refused> {
     let (_, matches) = matches.subcommand().ok_or_else(missing)?;
     let upstream: Option<&Upstream> = matches.get_one("url");
     let listen: Option<&SocketAddr> = matches.get_one("listen");
@@ -343,9 +350,28 @@ fn tap(matches: &ArgMatches) -> Result<tap::Options, clap::Error> {
         (Some(upstream), Some(listen)) => Ok(tap::Options {
             upstream: upstream.clone(),
             listen: *listen,
+            outbound: outbound(matches, environment)?,
         }),
-        _ => Err(missing()),
+        _ => Err(missing().into()),
     }
+}
+
+/// How a command that is not about a server makes connections.
+fn outbound(
+    matches: &ArgMatches,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<Outbound, Error> {
+    Config::read_outbound(&Given {
+        matches,
+        environment,
+    })
+}
+
+/// The flag of the setting `ca_cert`, for commands that do not take all settings.
+fn ca_cert() -> Arg {
+    Arg::new("ca-cert").long("ca-cert").value_name("FILE").help(
+        "Certificate authorities to trust besides the public ones, a PEM file [MONAS_CA_CERT]",
+    )
 }
 
 fn serve(
@@ -427,7 +453,8 @@ impl Given<'_> {
 
 impl Sources for Given<'_> {
     fn flag(&self, name: &str) -> Option<String> {
-        let values: Vec<_> = self.matches.get_many::<String>(name)?.cloned().collect();
+        let values = self.matches.try_get_many::<String>(name).ok()??;
+        let values: Vec<_> = values.cloned().collect();
         Some(values.join(","))
     }
 
@@ -436,7 +463,8 @@ impl Sources for Given<'_> {
     }
 
     fn file(&self) -> Option<PathBuf> {
-        let flag = self.matches.get_one::<PathBuf>("config").cloned();
+        let flag = self.matches.try_get_one::<PathBuf>("config");
+        let flag = flag.ok().flatten().cloned();
         flag.or_else(|| self.variable(CONFIG_VARIABLE).map(PathBuf::from))
             .or_else(|| {
                 let usual = self

@@ -9,6 +9,7 @@
 //! - `settings`: the list of settings
 //! - `access`: the schemes by which callers prove who they are, which are a table of the file
 //! - `models`: which models are asked
+//! - `outbound`: how connections to other machines are made
 //! - `value`: the kinds of values they have
 //! - `file`, `nearest`: `monas.toml`, and what to say about unknown names
 
@@ -27,6 +28,7 @@ pub mod access;
 mod file;
 pub mod models;
 mod nearest;
+mod outbound;
 pub(crate) mod settings;
 mod value;
 
@@ -37,6 +39,7 @@ mod tests;
 pub use access::Access;
 use access::Scheme;
 use models::Models;
+pub use outbound::Outbound;
 use settings::{KEYS, Settings};
 use value::{Kind as _, Raw, Size};
 
@@ -82,6 +85,8 @@ pub struct Config {
     pub signing_key: Option<PathBuf>,
     /// Which models are asked.
     pub models: Models,
+    /// How connections to other machines are made.
+    pub outbound: Outbound,
     /// How much is allowed.
     pub limits: Limits,
     /// Whether webhooks may be at loopback and private addresses.
@@ -226,6 +231,7 @@ impl Config {
             mcp_config: None,
             signing_key: None,
             models: Models::default(),
+            outbound: Outbound::default(),
             limits: Limits {
                 max_connections: 10_000,
                 max_body: 16 << 20,
@@ -256,6 +262,25 @@ impl Config {
         Self::decide(settings, schemes, sources)
     }
 
+    /// The part about outbound connections alone, for commands that are not about a server.
+    pub(crate) fn read_outbound(sources: &dyn Sources) -> Result<Outbound, Error> {
+        let file = match sources.file() {
+            Some(path) => file::read(&path)?.0,
+            None => Settings::default(),
+        };
+        let mine = |key: &settings::Key| matches!(key.name, "ca_cert" | "connect_timeout");
+        let flags = texts(|key| {
+            let (flag, _) = key.flag.filter(|_| mine(key))?;
+            Some((format!("--{flag}"), sources.flag(flag)?))
+        })?;
+        let variables = texts(|key| {
+            let variable = key.variable();
+            let value = sources.variable(&variable).filter(|_| mine(key))?;
+            Some((variable, value))
+        })?;
+        Outbound::decide(&flags.over(variables).over(file), sources)
+    }
+
     /// The second stage: what makes sense together.
     fn decide(
         settings: Settings,
@@ -263,6 +288,7 @@ impl Config {
         sources: &dyn Sources,
     ) -> Result<Self, Error> {
         let models = Models::decide(&settings, sources)?;
+        let outbound = Outbound::decide(&settings, sources)?;
         let data = settings.data.or_else(|| sources.data_folder());
         let data = data.ok_or(Error::NoDataFolder)?;
         let standard = Self::new(Data::Folder(data));
@@ -332,6 +358,7 @@ impl Config {
             mcp_config: settings.mcp_config,
             signing_key: settings.signing_key,
             models,
+            outbound,
             limits: Limits {
                 max_connections: settings
                     .max_connections
@@ -423,6 +450,17 @@ pub enum Error {
         /// What is wrong there.
         problem: String,
     },
+    /// The file of certificate authorities holds none.
+    #[error("use {}: {problem}", path.display())]
+    CaCert {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A proxy or a certificate cannot be used.
+    #[error(transparent)]
+    Outbound(#[from] dial::Error),
     /// A flag or a variable has a value of the wrong kind.
     #[error("use {place}={value:?}: expected {expected}")]
     Text {

@@ -145,6 +145,7 @@ impl Backend {
                     Some(address) => Ok(Self::RunningServer(Server {
                         address,
                         bearer: bearer.clone(),
+                        outbound: config.outbound.clone(),
                     })),
                     None => Err(store::Error::InUse { folder, by }.into()),
                 }

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use axum::http::Uri;
 use clap::{Arg, ArgMatches};
+use dial::Dialer;
 use model::Request;
 
 use crate::config::models::Embedder;
@@ -55,6 +56,9 @@ pub enum Failure {
     /// Fetching them failed.
     #[error(transparent)]
     Pull(#[from] pull::Error),
+    /// The settings for outbound connections cannot be used.
+    #[error(transparent)]
+    Outbound(#[from] crate::config::Error),
 }
 
 /// The command line of it. `settings` adds the flags of all settings.
@@ -129,6 +133,7 @@ impl Asked {
     }
 
     async fn list(&self, data: Option<&Path>, say: impl Fn(&str) -> bool) -> Result<(), Failure> {
+        let dialer = self.config.outbound.dialer()?;
         let (mut asked, mut silent) = (0, 0);
         let mut tell = |what: &str, tested: Option<Result<String, String>>, without: &str| {
             let line = match tested {
@@ -142,13 +147,13 @@ impl Asked {
             asked += 1;
             say(&format!("{what:<9} {line}"));
         };
-        let model = self.try_model().await;
+        let model = self.try_model(&dialer).await;
         tell(
             "model",
             model,
             "none: direct requests are understood by rules",
         );
-        let embedder = self.try_embedder(data).await;
+        let embedder = self.try_embedder(&dialer, data).await;
         tell("embedder", embedder, "none: memory is searched by words");
         for weights in ALL {
             let here = match data {
@@ -165,13 +170,13 @@ impl Asked {
     }
 
     /// What comes of asking the model, if there is one.
-    async fn try_model(&self) -> Option<Result<String, String>> {
+    async fn try_model(&self, dialer: &Dialer) -> Option<Result<String, String>> {
         let endpoint = self.config.models.model.as_ref()?;
         let place = endpoint.url.as_deref().unwrap_or(endpoint.kind.url());
         let about = format!("{}:{} at {place}", endpoint.kind.name(), endpoint.model);
         let begun = Instant::now();
         let asked = async {
-            let model = model(&self.config.models)?;
+            let model = model(&self.config.models, dialer)?;
             match model {
                 Some(model) => model
                     .ask(Request::new("Say OK.").max_tokens(64))
@@ -195,7 +200,11 @@ impl Asked {
     }
 
     /// What comes of asking the embedder, if there is one.
-    async fn try_embedder(&self, data: Option<&Path>) -> Option<Result<String, String>> {
+    async fn try_embedder(
+        &self,
+        dialer: &Dialer,
+        data: Option<&Path>,
+    ) -> Option<Result<String, String>> {
         let begun = Instant::now();
         let about = match &self.config.models.embedder {
             Some(Embedder::None) => return None,
@@ -206,7 +215,7 @@ impl Asked {
             }
             None => "the local one".to_owned(),
         };
-        let embedder = match embedder(&self.config.models, data) {
+        let embedder = match embedder(&self.config.models, dialer, data) {
             Ok(embedder) => embedder?,
             Err(error) => return Some(Err(format!("{about}: {error}"))),
         };
@@ -242,7 +251,8 @@ impl Asked {
         };
         let published = || source(weights.url.to_owned());
         let from = from.cloned().unwrap_or_else(published);
-        pull(weights, &from, data, &mut Bar::default()).await?;
+        let client = self.config.outbound.dialer()?.http();
+        pull(weights, &from, data, &client, &mut Bar::default()).await?;
         say(&format!("{name} is in {}", weights.folder(data).display()));
         if !cfg!(feature = "local") {
             say("this program cannot use it: build one with --features local");

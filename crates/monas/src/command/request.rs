@@ -2,19 +2,14 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use axum::body::Bytes;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{Method, Request, Uri};
-use http_body_util::{BodyExt as _, Limited};
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
-use rustls::pki_types::ServerName;
+use dial::Redirects;
 use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 
 use crate::command::client::Secret;
-use crate::command::tap::tls;
+use crate::config::Outbound;
 
 /// How long an answer may take.
 const TIME: Duration = Duration::from_secs(30);
@@ -48,6 +43,7 @@ pub(crate) struct Server {
     pub(crate) address: Uri,
     /// The token that says who asks.
     pub(crate) bearer: Option<Secret>,
+    pub(crate) outbound: Outbound,
 }
 
 /// Asks a server, and gives its answer.
@@ -97,43 +93,23 @@ async fn transfer(
     path: &str,
     body: String,
 ) -> Result<(axum::http::StatusCode, Bytes), Problem> {
-    let Server { address, bearer } = server;
-    let secure = address.scheme_str() == Some("https");
-    let authority = address.authority().ok_or("the address names no host")?;
-    let host = authority.host().trim_matches(['[', ']']);
-    let port = address.port_u16().unwrap_or(if secure { 443 } else { 80 });
+    let Server {
+        address,
+        bearer,
+        outbound,
+    } = server;
+    let mut parts = address.clone().into_parts();
+    parts.path_and_query = Some(path.parse()?);
     let mut request = Request::builder()
         .method(method)
-        .uri(path)
-        .header(HOST, authority.as_str())
+        .uri(Uri::from_parts(parts)?)
         .header(CONTENT_TYPE, "application/json");
     if let Some(token) = bearer {
         request = request.header(AUTHORIZATION, format!("Bearer {}", token.reveal()));
     }
-    let request = request.body(Body::from(body))?;
-    let stream = TcpStream::connect((host, port)).await?;
-    if secure {
-        let name = ServerName::try_from(host.to_owned())?;
-        send(tls().connect(name, stream).await?, request).await
-    } else {
-        send(stream, request).await
-    }
-}
-
-async fn send(
-    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    request: Request<Body>,
-) -> Result<(axum::http::StatusCode, Bytes), Problem> {
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let asking = async {
-        let response = sender.send_request(request).await?;
-        let status = response.status();
-        let body = Limited::new(response.into_body(), SIZE).collect().await?;
-        Ok((status, body.to_bytes()))
-    };
-    tokio::pin!(asking);
-    tokio::select! {
-        asked = &mut asking => asked,
-        _ = connection => asking.await,
-    }
+    let request = request.body(Bytes::from(body))?;
+    let client = outbound.dialer()?.http();
+    let response = client.send(request, Redirects::None).await?;
+    let status = response.status();
+    Ok((status, response.into_body().read(SIZE).await?))
 }

@@ -8,16 +8,17 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use dial::Dialer;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
+use crate::config::Outbound;
 use crate::listen::{Beyond, Error};
 
 mod session;
 mod upstream;
 
 pub(crate) use upstream::Upstream;
-pub(crate) use upstream::tls;
 
 /// What to tap, and where clients come to be tapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub(crate) struct Options {
     pub(crate) upstream: Upstream,
     /// Where to listen.
     pub(crate) listen: SocketAddr,
+    /// How the server is reached.
+    pub(crate) outbound: Outbound,
 }
 
 /// A tap that listens.
@@ -34,14 +37,15 @@ pub(crate) struct Tap {
     listener: TcpListener,
     address: SocketAddr,
     upstream: Upstream,
+    dialer: Dialer,
 }
 
 impl Tap {
     /// Listens, on a loopback address only: whoever reaches the tap reaches the server behind it.
-    pub(crate) async fn bind(options: &Options) -> Result<Self, Error> {
+    pub(crate) async fn bind(options: &Options) -> Result<Self, crate::error::Error> {
         let address = options.listen;
         if !address.ip().is_loopback() {
-            return Err(Error::NotLoopback(address, Beyond::Never));
+            return Err(Error::NotLoopback(address, Beyond::Never).into());
         }
         let bind = |source| Error::Bind { address, source };
         let listener = TcpListener::bind(address).await.map_err(bind)?;
@@ -49,6 +53,7 @@ impl Tap {
             address: listener.local_addr().map_err(bind)?,
             listener,
             upstream: options.upstream.clone(),
+            dialer: options.outbound.dialer()?,
         })
     }
 
@@ -63,7 +68,7 @@ impl Tap {
         say: impl Fn(&str) + Send + Sync + 'static,
         stop: impl Future<Output = ()>,
     ) {
-        let (say, upstream) = (Arc::new(say), Arc::new(self.upstream));
+        let (say, upstream) = (Arc::new(say), Arc::new((self.upstream, self.dialer)));
         // Dropped with this future, and all sessions with it.
         let mut sessions = JoinSet::new();
         let mut last = 0_u64;

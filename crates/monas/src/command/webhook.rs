@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::request::{Failure, Server, ask};
 use crate::command::client::Secret;
+use crate::config::Outbound;
 use crate::serve::operator::{DEAD, REPLAY};
 
 /// What is asked of a running server.
@@ -44,7 +45,12 @@ pub(crate) fn definition() -> clap::Command {
         .value_name("TOKEN")
         .help("Who asks, by a bearer token with the scope operator [A2ACLI_BEARER]");
     let both = |command: clap::Command| {
-        let arguments = [server.clone(), output.clone(), bearer.clone()];
+        let arguments = [
+            server.clone(),
+            output.clone(),
+            bearer.clone(),
+            super::ca_cert(),
+        ];
         command.args(arguments)
     };
     clap::Command::new("webhook")
@@ -88,6 +94,7 @@ impl Asked {
     /// What the matches of [`definition`] say; none if they are not of it.
     pub(crate) fn read(
         matches: &ArgMatches,
+        outbound: Outbound,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Option<Self> {
         let (name, matches) = matches.subcommand()?;
@@ -106,6 +113,7 @@ impl Asked {
                     .cloned()
                     .or_else(|| environment("A2ACLI_BEARER"))
                     .map(Secret::new),
+                outbound,
             },
             what,
             json: matches

@@ -111,6 +111,12 @@ settings! {
     /// The key of the certificate, a PEM file.
     tls_key: PathBuf = "tls.key", ("tls-key" "FILE"), "no TLS";
 
+    /// Certificate authorities to trust besides the public ones, a PEM file: for models, webhooks, tool servers,
+    /// weights and commands alike.
+    ca_cert: PathBuf = "ca_cert", ("ca-cert" "FILE"), "the public ones alone";
+    /// How long an outbound connection may take until it is ready.
+    connect_timeout: Duration = "connect_timeout", -, "10s";
+
     /// What an acknowledgement promises. `full`: it survives a power failure. `normal`: it survives the
     /// end of the process, however that comes about.
     durability: Durability = "store.durability", ("durability" "full|normal"), "full";

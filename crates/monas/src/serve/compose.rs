@@ -299,7 +299,7 @@ impl Base {
             more,
             serve_mcp,
         } = around;
-        limit(config, &mut served);
+        limit(config, &mut served)?;
         let cards = [Some(&mut served.card), served.extended_card.as_mut()];
         for card in cards.into_iter().flatten() {
             self.sign(card)?;

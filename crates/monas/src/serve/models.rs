@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use dial::Dialer;
 use model::layer::{Budget, Budgeted, Retry, Timed};
 use model::provider::{Embedder as Remote, Provider};
 use model::{Embed, Model};
@@ -12,11 +13,14 @@ use crate::config::models::{Embedder, Models};
 pub(crate) mod weights;
 
 /// The language model, with its limits laid around it. Nobody is asked yet.
-pub(crate) fn model(models: &Models) -> Result<Option<Arc<dyn Model>>, model::Error> {
+pub(crate) fn model(
+    models: &Models,
+    dialer: &Dialer,
+) -> Result<Option<Arc<dyn Model>>, model::Error> {
     let Some(endpoint) = &models.model else {
         return Ok(None);
     };
-    let provider: Arc<dyn Model> = Arc::new(Provider::new(endpoint.clone(), client())?);
+    let provider: Arc<dyn Model> = Arc::new(Provider::new(endpoint.clone(), dialer.http())?);
     let timed: Arc<dyn Model> = Arc::new(Timed::new(provider, models.times));
     let budget = Arc::new(Budget::new(models.allowance));
     let paid: Arc<dyn Model> = Arc::new(Budgeted::new(timed, models.price, budget));
@@ -27,6 +31,7 @@ pub(crate) fn model(models: &Models) -> Result<Option<Arc<dyn Model>>, model::Er
 /// folder of data.
 pub(crate) fn embedder(
     models: &Models,
+    dialer: &Dialer,
     data: Option<&Path>,
 ) -> Result<Option<Arc<dyn Embed>>, model::Error> {
     let endpoint = match &models.embedder {
@@ -35,12 +40,7 @@ pub(crate) fn embedder(
         Some(Embedder::Provider(endpoint)) => endpoint,
         None => return weights::open_usual(data),
     };
-    let remote: Arc<dyn Embed> = Arc::new(Remote::new(endpoint.clone(), client())?);
+    let remote: Arc<dyn Embed> = Arc::new(Remote::new(endpoint.clone(), dialer.http())?);
     let timed: Arc<dyn Embed> = Arc::new(Timed::new(remote, models.times));
     Ok(Some(Arc::new(Retry::new(timed, models.patience))))
-}
-
-/// The client for providers.
-fn client() -> dial::HttpClient {
-    dial::Dialer::default().http()
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use agent::Options;
+use dial::Dialer;
 use mcp::{ToolLimits, ToolServers, Tools};
 use skill::{Manifest, ToolServer};
 
@@ -22,13 +23,14 @@ pub(crate) async fn add(
     manifest: &Manifest,
     more: Option<&Path>,
     options: &mut Options,
+    dialer: &Dialer,
     variable: &(dyn Fn(&str) -> Option<String> + Sync),
 ) -> Result<(), Error> {
     let servers = servers(place, manifest, more, variable)?;
     let needed = NEEDED
         .iter()
         .filter_map(|name| Some(((*name).to_owned(), variable(name)?)));
-    let servers = ToolServers::new(&servers, &needed.collect(), &ToolLimits::default());
+    let servers = ToolServers::new(&servers, &needed.collect(), &ToolLimits::default(), dialer);
     if servers.is_empty() {
         return Ok(());
     }

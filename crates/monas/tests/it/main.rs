@@ -18,6 +18,7 @@ mod mcp;
 mod memory;
 mod models;
 mod operator;
+mod outbound;
 mod program;
 mod server;
 mod support;

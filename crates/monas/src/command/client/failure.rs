@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use a2a::client::Error;
 use serde_json::{Value, json};
 
+use crate::config;
 use crate::signals::Signal;
 
 /// Why a command did not do what was asked.
@@ -26,6 +27,17 @@ pub(in crate::command) enum Failure {
     /// The user had enough.
     #[error("interrupted")]
     Signal(Signal),
+}
+
+impl From<config::Error> for Failure {
+    /// What is wrong with the settings for outbound connections.
+    fn from(error: config::Error) -> Self {
+        match error {
+            config::Error::Read { path, source } => Self::file(&path, &source),
+            config::Error::CaCert { path, problem } => Self::file(&path, &problem),
+            error => Self::Usage(error.to_string()),
+        }
+    }
 }
 
 impl Failure {

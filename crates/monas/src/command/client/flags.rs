@@ -4,12 +4,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use a2a::client::{Client, Identity, Settings, Tls, Version};
+use a2a::client::{Client, Identity, Settings, Trust, Version};
 use a2a::signature::TrustedKeys;
 use a2a::types::{APIKeySecurityScheme, Scheme};
 use clap::ArgMatches;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
 
 mod list;
 
@@ -17,7 +15,7 @@ pub(in crate::command) use list::arguments;
 use list::{FLAGS, Flag, PLAIN};
 
 use super::failure::Failure;
-use crate::config::duration;
+use crate::config::{Outbound, duration};
 
 /// How answers are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,6 +70,8 @@ pub(crate) struct Options {
     parameters: Vec<(String, Secret)>,
     extensions: Vec<String>,
     trusted: Vec<PathBuf>,
+    /// Authorities and proxies of the settings; flags of the command line replace them.
+    pub(in crate::command) outbound: Outbound,
     authorities: Option<PathBuf>,
     identity: Option<(PathBuf, PathBuf)>,
     insecure: bool,
@@ -202,6 +202,7 @@ impl Options {
                 .into_iter()
                 .map(Into::into)
                 .collect(),
+            outbound: Outbound::default(),
             authorities: one("ca-cert").map(Into::into),
             identity,
             insecure: switch("insecure")?,
@@ -241,6 +242,11 @@ impl Options {
 
     fn settings(&self) -> Result<Settings, Failure> {
         let mut settings = Settings::default();
+        let mut outbound = self.outbound.clone();
+        if self.authorities.is_some() {
+            outbound.ca_cert.clone_from(&self.authorities);
+        }
+        settings.dial = outbound.settings()?;
         settings.bindings.clone_from(&self.transports);
         settings.version = self.version.as_deref().and_then(Version::named);
         settings.extensions.clone_from(&self.extensions);
@@ -252,8 +258,9 @@ impl Options {
             settings = settings.basic(user, password)?;
         }
         if let Some((certificate, key)) = &self.identity {
-            let identity = Identity::from_pem(&read(certificate)?, &read(key)?)?;
-            settings.identity = Some(identity);
+            let identity = Identity::from_pem(&read(certificate)?, &read(key)?);
+            let identity = identity.map_err(|error| Failure::file(certificate, &error))?;
+            settings.dial.identity = Some(identity);
         }
         for (name, Secret(value)) in &self.parameters {
             settings = settings.header(name, value)?;
@@ -267,14 +274,8 @@ impl Options {
             }
             settings.trusted = Some(trusted);
         }
-        if let Some(path) = &self.authorities {
-            let pem = read(path)?;
-            let read = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
-            let authorities = read.map_err(|error| Failure::file(path, &error))?;
-            settings.tls = Tls::Also(authorities);
-        }
         if self.insecure {
-            settings.tls = Tls::Anyone;
+            settings.dial.trust = Trust::Unchecked;
         }
         Ok(settings)
     }

@@ -91,6 +91,7 @@ pub(super) async fn pull(
     weights: &Weights,
     source: &Source,
     data: &Path,
+    client: &HttpClient,
     progress: &mut dyn Progress,
 ) -> Result<(), Error> {
     let folder = weights.folder(data);
@@ -98,7 +99,6 @@ pub(super) async fn pull(
         path: folder.clone(),
         source,
     })?;
-    let client = dial::Dialer::default().http();
     for file in weights.files {
         let whole = folder.join(file.name);
         if whole.is_file() {
@@ -107,7 +107,7 @@ pub(super) async fn pull(
         }
         let mut part = Part::open(file, &folder)?;
         match source {
-            Source::Url(base) => fetch(&client, base, &mut part, progress).await?,
+            Source::Url(base) => fetch(client, base, &mut part, progress).await?,
             Source::Path(path) => copy(path, &mut part, progress)?,
         }
         part.keep(&whole)?;

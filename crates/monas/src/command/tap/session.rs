@@ -15,6 +15,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::upstream::Upstream;
+use dial::Dialer;
 
 /// The longest frame that is passed on. The sides have limits of their own; this is ours.
 const LONGEST: usize = 256 << 20;
@@ -71,7 +72,7 @@ impl<S: Fn(&str)> Log<S> {
 /// Taps one client until either side is gone.
 pub(super) async fn run<S: Fn(&str) + Send + Sync>(
     stream: TcpStream,
-    upstream: Arc<Upstream>,
+    server: Arc<(Upstream, Dialer)>,
     log: Log<S>,
 ) {
     let mut headers = HeaderMap::new();
@@ -91,7 +92,8 @@ pub(super) async fn run<S: Fn(&str) + Send + Sync>(
         Ok(Err(error)) => return log.note(&format!("not a WebSocket: {error}")),
         Err(_) => return log.note("not a WebSocket: it said nothing"),
     };
-    let server = match upstream.connect(&headers).await {
+    let (upstream, dialer) = &*server;
+    let server = match upstream.connect(dialer, &headers).await {
         Ok(server) => server,
         Err(reason) => {
             log.note(&format!("could not connect to {upstream}: {reason}"));

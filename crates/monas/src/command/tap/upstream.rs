@@ -2,15 +2,11 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::header::{AUTHORIZATION, COOKIE, ORIGIN};
 use axum::http::{HeaderMap, Uri};
-use rustls::pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
+use dial::{Dialer, Socket};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
@@ -23,9 +19,6 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Upstream {
     uri: Uri,
-    host: String,
-    port: u16,
-    secure: bool,
 }
 
 /// It is no address of a WebSocket.
@@ -38,23 +31,12 @@ impl FromStr for Upstream {
 
     fn from_str(text: &str) -> Result<Self, NotAnAddress> {
         let uri: Uri = text.parse().map_err(|_| NotAnAddress)?;
-        let secure = match uri.scheme_str() {
-            Some("ws") => false,
-            Some("wss") => true,
-            _ => return Err(NotAnAddress),
-        };
-        let host = uri.host().filter(|host| !host.is_empty());
-        let host = host
-            .ok_or(NotAnAddress)?
-            .trim_matches(['[', ']'])
-            .to_owned();
-        let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
-        Ok(Self {
-            uri,
-            host,
-            port,
-            secure,
-        })
+        let known = matches!(uri.scheme_str(), Some("ws" | "wss"));
+        let has_host = uri.host().is_some_and(|host| !host.is_empty());
+        match known && has_host {
+            true => Ok(Self { uri }),
+            false => Err(NotAnAddress),
+        }
     }
 }
 
@@ -70,24 +52,24 @@ impl fmt::Debug for Upstream {
     }
 }
 
-/// A connection, with TLS or without.
-pub(super) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
-
 impl Upstream {
     /// Opens a WebSocket on behalf of a client, with what identifies that client; gives why it could not.
     pub(super) async fn connect(
         &self,
+        dialer: &Dialer,
         client: &HeaderMap,
-    ) -> Result<WebSocketStream<Box<dyn Wire>>, String> {
-        match tokio::time::timeout(CONNECT_LIMIT, self.open(client)).await {
+    ) -> Result<WebSocketStream<Box<dyn Socket>>, String> {
+        match tokio::time::timeout(CONNECT_LIMIT, self.open(dialer, client)).await {
             Ok(opened) => opened,
             Err(_) => Err(format!("nothing after {CONNECT_LIMIT:?}")),
         }
     }
 
-    async fn open(&self, client: &HeaderMap) -> Result<WebSocketStream<Box<dyn Wire>>, String> {
+    async fn open(
+        &self,
+        dialer: &Dialer,
+        client: &HeaderMap,
+    ) -> Result<WebSocketStream<Box<dyn Socket>>, String> {
         let mut request = self
             .uri
             .clone()
@@ -99,37 +81,11 @@ impl Upstream {
                 request.headers_mut().insert(name, value.clone());
             }
         }
-        let stream = TcpStream::connect((self.host.as_str(), self.port))
-            .await
-            .map_err(|error| error.to_string())?;
-        stream
-            .set_nodelay(true)
-            .map_err(|error| error.to_string())?;
-        let stream: Box<dyn Wire> = if self.secure {
-            let name =
-                ServerName::try_from(self.host.clone()).map_err(|error| error.to_string())?;
-            let stream = tls().connect(name, stream).await;
-            Box::new(stream.map_err(|error| error.to_string())?)
-        } else {
-            Box::new(stream)
-        };
+        let stream = dialer.open(&self.uri).await;
+        let stream = stream.map_err(|error| error.to_string())?;
         let opened =
             tokio_tungstenite::client_async_with_config(request, stream, Some(config())).await;
         let (socket, _response) = opened.map_err(|error| error.to_string())?;
         Ok(socket)
     }
-}
-
-/// Trusts those whom browsers trust.
-pub(crate) fn tls() -> TlsConnector {
-    let roots = rustls::RootCertStore {
-        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-    };
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("ring has what the default versions need")
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Arc::new(config).into()
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use a2a::binding::{self, Address, Offers};
-use a2a::client::{Client, Settings, Tls};
+use a2a::client::{Client, Settings, Trust};
 use a2a::service::{Call, Service as _};
 use a2a::types::wire::WireMessage as _;
 use a2a::types::{
@@ -317,7 +317,7 @@ impl Neighbours {
         let mut settings = settings.map_err(failed)?;
         if address.encrypted {
             // It is this process that answers there, whatever its certificate is for.
-            settings.tls = Tls::Anyone;
+            settings.dial.trust = Trust::Unchecked;
         }
         let card = serde_json::from_slice(&card.to_json()).map_err(|error| error.to_string())?;
         Client::of_card(card, settings).map_err(failed)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ::memory::Memory;
 use ::tools::Project;
 use a2a::binding::Offers;
-use a2a::server::{TABLES, Targets};
+use a2a::server::{Reach, TABLES};
 use model::Model;
 use skill::Registry;
 use store::{Store, Table};
@@ -41,7 +41,7 @@ pub(crate) fn memory(
         Data::Folder(folder) => Some(folder.as_path()),
         Data::Memory => None,
     };
-    let embedder = models::embedder(&config.models, folder)?;
+    let embedder = models::embedder(&config.models, &config.outbound.dialer()?, folder)?;
     if let Some(embedder) = &embedder {
         tracing::info!(embedder = embedder.name(), "memory compares meanings");
     }
@@ -63,9 +63,10 @@ pub(super) fn offers(bindings: &Bindings) -> Offers {
 }
 
 /// What the configuration says about tasks.
-pub(super) fn limit(config: &Config, served: &mut a2a::server::Config) {
+pub(super) fn limit(config: &Config, served: &mut a2a::server::Config) -> Result<(), Error> {
+    served.dialer = config.outbound.dialer()?;
     if config.push_private {
-        served.push_targets = Targets::Any;
+        served.push_targets = Reach::Any;
     }
     let limits = &mut served.limits;
     limits.max_body = config.limits.max_body;
@@ -77,6 +78,7 @@ pub(super) fn limit(config: &Config, served: &mut a2a::server::Config) {
     limits.retention.max_age = config.store.keep_for;
     limits.retention.max_count = config.store.keep_count;
     limits.retention.compact_after = config.store.compact_after;
+    Ok(())
 }
 
 /// What agents can do with the files of the workspace.

@@ -29,7 +29,7 @@ pub async fn serve_stdio(
     agents.claim()?;
     let agent = agents.first();
     let mut served = a2a::server::Config::new(agent.card());
-    limit(config, &mut served);
+    limit(config, &mut served)?;
     let tasks = a2a::Server::start(served, Arc::new(agent.clone()), store).await?;
     if let Some((_, host)) = &life {
         host.serve(&tasks);

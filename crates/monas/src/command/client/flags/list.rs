@@ -115,7 +115,7 @@ pub(super) const FLAGS: &[Flag] = &[
     Flag {
         name: "ca-cert",
         value: "FILE",
-        help: "Certificate authorities to believe besides the public ones, PEM",
+        help: "Certificate authorities to trust besides the public ones, PEM [also MONAS_CA_CERT]",
         ..PLAIN
     },
     Flag {
