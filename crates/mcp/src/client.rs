@@ -48,7 +48,7 @@ use peer::Peer;
 ///    fails with `tool-server` instead.
 /// 4. After a connection failed, calls fail with the same error for [`ToolLimits::pause`], so that a broken server is
 ///    not started for every call.
-/// 5. [`close`](Outside::close) ends all connections; programs get [`ToolLimits::grace`] to exit and are then killed.
+/// 5. [`close`](Self::close) ends all connections; programs get [`ToolLimits::grace`] to exit and are then killed.
 ///    Calls after that fail. A value that is dropped without it kills its programs at once.
 ///
 /// Connections are not made at the first call, because the skills must be known when the agent is made: they are part of
