@@ -13,7 +13,7 @@ const NPM_FOLDERS: [&str; 5] = [
     "conformance/capnweb",
     "conformance/mcp",
     "conformance/a2a/js",
-    "conformance/a2a/old/js",
+    "conformance/a2a/v0_3/js",
     "clients/typescript",
 ];
 

@@ -193,7 +193,7 @@ impl World {
         let read: Value = serde_json::from_str(&frame).unwrap_or_default();
         let method = read["method"].as_str().unwrap_or_default();
         let many = operation::named(method).is_some_and(|it| it.replies == Replies::Many)
-            || a2a::old::named(method).is_some_and(|it| it.replies == Replies::Many);
+            || a2a::v0_3::named(method).is_some_and(|it| it.replies == Replies::Many);
         // What cancels a stream is not answered, unless it is damaged.
         let may_be_silent = frame.contains("cancelStream");
         let mut open = !may_be_silent;

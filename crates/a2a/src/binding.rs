@@ -35,12 +35,12 @@ use crate::client::{self, Way};
 use crate::error::Error;
 #[cfg(feature = "http")]
 use crate::limits::Limits;
-use crate::old::{self, Dialect};
 #[cfg(feature = "http")]
 use crate::sabotage::{self, broken};
 #[cfg(feature = "http")]
 use crate::service::{Call, Service};
 use crate::types::{AgentCard, AgentExtension, AgentInterface};
+use crate::v0_3::{self, Dialect};
 
 pub(crate) mod asked;
 pub mod capnweb;
@@ -64,7 +64,7 @@ pub use http_call::{challenge, read as read_body, refused, turn_away};
 /// Service parameters that a call carries itself: what HTTP has in its headers.
 pub(crate) type Parameters = BTreeMap<String, String>;
 
-/// The version of the protocol that these bindings speak, with [`old::VERSION`] beside it.
+/// The version of the protocol that these bindings speak, with [`v0_3::VERSION`] beside it.
 pub const VERSION: &str = "1.0";
 
 /// Where a host publishes the card of its agent; the second path is the older one.
@@ -345,7 +345,7 @@ pub fn declare(card: &mut AgentCard, offers: &Offers, address: &Address) {
     let addressed = |it: &&Binding| address.tenant.is_none() || it.scheme != Scheme::None;
     let old = offered()
         .filter(addressed)
-        .filter_map(|binding| Some(interface(binding, old::VERSION, binding.old?)));
+        .filter_map(|binding| Some(interface(binding, v0_3::VERSION, binding.old?)));
     card.supported_interfaces = new.chain(old).collect();
     let deprecated: Vec<&str> = offers
         .with(Offer::Deprecated)

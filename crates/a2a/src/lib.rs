@@ -11,7 +11,7 @@
 //! - [`server`]: the task server: an agent behind those methods, on a journal
 //! - [`client`]: the other end of the wires
 //! - [`types`]: the protocol's data, one declaration for JSON and protobuf
-//! - [`old`]: version 0.3, translated at the edge
+//! - [`v0_3`]: version 0.3, translated at the edge
 //! - [`signature`], [`webhook`]: cards and deliveries that prove whose they are
 //! - [`typescript`]: that data and those operations, declared for TypeScript
 //! - [`sabotage`]: requirements broken on purpose, for the proof alone
@@ -41,8 +41,6 @@ pub(crate) mod fold;
 #[cfg(test)]
 mod fold_tests;
 pub mod limits;
-#[cfg(any(feature = "client", feature = "server"))]
-pub mod old;
 pub mod operation;
 pub mod sabotage;
 #[cfg(feature = "server")]
@@ -52,6 +50,8 @@ pub mod service;
 pub mod signature;
 pub mod types;
 pub mod typescript;
+#[cfg(any(feature = "client", feature = "server"))]
+pub mod v0_3;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod webhook;
 

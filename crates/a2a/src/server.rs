@@ -21,9 +21,9 @@ use tokio_util::task::TaskTracker;
 use crate::error::Error;
 use crate::event::EventStream;
 use crate::limits::Limits;
-use crate::old;
 use crate::service::{Answering, Call, Service};
 use crate::types::*;
+use crate::v0_3;
 use crate::webhook::Dialect;
 
 mod agent;
@@ -90,7 +90,7 @@ impl Config {
             push_targets: Reach::Public,
             #[cfg(feature = "http")]
             dialer: dial::Dialer::default(),
-            dialects: vec![&old::WEBHOOK],
+            dialects: vec![&v0_3::WEBHOOK],
         }
     }
 }

@@ -31,7 +31,7 @@ pub(crate) const NEW: Packages = Packages {
 
 /// Those of A2A 0.3, which cannot be in one environment with the newer ones.
 pub(crate) const OLD: Packages = Packages {
-    folder: "conformance/a2a/old",
+    folder: "conformance/a2a/v0_3",
     variable: "MONAS_OLD_PYTHON",
     package: "the python package a2a-sdk",
     oldest: (3, 10),

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 #[cfg(feature = "http")]
 use super::http_call::Versioned;
 use crate::error::Error;
-use crate::old::{self, Dialect, Written};
 use crate::operation::{self, Input, Operation, Replies, Reply, Route};
 use crate::service::{Call, Service};
+use crate::v0_3::{self, Dialect, Written};
 
 /// An operation, under the name of one version.
 #[derive(Clone, Copy, Debug)]
@@ -15,21 +15,21 @@ pub(crate) enum Asked {
     /// A row of the table.
     New(&'static Operation),
     /// An old name for one, and how its caller writes JSON.
-    Old(&'static old::Row, Dialect),
+    Old(&'static v0_3::Row, Dialect),
     /// An old name for one, by a caller who writes loosely.
-    Loose(&'static old::Row),
+    Loose(&'static v0_3::Row),
 }
 
 impl Asked {
     /// What a method of JSON-RPC means. The names of the versions differ, so that each says which it is.
     pub(super) fn named(method: &str) -> Option<Self> {
         let new = operation::named(method).map(Self::New);
-        new.or_else(|| old::named(method).map(|row| Self::Old(row, Dialect::Kind)))
+        new.or_else(|| v0_3::named(method).map(|row| Self::Old(row, Dialect::Kind)))
     }
 
     /// The row, for a caller who writes in this version.
     pub(super) fn written(operation: &'static Operation, written: Written) -> Self {
-        match (written, old::of(operation)) {
+        match (written, v0_3::of(operation)) {
             (Written::Old, Some(row)) => Self::Old(row, Dialect::Kind),
             _ => Self::New(operation),
         }
@@ -45,7 +45,7 @@ impl Asked {
 
     /// What a method of the gRPC service of 0.3 means.
     pub(super) fn old_rpc(name: &str) -> Option<Self> {
-        old::rpc(name).map(|row| Self::Old(row, Dialect::Proto))
+        v0_3::rpc(name).map(|row| Self::Old(row, Dialect::Proto))
     }
 
     /// Its name in JSON-RPC.

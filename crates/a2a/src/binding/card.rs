@@ -15,9 +15,9 @@ use http::{HeaderName, Response, StatusCode};
 use sha2::{Digest as _, Sha256};
 
 use super::CARD_PATHS;
-use crate::old;
 use crate::sabotage::broken;
 use crate::types::AgentCard;
+use crate::v0_3;
 
 /// A card as it is published: written once.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ impl Published {
         if broken("r14") {
             card["supportedInterfaces"] = serde_json::json!([]);
         }
-        let body = Bytes::from(old::union(card).to_string());
+        let body = Bytes::from(v0_3::union(card).to_string());
         let digest = Sha256::digest(&body);
         let tag: String = digest
             .iter()

@@ -16,9 +16,9 @@ use tokio::time::timeout;
 use super::{Parameters, VERSION};
 use crate::error::Error;
 use crate::limits::{DISCARD_TIME, Limits};
-use crate::old;
 use crate::service::Call;
 use crate::types::AgentCard;
+use crate::v0_3;
 
 #[cfg(test)]
 #[path = "http_call_tests.rs"]
@@ -140,7 +140,7 @@ fn check_version(head: &Parts, versioned: Versioned) -> Result<(), Error> {
         (Some(major), Some(minor)) => {
             let is = |version: &str| version.split_once('.') == Some((major, minor));
             // An old name means the old operation, whatever else its caller speaks.
-            is(VERSION) || (versioned == Versioned::OldName && is(old::VERSION))
+            is(VERSION) || (versioned == Versioned::OldName && is(v0_3::VERSION))
         }
         _ => false,
     };
@@ -148,7 +148,7 @@ fn check_version(head: &Parts, versioned: Versioned) -> Result<(), Error> {
         Ok(())
     } else {
         let named = if version.is_empty() {
-            old::VERSION.to_owned()
+            v0_3::VERSION.to_owned()
         } else {
             version
         };

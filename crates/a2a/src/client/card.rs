@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::Error;
 use super::dial::Dialer;
 use crate::binding::CARD_PATHS as PATHS;
-use crate::old;
 use crate::signature::TrustedKeys;
 use crate::types::AgentCard;
 use crate::types::wire::WireMessage as _;
+use crate::v0_3;
 
 /// A card.
 pub(super) struct Found {
@@ -121,7 +121,7 @@ pub(super) fn read(raw: Value, place: Option<&Uri>) -> Result<Found, Error> {
     if !raw.is_object() {
         return Err(Error::Card("it is no object".to_owned()));
     }
-    let card = old::renewed(raw.clone()).to_string();
+    let card = v0_3::renewed(raw.clone()).to_string();
     let card = AgentCard::from_json(card.as_bytes());
     Ok(Found {
         card: card.map_err(|error| Error::Card(error.to_string()))?,

@@ -13,10 +13,10 @@ use crate::binding::Parameters;
 use crate::binding::asked::Asked;
 use crate::binding::{self, BINDINGS, Binding};
 use crate::event::Format;
-use crate::old;
 use crate::operation::Operation;
 use crate::types::wire::WireMessage;
 use crate::types::{AgentCard, AgentInterface};
+use crate::v0_3;
 
 /// A version of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Version {
     fn name(self) -> &'static str {
         match self {
             Self::New => binding::VERSION,
-            Self::Old => old::VERSION,
+            Self::Old => v0_3::VERSION,
         }
     }
 }
@@ -226,7 +226,7 @@ impl Spoken {
         parameters: Parameters,
     ) -> Result<Reply, Error> {
         let (format, dialect) = (self.channel.format(), self.way.binding.dialect);
-        let found = old::asking(operation, |row| match self.way.binding.key {
+        let found = v0_3::asking(operation, |row| match self.way.binding.key {
             "rest" => !row.routes.is_empty(),
             "grpc" => row.rpc.is_some(),
             _ => row.method.is_some(),

@@ -26,8 +26,8 @@ use crate::binding::Wire;
 use crate::binding::asked::Asked;
 use crate::binding::{Parameters, http_call};
 use crate::error::Error;
-use crate::old::{self, Written};
 use crate::operation::{self, Operation, Reply, TABLE};
+use crate::v0_3::{self, Written};
 
 /// The one address.
 pub fn routes(wire: Wire) -> Router {
@@ -129,7 +129,7 @@ impl Target for AgentObject {
                 let card = serde_json::to_value(self.wire.service.card());
                 let card = card.expect("a card is always JSON");
                 // For whichever version its reader knows.
-                Answer::ready(from_json(old::union(card)))
+                Answer::ready(from_json(v0_3::union(card)))
             }
             Some(Method::Authenticate) => match self.authenticate(arguments) {
                 Ok(agent) => Answer::ready(Value::Stub(Capability::new(agent))),
@@ -228,7 +228,7 @@ impl AgentObject {
             return shown;
         }
         let named = http_call::version(head);
-        let is_old = named.trim().starts_with(old::VERSION);
+        let is_old = named.trim().starts_with(v0_3::VERSION);
         let otherwise = if is_old { Written::Old } else { Written::New };
         self.written.get().copied().unwrap_or(otherwise)
     }

@@ -24,12 +24,12 @@ use crate::binding::asked::Asked;
 use crate::binding::http_call::{self, Versioned};
 use crate::error::{DOMAIN, Error};
 use crate::event::Format;
-use crate::old;
 use crate::operation::{self, Input, Operation, Reply, TABLE};
 use crate::types::descriptor::{self, Package};
 use crate::types::rpc_error;
 use crate::types::rpc_error::{Any, BadRequest, ErrorInfo, FieldViolation};
 use crate::types::wire::WireMessage;
+use crate::v0_3;
 
 /// The services at their own paths, and the same once more under `/a2a/grpc`.
 pub fn routes(wire: Wire) -> Router {
@@ -258,7 +258,7 @@ fn methods() -> Vec<descriptor::Method> {
 }
 
 fn old_methods() -> Vec<descriptor::Method> {
-    let method = |row: &old::Row| {
+    let method = |row: &v0_3::Row| {
         let rpc = row.rpc.as_ref()?;
         Some(descriptor::Method {
             name: rpc.name,
@@ -267,5 +267,5 @@ fn old_methods() -> Vec<descriptor::Method> {
             streaming: row.replies == operation::Replies::Many,
         })
     };
-    old::TABLE.iter().filter_map(method).collect()
+    v0_3::TABLE.iter().filter_map(method).collect()
 }

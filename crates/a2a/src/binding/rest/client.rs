@@ -15,8 +15,8 @@ use crate::client::channel::{Carried, Channel, Outgoing, Piece};
 use crate::client::dial::Dialer;
 use crate::client::{Error, Way};
 use crate::event::Format;
-use crate::old;
 use crate::operation::{Replies, Route, Verb};
+use crate::v0_3;
 
 /// What stands for itself in a path: the unreserved characters of URLs.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
@@ -82,13 +82,13 @@ impl Rest {
                 (format!("{}{tenant}", self.base), path(route, &mut fields))
             }
             Asked::Old(..) | Asked::Loose(_) => {
-                let mut ids = old::path_fields(&fields);
+                let mut ids = v0_3::path_fields(&fields);
                 let path = path(route, &mut ids);
                 if route.verb != Verb::Post {
                     fields.retain(|name, _| !matches!(&**name, "name" | "parent" | "id"));
                 }
                 // An address that ends with the prefix has it already.
-                let prefix = format!("/{}", old::PREFIX);
+                let prefix = format!("/{}", v0_3::PREFIX);
                 let base = self.base.strip_suffix(&prefix).unwrap_or(&self.base);
                 (format!("{base}{prefix}"), path)
             }

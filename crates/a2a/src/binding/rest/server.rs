@@ -16,8 +16,8 @@ use crate::binding::asked::Asked;
 use crate::binding::{Wire, http_call, sse};
 use crate::error::Error;
 use crate::event::Format;
-use crate::old::{self, Dialect};
 use crate::operation::{self, Fields, Found, Input, Reply};
+use crate::v0_3::{self, Dialect};
 
 const BASE: &str = "/a2a/rest";
 
@@ -102,7 +102,7 @@ fn find(head: &Parts, form: Form) -> Result<(Asked, Fields), Error> {
     let found = match form {
         Form::New(_) => operation::find(verb, &segments).map(Asked::New),
         // Which dialect it is shows in the body.
-        Form::Old => old::at(verb, &segments).map(|row| Asked::Old(row, Dialect::Proto)),
+        Form::Old => v0_3::at(verb, &segments).map(|row| Asked::Old(row, Dialect::Proto)),
     };
     match found {
         Found::Operation(asked, fields) => Ok((asked, fields)),
@@ -181,7 +181,7 @@ impl Form {
         let version = http_call::version(head);
         let version = version.trim();
         let first = below(head).split('/').nth(1);
-        if first == Some(old::PREFIX) && (version.is_empty() || is_old(version)) {
+        if first == Some(v0_3::PREFIX) && (version.is_empty() || is_old(version)) {
             Self::Old
         } else {
             Self::New(reply_type(&head.headers))
@@ -209,7 +209,7 @@ impl Form {
 }
 
 fn is_old(version: &str) -> bool {
-    let rest = version.strip_prefix(old::VERSION);
+    let rest = version.strip_prefix(v0_3::VERSION);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 

@@ -302,7 +302,7 @@ async fn each_webhook_is_told_in_the_words_it_was_registered_in() {
         .task_at_once("working wait chunk:a committed wait chunk:b done")
         .await;
     let spoken = Call {
-        dialect: a2a::old::WEBHOOK.name,
+        dialect: a2a::v0_3::WEBHOOK.name,
         ..bench.call()
     };
     for (call, webhook) in [(bench.call(), &new), (spoken, &old)] {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use a2a::old;
 use a2a::operation::{Replies, TABLE};
 use a2a::types::descriptor::{self, Package};
 use a2a::types::wire::{EnumDescription, FieldDescription, Kind, Label, MessageDescription};
+use a2a::v0_3;
 use prost::Message as _;
 use serde_json::json;
 
@@ -46,7 +46,7 @@ fn the_descriptors_for_reflection_are_the_official_ones() {
 
 #[test]
 fn the_descriptors_of_0_3_are_the_official_ones() {
-    let methods = old::TABLE.iter().filter_map(|row| {
+    let methods = v0_3::TABLE.iter().filter_map(|row| {
         let rpc = row.rpc.as_ref()?;
         Some(descriptor::Method {
             name: rpc.name,

@@ -11,9 +11,9 @@
 //! Layout:
 //! - `table`: the old operations
 //! - `request`, `reply`: one function for each of them, on the way in and on the way out
-//! - `ask`, `hear`: the same from the other end, for a client of ours that calls an old agent
+//! - `client_request`, `client_reply`: the same from the other end, for a client of ours that calls an old agent
 //! - `content`: messages, parts and states, both ways
-//! - `shape`, `loose`: which version a request is written in, and shapes that are neither
+//! - `detect`, `lenient`: which version a request is written in, and shapes that are neither
 //! - `card`: what an agent says about itself, for readers of 0.3 and for readers of both
 //! - [`types`]: its messages in protobuf, which gRPC carries
 
@@ -28,29 +28,29 @@ use crate::service::{Call, Service};
 use crate::types::wire::Violation;
 use crate::webhook;
 
-mod ask;
 mod card;
 #[cfg(test)]
-#[path = "old/card_tests.rs"]
+#[path = "v0_3/card_tests.rs"]
 mod card_tests;
+mod client_reply;
+mod client_request;
 mod content;
-mod hear;
-mod loose;
+mod detect;
+mod lenient;
 #[cfg(test)]
-#[path = "old/loose_tests.rs"]
-mod loose_tests;
+#[path = "v0_3/lenient_tests.rs"]
+mod lenient_tests;
 mod reply;
 mod request;
-mod shape;
 mod table;
 #[cfg(test)]
-#[path = "old/translation_tests.rs"]
+#[path = "v0_3/translation_tests.rs"]
 mod translation_tests;
 pub mod types;
 
 pub(crate) use card::renewed;
 pub use card::union;
-pub use shape::Written;
+pub use detect::Written;
 pub(crate) use table::asking;
 pub use table::{PREFIX, Row, Rpc, TABLE, at, named, of, rpc};
 
@@ -155,16 +155,16 @@ impl Row {
         call: Call,
         input: Input,
     ) -> Result<Reply, Error> {
-        let params = loose::request(self.params(input)?);
+        let params = lenient::request(self.params(input)?);
         let input = Input::json(&params);
         let reply = self.perform(service, call, input, Dialect::Kind).await?;
-        reply.translated(|body| Ok(loose::reply(read(body)?).to_string().into()))
+        reply.translated(|body| Ok(lenient::reply(read(body)?).to_string().into()))
     }
 
     /// Whether a request shows that its caller writes loosely. What is no request is not loose.
     pub fn is_loose(&self, body: &[u8]) -> bool {
         let params: Option<Map<String, Value>> = serde_json::from_slice(body).ok();
-        params.is_some_and(|params| loose::is_loose(&params))
+        params.is_some_and(|params| lenient::is_loose(&params))
     }
 
     /// A request whose fields bear the names of 1.0, under the names they had.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::loose::{is_loose, reply, request};
+use super::lenient::{is_loose, reply, request};
 
 fn object(value: Value) -> serde_json::Map<String, Value> {
     match value {
