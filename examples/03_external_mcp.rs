@@ -96,7 +96,7 @@ async fn travel() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     let kit = Kit::start(agent).await?;
-    let client = kit.client("rest", Version::New).await?;
+    let client = kit.client("rest", Version::V1_0).await?;
     let calls = [
         ("plan", "Tallinn"),
         ("maps-distance", "Tallinn"),

@@ -19,7 +19,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut config = Kit::config();
     config.workspace = Some(folder.path().to_owned());
     let server = monas::app().alive().start_with(&config).await?;
-    let agent = server.client("capnweb", Version::New).await?;
+    let agent = server.client("capnweb", Version::V1_0).await?;
 
     say(&agent, "remember that Ada likes coffee", None).await?;
     say(&agent, "what do you know about Ada?", None).await?;

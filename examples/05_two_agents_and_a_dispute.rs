@@ -42,7 +42,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     config.manifest = Some(folder.path().join("judge.toml"));
     config.access = known(&["scribe", "ranger"])?;
     let server = monas::app().alive().start_with(&config).await?;
-    let judge = server.client("jsonrpc", Version::New).await?;
+    let judge = server.client("jsonrpc", Version::V1_0).await?;
 
     println!("scribe claims that the bridge is closed");
     claims(server.url(), "scribe", "The bridge is closed.", 0.9).await?;

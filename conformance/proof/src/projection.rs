@@ -130,7 +130,7 @@ pub(crate) fn apply(wire: Wire, entry: &Entry) -> Vec<Value> {
 }
 
 fn is_old(wire: Wire) -> bool {
-    wire.version == Version::Old
+    wire.version == Version::V0_3
 }
 
 fn has_the_old_proto(wire: Wire) -> bool {

@@ -23,8 +23,8 @@ impl Wire {
                 .iter()
                 .map(move |binding| Self { binding, version })
         };
-        let old = of(Version::Old).filter(|wire| wire.binding.old.is_some());
-        of(Version::New).chain(old).collect()
+        let old = of(Version::V0_3).filter(|wire| wire.binding.old.is_some());
+        of(Version::V1_0).chain(old).collect()
     }
 
     /// The one that the others are compared with.

@@ -1,7 +1,7 @@
 //! The wires, each derived from the table of operations. No file below names an operation.
 //!
 //! Layout: every binding has a `server` that makes its routes and a `client` that carries calls to one;
-//! `http_call` is what they share, `asked` is what a name means in either version, `sse` writes and reads streams,
+//! `http_call` is what they share, `versioned_operation` is what a name means in either version, `sse` writes and reads streams,
 //! `card` publishes the card that lists them.
 
 use std::collections::BTreeMap;
@@ -42,7 +42,6 @@ use crate::service::{Call, Service};
 use crate::types::{AgentCard, AgentExtension, AgentInterface};
 use crate::v0_3::{self, Dialect};
 
-pub(crate) mod asked;
 pub mod capnweb;
 #[cfg(feature = "http")]
 pub mod card;
@@ -55,6 +54,7 @@ mod http_reply;
 pub mod jsonrpc;
 pub mod rest;
 pub mod sse;
+pub(crate) mod versioned_operation;
 #[cfg(feature = "websocket")]
 pub mod websocket;
 

@@ -54,7 +54,8 @@ pub use ::dial::{Identity, Trust};
 pub use error::{Error, Refusal};
 pub use events::Events;
 pub use settings::Settings;
-pub use way::{Version, Way};
+pub use crate::version::Version;
+pub use way::Way;
 
 use channel::Reply;
 use way::Spoken;

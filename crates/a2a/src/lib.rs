@@ -12,6 +12,7 @@
 //! - [`client`]: the other end of the wires
 //! - [`types`]: the protocol's data, one declaration for JSON and protobuf
 //! - [`v0_3`]: version 0.3, translated at the edge
+//! - [`version`]: the versions, by name
 //! - [`signature`], [`webhook`]: cards and deliveries that prove whose they are
 //! - [`typescript`]: that data and those operations, declared for TypeScript
 //! - [`sabotage`]: requirements broken on purpose, for the proof alone
@@ -52,6 +53,7 @@ pub mod types;
 pub mod typescript;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod v0_3;
+pub mod version;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod webhook;
 
@@ -63,3 +65,4 @@ pub use limits::Limits;
 #[cfg(feature = "server")]
 pub use server::Server;
 pub use service::{Call, Service};
+pub use version::Version;

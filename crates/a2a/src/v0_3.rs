@@ -50,7 +50,7 @@ pub mod types;
 
 pub(crate) use card::renewed;
 pub use card::union;
-pub use detect::Written;
+pub use detect::version_of;
 pub(crate) use table::asking;
 pub use table::{PREFIX, Row, Rpc, TABLE, at, named, of, rpc};
 

@@ -6,7 +6,7 @@
 //! use monas::testkit::Kit;
 //!
 //! let kit = Kit::start(agent).await?;
-//! let client = kit.client("grpc", Version::New).await?;
+//! let client = kit.client("grpc", Version::V1_0).await?;
 //! let call = skill::extension::call("m1", "greet", serde_json::json!({ "who": "Ada" }));
 //! client.send_message(call.into()).await?;
 //! kit.stop().await;

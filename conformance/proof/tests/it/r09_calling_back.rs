@@ -100,7 +100,7 @@ async fn an_object_is_called(wire: Wire) {
     let (sender, mut told) = mpsc::unbounded_channel();
     let listener = Value::Stub(Capability::new(Listener(sender)));
     let (role, expected) = match wire.version {
-        Version::New => (
+        Version::V1_0 => (
             "ROLE_USER",
             [
                 "TASK_STATE_SUBMITTED",
@@ -109,12 +109,12 @@ async fn an_object_is_called(wire: Wire) {
                 "TASK_STATE_COMPLETED",
             ],
         ),
-        Version::Old => ("user", ["submitted", "working", "an artifact", "completed"]),
+        Version::V0_3 => ("user", ["submitted", "working", "an artifact", "completed"]),
     };
     let text = ("text", "work, text made, done");
     let part = match wire.version {
-        Version::New => Value::object([text]),
-        Version::Old => Value::object([("kind", "text"), text]),
+        Version::V1_0 => Value::object([text]),
+        Version::V0_3 => Value::object([("kind", "text"), text]),
     };
     let message = Value::object([
         ("messageId", Value::from("message")),

@@ -41,7 +41,7 @@ pub(crate) async fn in_time<T>(check: impl Future<Output = T>) -> T {
 
 /// The one wire that has no operation to list tasks.
 pub(crate) fn cannot_list(wire: Wire) -> bool {
-    wire.binding.key == "grpc" && wire.version == Version::Old
+    wire.binding.key == "grpc" && wire.version == Version::V0_3
 }
 
 /// A message with a script, answered when the task rests.

@@ -10,4 +10,4 @@ pub mod server;
 pub const SERVICE: &str = "lf.a2a.v1.A2AService";
 
 /// The name of the service in 0.3.
-pub const OLD_SERVICE: &str = "a2a.v1.A2AService";
+pub const SERVICE_V0_3: &str = "a2a.v1.A2AService";

@@ -32,11 +32,11 @@ pub(super) const EXTENSIONS_HEADER: HeaderName = HeaderName::from_static("a2a-ex
 pub(super) const CURSOR_HEADER: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The same, as 0.3 called it.
-pub(super) const OLD_EXTENSIONS_HEADER: HeaderName = HeaderName::from_static("x-a2a-extensions");
+pub(super) const EXTENSIONS_HEADER_V0_3: HeaderName = HeaderName::from_static("x-a2a-extensions");
 
 /// What says which version a call is written in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Versioned {
+pub(super) enum VersionSource {
     /// The parameter alone. A2A 3.6.2: without it, it is 0.3.
     Parameter,
     /// The package of a gRPC service.
@@ -48,11 +48,11 @@ pub(super) enum Versioned {
     OldName,
 }
 
-impl Versioned {
+impl VersionSource {
     /// The header in which a reply tells what extensions are in use.
     pub(super) fn extensions_header(self) -> HeaderName {
         match self {
-            Self::OldName => OLD_EXTENSIONS_HEADER,
+            Self::OldName => EXTENSIONS_HEADER_V0_3,
             _ => EXTENSIONS_HEADER,
         }
     }
@@ -83,7 +83,11 @@ pub(super) fn head(headers: HeaderMap) -> Parts {
 }
 
 /// The call that the head of a request describes, by a caller who is known still.
-pub(super) fn call(caller: &Principal, head: &Parts, versioned: Versioned) -> Result<Call, Error> {
+pub(super) fn call(
+    caller: &Principal,
+    head: &Parts,
+    versioned: VersionSource,
+) -> Result<Call, Error> {
     let call = Call::by(caller.clone());
     call.check()?;
     check_version(head, versioned)?;
@@ -132,15 +136,15 @@ pub fn challenge(error: &Error, headers: &mut HeaderMap) {
 }
 
 /// A2A 3.6: only major and minor count.
-fn check_version(head: &Parts, versioned: Versioned) -> Result<(), Error> {
+fn check_version(head: &Parts, versioned: VersionSource) -> Result<(), Error> {
     let version = version(head);
     let mut numbers = version.trim().split('.');
     let spoken = match (numbers.next(), numbers.next()) {
-        (Some(""), None) => versioned != Versioned::Parameter,
+        (Some(""), None) => versioned != VersionSource::Parameter,
         (Some(major), Some(minor)) => {
             let is = |version: &str| version.split_once('.') == Some((major, minor));
             // An old name means the old operation, whatever else its caller speaks.
-            is(VERSION) || (versioned == Versioned::OldName && is(v0_3::VERSION))
+            is(VERSION) || (versioned == VersionSource::NameOfV0_3 && is(v0_3::VERSION))
         }
         _ => false,
     };
@@ -173,7 +177,7 @@ pub(super) fn version(head: &Parts) -> String {
 }
 
 fn extensions(headers: &HeaderMap) -> Vec<String> {
-    let names = [EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER];
+    let names = [EXTENSIONS_HEADER, EXTENSIONS_HEADER_V0_3];
     let lists = names.iter().flat_map(|name| headers.get_all(name));
     let lists = lists.filter_map(|value| value.to_str().ok());
     let uris = lists.flat_map(|list| list.split(',')).map(str::trim);

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::hmac;
 use serde_json::json;
 
-use super::{Versioned, call};
+use super::{VersionSource, call};
 use crate::error::Error;
 
 /// Somebody whose token held until this many seconds after 1970.
@@ -33,9 +33,9 @@ fn until(expires: u64) -> Principal {
 fn whose_token_has_expired_makes_no_further_calls() {
     let (head, ()) = http::Request::new(()).into_parts();
     let far_away = until(1 << 40);
-    let made = call(&far_away, &head, Versioned::Address).unwrap();
+    let made = call(&far_away, &head, VersionSource::Address).unwrap();
     assert_eq!(made.caller.name(), "sso:ada");
-    let refused = call(&until(1000), &head, Versioned::Address);
+    let refused = call(&until(1000), &head, VersionSource::Address);
     assert!(
         matches!(refused, Err(Error::Unauthenticated(_))),
         "{refused:?}"

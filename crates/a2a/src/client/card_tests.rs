@@ -58,7 +58,7 @@ fn a_card_of_the_old_version_is_read_as_one_of_the_new() {
         .iter()
         .map(|way| (way.binding.key, way.version))
         .collect();
-    assert_eq!(keys, [("jsonrpc", Version::Old), ("grpc", Version::Old)]);
+    assert_eq!(keys, [("jsonrpc", Version::V0_3), ("grpc", Version::V0_3)]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::{Body, Error};
 use crate::binding::Parameters;
-use crate::binding::asked::Asked;
+use crate::binding::versioned_operation::VersionedOperation;
 use crate::event::Format;
 
 /// A wire to one agent. It connects when it is first needed, and again when a connection was lost.
@@ -26,7 +26,7 @@ pub(crate) trait Channel: Send + Sync {
 #[derive(Clone, Debug)]
 pub(crate) struct Outgoing {
     /// What is called, under the name of a version.
-    pub(crate) asked: Asked,
+    pub(crate) asked: VersionedOperation,
     /// The request.
     pub(crate) body: Bytes,
     /// Service parameters of this call.

@@ -1,6 +1,5 @@
 //! The wires that a card lists, best first, and what is spoken over each.
 
-use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -10,47 +9,14 @@ use super::channel::{Carried, Channel, Outgoing, Piece, Reply};
 use super::dial::Dialer;
 use super::{Body, Error, Settings};
 use crate::binding::Parameters;
-use crate::binding::asked::Asked;
+use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{self, BINDINGS, Binding};
 use crate::event::Format;
 use crate::operation::Operation;
 use crate::types::wire::WireMessage;
 use crate::types::{AgentCard, AgentInterface};
 use crate::v0_3;
-
-/// A version of the protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Version {
-    /// 1.0
-    New,
-    /// 0.3
-    Old,
-}
-
-impl Version {
-    /// The version of a text such as `1.0` or `0.3.0`; only major and minor count.
-    pub fn named(text: &str) -> Option<Self> {
-        let mut numbers = text.trim().trim_start_matches('v').split('.');
-        match (numbers.next(), numbers.next()) {
-            (Some("1"), Some("0") | None) => Some(Self::New),
-            (Some("0"), Some("3")) => Some(Self::Old),
-            _ => None,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::New => binding::VERSION,
-            Self::Old => v0_3::VERSION,
-        }
-    }
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+use crate::version::Version;
 
 /// A wire to an agent.
 #[derive(Clone, Debug)]
@@ -72,7 +38,7 @@ impl Way {
     fn of(interface: &AgentInterface, secure: bool) -> Option<Self> {
         let binding = Binding::named(&interface.protocol_binding)?;
         let version = Version::named(&interface.protocol_version)?;
-        if version == Version::Old && binding.old.is_none() {
+        if version == Version::V0_3 && binding.old.is_none() {
             return None;
         }
         Some(Self {
@@ -115,7 +81,7 @@ pub(super) fn choose(
         })
         .filter(|way| wanted.is_empty() || rank(way).is_some())
         .collect();
-    ways.sort_by_key(|way| (way.version == Version::Old, rank(way)));
+    ways.sort_by_key(|way| (way.version == Version::V0_3, rank(way)));
     if !ways.is_empty() {
         return Ok(ways);
     }
@@ -160,8 +126,8 @@ impl Spoken {
         parameters.insert("A2A-Version".to_owned(), self.way.version.to_string());
         if !settings.extensions.is_empty() {
             let name = match self.way.version {
-                Version::New => "A2A-Extensions",
-                Version::Old => "X-A2A-Extensions",
+                Version::V1_0 => "A2A-Extensions",
+                Version::V0_3 => "X-A2A-Extensions",
             };
             parameters.insert(name.to_owned(), settings.extensions.join(", "));
         }
@@ -186,12 +152,12 @@ impl Spoken {
             "calls"
         );
         match self.way.version {
-            Version::Old => self.call_old(operation, request, parameters).await,
-            Version::New => self.call_new(operation, request, parameters).await,
+            Version::V0_3 => self.call_v0_3(operation, request, parameters).await,
+            Version::V1_0 => self.call_v1_0(operation, request, parameters).await,
         }
     }
 
-    async fn call_new<Q: WireMessage>(
+    async fn call_v1_0<Q: WireMessage>(
         &self,
         operation: &'static Operation,
         request: &Q,
@@ -203,7 +169,7 @@ impl Spoken {
             Format::Protobuf => request.to_protobuf(),
         };
         let call = Outgoing {
-            asked: Asked::New(operation),
+            asked: VersionedOperation::V1_0(operation),
             body,
             parameters,
         };
@@ -219,7 +185,7 @@ impl Spoken {
         })
     }
 
-    async fn call_old<Q: WireMessage>(
+    async fn call_v0_3<Q: WireMessage>(
         &self,
         operation: &'static Operation,
         request: &Q,
@@ -240,7 +206,7 @@ impl Spoken {
         };
         let request = serde_json::to_value(request).expect("a message is always JSON");
         let call = Outgoing {
-            asked: Asked::Old(row, dialect),
+            asked: VersionedOperation::V0_3(row, dialect),
             body: row.ask(request, dialect, format).map_err(translated)?,
             parameters,
         };

@@ -46,13 +46,13 @@ fn the_agents_order_counts_and_the_newer_version_comes_first() {
 fn the_callers_order_counts_more() {
     let wanted = chosen(&["jsonrpc", "HTTP+JSON"], None).unwrap();
     assert_eq!(wanted, ["jsonrpc 1.0", "rest 1.0", "jsonrpc 0.3"]);
-    let old = chosen(&[], Some(Version::Old)).unwrap();
+    let old = chosen(&[], Some(Version::V0_3)).unwrap();
     assert_eq!(old, ["jsonrpc 0.3"]);
 }
 
 #[test]
 fn what_is_not_there_is_said() {
-    let error = chosen(&["websocket"], Some(Version::New)).unwrap_err();
+    let error = chosen(&["websocket"], Some(Version::V1_0)).unwrap_err();
     let said = error.to_string();
     assert!(
         said.contains("SMOKE 1.0") && said.contains("websocket in 1.0"),

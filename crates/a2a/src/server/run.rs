@@ -23,7 +23,7 @@ use super::journal::{self, Scope};
 use super::live::{Mailbox, Opened, Reply, Started};
 use super::push::Registration;
 use super::replay::{Outcome, Ticket};
-use super::turn::{Asked, Outbox, Turn, Update};
+use super::turn::{Outbox, Turn, TurnInput, Update};
 use super::{Inner, id, upkeep};
 use crate::error::Error;
 use crate::sabotage::broken;
@@ -47,7 +47,7 @@ pub(super) enum Command {
 
 /// A message on its way to an agent.
 pub(super) struct Incoming {
-    pub(super) asked: Arc<Asked>,
+    pub(super) asked: Arc<TurnInput>,
     /// Only on this generation of the task.
     pub(super) if_generation: Option<i64>,
     /// A webhook to be told of what comes of it.
@@ -101,7 +101,7 @@ pub(super) struct Run {
     /// The message that opens the task, until it does.
     first: Option<Incoming>,
     /// Messages that are recorded and wait for the agent to end its turn.
-    inbox: VecDeque<Arc<Asked>>,
+    inbox: VecDeque<Arc<TurnInput>>,
     /// What was asked and not yet done.
     commands: VecDeque<Command>,
     mailbox: Arc<Mailbox>,
@@ -281,7 +281,7 @@ impl Run {
     }
 
     /// The agent's answer to a message, under way.
-    fn turn(&self, asked: Arc<Asked>) -> Answering {
+    fn turn(&self, asked: Arc<TurnInput>) -> Answering {
         let turn = Turn {
             asked,
             task: self.task.clone().map(Arc::new),

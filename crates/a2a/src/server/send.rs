@@ -11,7 +11,7 @@ use super::live::{Opened, Started};
 use super::push::{self, Registration};
 use super::replay::{Admission, Outcome, Ticket};
 use super::run::{Command, Incoming, Run, Wants};
-use super::turn::Asked;
+use super::turn::TurnInput;
 use crate::error::Error;
 use crate::event::{Event, EventStream};
 use crate::fold;
@@ -132,7 +132,7 @@ impl Inner {
             if_generation: configuration.if_generation_match,
             always_task: call.always_task,
             webhook,
-            asked: Arc::new(Asked {
+            asked: Arc::new(TurnInput {
                 message: request.message.unwrap_or_default(),
                 configuration,
                 metadata: request.metadata,

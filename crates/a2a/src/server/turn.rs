@@ -21,7 +21,7 @@ use crate::types::{
 /// the agent waits for something; nobody sees one before that.
 #[derive(Clone, Debug)]
 pub struct Turn {
-    pub(super) asked: Arc<Asked>,
+    pub(super) asked: Arc<TurnInput>,
     pub(super) task: Option<Arc<Task>>,
     pub(super) task_id: Arc<str>,
     pub(super) context_id: Arc<str>,
@@ -32,7 +32,7 @@ pub struct Turn {
 
 /// What an agent is asked, and by whom.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct TurnInput {
     pub(super) message: Message,
     pub(super) configuration: SendMessageConfiguration,
     pub(super) metadata: Option<Struct>,

@@ -12,7 +12,7 @@ use super::agent::AfterRestart;
 use super::journal::{self, NOTES, RUNNING, SENDS, Scope, TASKS, WEBHOOKS};
 use super::push;
 use super::run::{Command, Incoming, Run, Wants};
-use super::turn::Asked;
+use super::turn::TurnInput;
 use crate::error::Error;
 use crate::types::wire::WireMessage as _;
 use crate::types::{Role, SendMessageConfiguration, Task};
@@ -185,7 +185,7 @@ fn last_message(scope: &Scope, task: &Task) -> Incoming {
         .rev()
         .find(|message| message.role == Role::User);
     Incoming {
-        asked: Arc::new(Asked {
+        asked: Arc::new(TurnInput {
             message: said.cloned().unwrap_or_default(),
             configuration: SendMessageConfiguration::default(),
             metadata: None,

@@ -20,7 +20,7 @@ pub(crate) enum Way {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Asked {
+pub(crate) enum Request {
     /// The message that opens the task, once or again.
     Open,
     /// A further message of this number.
@@ -56,7 +56,7 @@ impl From<Error> for Answer {
 }
 
 pub(crate) struct Call {
-    pub(crate) asked: Asked,
+    pub(crate) asked: Request,
     pub(crate) state: CallState,
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use a2a::types::TaskState;
 use stateright::{Model, Property};
 
-use crate::client::{Answer, Asked, Start};
+use crate::client::{Answer, Request, Start};
 use crate::desk::Order;
 use crate::happening::{Action, Bounds, Fault};
 use crate::rules::Rule;
@@ -152,13 +152,13 @@ impl Model for Life {
             // What the model would be too small without.
             Property::sometimes("a cancellation ends a task", |_, it: &State| {
                 it.sight
-                    .answers(Asked::Cancel)
+                    .answers(Request::Cancel)
                     .any(|answer| matches!(answer, Answer::Task(..)))
             }),
             Property::sometimes("a task that is to end completes", |_, it: &State| {
                 let late = Answer::NotCancelable(TaskState::Completed);
                 it.sight
-                    .answers(Asked::Cancel)
+                    .answers(Request::Cancel)
                     .any(|answer| *answer == late)
                     && it.sight.turns.iter().any(|turn| turn.cancelled)
             }),
@@ -177,7 +177,7 @@ impl Model for Life {
             }),
             Property::sometimes("a message comes too late", |_, it: &State| {
                 it.sight
-                    .answers(Asked::Message(1))
+                    .answers(Request::Message(1))
                     .any(|answer| *answer == Answer::Over)
             }),
             Property::sometimes(
@@ -197,7 +197,7 @@ impl Model for Life {
                     .first()
                     .is_some_and(|(_, status)| *status == Status::Lost);
                 let found = |answer: &Answer| matches!(answer, Answer::Task(..));
-                lost && it.sight.answers(Asked::Open).any(found)
+                lost && it.sight.answers(Request::Open).any(found)
             }),
         ]
     }

@@ -2,7 +2,7 @@
 
 use a2a::types::TaskState;
 
-use crate::client::{Answer, Asked, End, Heard, Start, Told, What};
+use crate::client::{Answer, End, Heard, Request, Start, Told, What};
 use crate::desk;
 use crate::sight::{Sight, Status};
 
@@ -175,10 +175,10 @@ fn messages_kept(now: &Sight) -> bool {
     now.calls
         .iter()
         .all(|(asked, status)| match (asked, status) {
-            (Asked::Open, Status::Answered(Answer::Task(..))) => kept(0) == 1,
-            (Asked::Message(number), Status::Answered(Answer::Task(..))) => kept(*number) == 1,
-            (Asked::Message(number), Status::Answered(_)) => kept(*number) == 0,
-            (Asked::Message(number), _) => kept(*number) <= 1,
+            (Request::Open, Status::Answered(Answer::Task(..))) => kept(0) == 1,
+            (Request::Message(number), Status::Answered(Answer::Task(..))) => kept(*number) == 1,
+            (Request::Message(number), Status::Answered(_)) => kept(*number) == 0,
+            (Request::Message(number), _) => kept(*number) <= 1,
             _ => true,
         })
 }
@@ -205,7 +205,7 @@ fn messages_reach(now: &Sight) -> bool {
 }
 
 fn cancelled_or_not(now: &Sight) -> bool {
-    now.asked(Asked::Cancel).all(|status| match status {
+    now.asked(Request::Cancel).all(|status| match status {
         Status::Answered(Answer::Task(state, _)) => {
             *state == TaskState::Canceled && now.state == TaskState::Canceled
         }
@@ -219,7 +219,7 @@ fn cancelled_or_not(now: &Sight) -> bool {
 
 fn told_at_last(now: &Sight) -> bool {
     let over = now.is_quiet() && (now.at_work().is_none() || now.state.is_terminal());
-    let waits = |(_, status): &(Asked, Status)| *status == Status::Waits;
+    let waits = |(_, status): &(Request, Status)| *status == Status::Waits;
     let answers_right = now.calls.iter().all(|(_, status)| match status {
         Status::Answered(Answer::Task(_, generation)) => generation.unsigned_abs() <= now.last,
         _ => true,
@@ -265,9 +265,9 @@ fn no_other_error(now: &Sight) -> bool {
             .iter()
             .all(|(asked, status)| match (asked, status) {
                 (_, Status::Answered(Answer::Wrong(_))) => false,
-                (Asked::Message(_), Status::Answered(Answer::Over)) => ended,
+                (Request::Message(_), Status::Answered(Answer::Over)) => ended,
                 (_, Status::Answered(Answer::Over)) => false,
-                (Asked::Open, Status::Answered(Answer::Nothing)) => {
+                (Request::Open, Status::Answered(Answer::Nothing)) => {
                     now.turns.iter().any(|turn| turn.is_empty())
                 }
                 (_, Status::Answered(Answer::Nothing)) => false,

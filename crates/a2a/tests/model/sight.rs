@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use a2a::types::{Part, Role, Task, TaskState};
 
-use crate::client::{Answer, Asked, CallState, Heard, Start, Told, Way};
+use crate::client::{Answer, CallState, Heard, Request, Start, Told, Way};
 use crate::desk::{self, Order};
 use crate::happening::{Action, Bounds, Waiting};
 use crate::rules::Rule;
@@ -34,7 +34,7 @@ pub(crate) struct Sight {
     pub(crate) lives: Vec<usize>,
     /// How often an agent was told to say something.
     pub(crate) said: usize,
-    pub(crate) calls: Vec<(Asked, Status)>,
+    pub(crate) calls: Vec<(Request, Status)>,
     pub(crate) reader: Option<(Start, Heard)>,
     pub(crate) cursor: Option<u64>,
     pub(crate) broken: BTreeSet<Rule>,
@@ -137,7 +137,7 @@ impl Sight {
     }
 
     /// Of the calls of a kind, how far they are.
-    pub(crate) fn asked(&self, asked: Asked) -> impl Iterator<Item = &Status> {
+    pub(crate) fn asked(&self, asked: Request) -> impl Iterator<Item = &Status> {
         let same = move |(it, status)| (it == asked).then_some(status);
         self.calls
             .iter()
@@ -146,7 +146,7 @@ impl Sight {
     }
 
     /// Of those, the answers.
-    pub(crate) fn answers(&self, asked: Asked) -> impl Iterator<Item = &Answer> {
+    pub(crate) fn answers(&self, asked: Request) -> impl Iterator<Item = &Answer> {
         self.asked(asked).filter_map(|status| match status {
             Status::Answered(answer) => Some(answer),
             Status::Waits | Status::Lost => None,

@@ -15,7 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use crate::client::{Answer, Asked, Call, CallState, Reader, Start, Way};
+use crate::client::{Answer, Call, CallState, Reader, Request, Start, Way};
 use crate::desk::{Clerk, Desk, Order};
 use crate::happening::{Action, Bounds, Fault, Waiting};
 use crate::rules::{self, Rule};
@@ -182,9 +182,9 @@ impl World {
         if way == Way::Stream {
             let after = Start::After(self.cursor.unwrap_or(0));
             self.read(after, server.send_streaming_message(by, request));
-            return self.note(Asked::Open, CallState::Answered(Answer::Streamed));
+            return self.note(Request::Open, CallState::Answered(Answer::Streamed));
         }
-        self.send(Asked::Open, request);
+        self.send(Request::Open, request);
     }
 
     fn message(&mut self) {
@@ -193,10 +193,10 @@ impl World {
             task_id: self.task(),
             ..message(self.messages)
         };
-        self.send(Asked::Message(self.messages), request(message, false));
+        self.send(Request::Message(self.messages), request(message, false));
     }
 
-    fn send(&mut self, asked: Asked, request: SendMessageRequest) {
+    fn send(&mut self, asked: Request, request: SendMessageRequest) {
         let answer = self.server().send_message(by(None), request);
         let answer = self.process.runtime.spawn(async move {
             match answer.await {
@@ -222,10 +222,10 @@ impl World {
                 Err(error) => error.into(),
             }
         });
-        self.note(Asked::Cancel, CallState::Waits(answer));
+        self.note(Request::Cancel, CallState::Waits(answer));
     }
 
-    fn note(&mut self, asked: Asked, state: CallState) {
+    fn note(&mut self, asked: Request, state: CallState) {
         self.calls.push(Call { asked, state });
     }
 

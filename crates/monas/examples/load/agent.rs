@@ -30,7 +30,7 @@ pub(crate) struct Agent {
 impl Agent {
     /// Reads the card of the agent at an address, to call it over one binding in the newest version.
     pub(crate) async fn find(url: &str, binding: &str) -> Result<Self, Error> {
-        Self::speaking(url, binding, Version::New).await
+        Self::speaking(url, binding, Version::V1_0).await
     }
 
     /// The same in either version.
@@ -71,7 +71,7 @@ impl Agent {
 
     /// The version that is spoken.
     pub(crate) fn version(&self) -> Version {
-        self.settings.version.unwrap_or(Version::New)
+        self.settings.version.unwrap_or(Version::V1_0)
     }
 
     /// The same agent, reached at another address.

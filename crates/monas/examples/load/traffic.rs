@@ -78,7 +78,7 @@ pub(crate) async fn run(url: &str, seconds: f64) -> Result<Value, Error> {
     let done = Arc::<Done>::default();
     let end = Instant::now() + Duration::from_secs_f64(seconds);
     let mut workers = JoinSet::new();
-    for version in [Version::New, Version::Old] {
+    for version in [Version::V1_0, Version::V0_3] {
         for binding in BINDINGS {
             let agent = Agent::speaking(url, binding, version).await?;
             // Not every binding is of both versions.
@@ -167,7 +167,7 @@ async fn task(agent: &Agent, client: &Client) -> Result<(), Error> {
     expect(TaskState::Completed, &made)?;
     expect(TaskState::Completed, &get(client, &made.id).await?)?;
     // 0.3 does not list tasks on every wire.
-    if agent.version() == Version::New {
+    if agent.version() == Version::V1_0 {
         let request = ListTasksRequest {
             page_size: Some(5),
             ..ListTasksRequest::default()

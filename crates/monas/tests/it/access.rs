@@ -29,7 +29,7 @@ fn say(text: &str) -> SendMessageRequest {
 
 /// Every wire that there is: a binding and a version.
 fn wires() -> impl Iterator<Item = (&'static str, Version)> {
-    let versions = [Version::New, Version::Old];
+    let versions = [Version::V1_0, Version::V0_3];
     let of = move |version| BINDINGS.iter().map(move |binding| (binding.key, version));
     versions.into_iter().flat_map(of)
 }

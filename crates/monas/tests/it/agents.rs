@@ -58,8 +58,8 @@ async fn each_agent_is_reached_over_every_binding_below_its_name() {
     let monas = serve(home.path()).await;
     let url = format!("{}/agents/scout", monas.url);
     for binding in BINDINGS {
-        for version in [Version::New, Version::Old] {
-            if version == Version::Old && binding.key == "grpc" {
+        for version in [Version::V1_0, Version::V0_3] {
+            if version == Version::V0_3 && binding.key == "grpc" {
                 continue;
             }
             let mut settings = Settings::default();

@@ -45,10 +45,10 @@ fn settings(binding: &str, version: Version) -> Settings {
 
 /// Every wire that there is: a binding and a version.
 fn wires() -> Vec<(&'static str, Version)> {
-    let new = BINDINGS.iter().map(|binding| (binding.key, Version::New));
+    let new = BINDINGS.iter().map(|binding| (binding.key, Version::V1_0));
     let old = BINDINGS.iter().filter(|binding| binding.old.is_some());
     let wires: Vec<_> = new
-        .chain(old.map(|binding| (binding.key, Version::Old)))
+        .chain(old.map(|binding| (binding.key, Version::V0_3)))
         .collect();
     assert!(wires.len() >= 9, "{wires:?}");
     wires
@@ -123,7 +123,7 @@ async fn every_operation_works_over_every_binding_in_both_versions() {
         assert_eq!(missing.refusal().unwrap().code, -32001, "{wire}");
 
         // 0.3 has no list over gRPC.
-        if (binding, version) != ("grpc", Version::Old) {
+        if (binding, version) != ("grpc", Version::V0_3) {
             let request = ListTasksRequest {
                 context_id: done.context_id.clone(),
                 ..ListTasksRequest::default()
@@ -254,7 +254,7 @@ async fn a_task_is_sent_watched_cancelled_and_listed_over_different_wires() {
         };
         let lister = (first + 4..).find(|number| {
             let way = at(*number).way();
-            (way.binding.key, way.version) != ("grpc", Version::Old)
+            (way.binding.key, way.version) != ("grpc", Version::V0_3)
         });
         let listed = at(lister.unwrap()).list_tasks(list).await.unwrap();
         assert_eq!(listed.tasks[0].id, sent.id);
@@ -322,8 +322,8 @@ async fn a_stream_goes_on_over_connections_that_break() {
             let text = text.replace(&sut.address.to_string(), &cutter.address.to_string());
             serde_json::from_str(&text).unwrap()
         };
-        let direct = connect(&sut, "jsonrpc", Version::New).await;
-        let mut settings = settings(binding.key, Version::New);
+        let direct = connect(&sut, "jsonrpc", Version::V1_0).await;
+        let mut settings = settings(binding.key, Version::V1_0);
         settings.pause = std::time::Duration::from_millis(5);
         let client = Client::of_card(through(direct.raw_card()), settings).unwrap();
         let streaming = client.send_streaming_message(say("burst 60 2ms")).await;
@@ -347,7 +347,7 @@ async fn a_wire_that_nobody_answers_is_left_for_the_next() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         listener.local_addr().unwrap()
     };
-    let mut card = connect(&sut, "jsonrpc", Version::New)
+    let mut card = connect(&sut, "jsonrpc", Version::V1_0)
         .await
         .raw_card()
         .clone();
@@ -368,7 +368,7 @@ async fn a_wire_that_nobody_answers_is_left_for_the_next() {
 async fn what_cannot_be_called_is_said_clearly() {
     let sut = Sut::in_memory().await;
     let url = format!("http://{}", sut.address);
-    let unknown = Client::discover(&url, settings("carrier-pigeon", Version::New)).await;
+    let unknown = Client::discover(&url, settings("carrier-pigeon", Version::V1_0)).await;
     let error = unknown.unwrap_err().to_string();
     assert!(
         error.contains("carrier-pigeon") && error.contains("jsonrpc"),
@@ -397,7 +397,7 @@ async fn what_cannot_be_called_is_said_clearly() {
 #[tokio::test]
 async fn only_a_card_of_a_trusted_key_is_used_when_keys_are_given() {
     let sut = Sut::in_memory().await;
-    let card = connect(&sut, "jsonrpc", Version::New).await.card().clone();
+    let card = connect(&sut, "jsonrpc", Version::V1_0).await.card().clone();
     let key = || SigningKey::from_pem(&SigningKey::generate(Algorithm::Es256).unwrap()).unwrap();
     let (trusted, other) = (key(), key());
     let mut settings = Settings::default();

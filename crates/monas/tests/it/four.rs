@@ -34,7 +34,7 @@ impl Stage {
     }
 
     async fn on(kit: Kit) -> Self {
-        let observer = kit.client("jsonrpc", Version::New).await.unwrap();
+        let observer = kit.client("jsonrpc", Version::V1_0).await.unwrap();
         Self { kit, observer }
     }
 

@@ -45,7 +45,7 @@ impl Agent {
         let config = Config::new(Data::Memory);
         let agent = monas::app().manifest(manifest).agent(&config).await;
         let kit = Kit::start(agent.unwrap()).await.unwrap();
-        let client = kit.client("jsonrpc", Version::New).await.unwrap();
+        let client = kit.client("jsonrpc", Version::V1_0).await.unwrap();
         Self { kit, client }
     }
 

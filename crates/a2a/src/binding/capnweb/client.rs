@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
 use super::value::{from_json, to_json};
-use crate::binding::asked::Asked;
+use crate::binding::versioned_operation::VersionedOperation;
 use crate::client::channel::{Carried, Channel, Outgoing, Piece};
 use crate::client::dial::Dialer;
 use crate::client::{Error, Refusal, Way};
@@ -59,8 +59,10 @@ impl Channel for Client {
             let agent: Capability = session.remote::<Any>().into();
             // Methods have the names of 1.0; the request and its parameters tell the version.
             let method = match call.asked {
-                Asked::New(operation) => operation.name,
-                Asked::Old(row, _) | Asked::Loose(row) => row.operation,
+                VersionedOperation::V1_0(operation) => operation.name,
+                VersionedOperation::V0_3(row, _) | VersionedOperation::V0_3Lenient(row) => {
+                    row.operation
+                }
             };
             let request: Json = serde_json::from_slice(&call.body)
                 .map_err(|error| Error::Settings(error.to_string()))?;

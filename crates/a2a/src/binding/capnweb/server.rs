@@ -23,11 +23,12 @@ use super::request::{Request, credentials};
 use super::task::TaskObject;
 use super::value::{failure, from_json, of_frame, of_reply};
 use crate::binding::Wire;
-use crate::binding::asked::Asked;
+use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{Parameters, http_call};
 use crate::error::Error;
 use crate::operation::{self, Operation, Reply, TABLE};
-use crate::v0_3::{self, Written};
+use crate::v0_3;
+use crate::version::Version;
 
 /// The one address.
 pub fn routes(wire: Wire) -> Router {
@@ -73,7 +74,7 @@ pub(super) struct AgentObject {
     /// What the handshake says of every call.
     head: Arc<Parts>,
     /// How the session writes, once a request of it has shown so.
-    written: Arc<OnceLock<Written>>,
+    written: Arc<OnceLock<Version>>,
 }
 
 /// What can be called.
@@ -200,7 +201,7 @@ impl AgentObject {
         let own = self.own_head(std::mem::take(&mut request.parameters))?;
         let head = own.as_ref().unwrap_or(&self.head);
         let written = self.written(head, &request.fields);
-        let asked = Asked::written(operation, written);
+        let asked = VersionedOperation::written(operation, written);
         let call = http_call::call(self.caller()?, head, asked.versioned_at_address())?;
         let input = asked.input(request.fields);
         asked.perform(&*self.wire.service, call, input).await
@@ -222,14 +223,14 @@ impl AgentObject {
 
     /// The version of a request: the one it shows, else that of the first one that showed any, else the one
     /// that is named, else 1.0.
-    fn written(&self, head: &Parts, fields: &Map<String, Json>) -> Written {
-        if let Some(shown) = Written::of(fields) {
+    fn written(&self, head: &Parts, fields: &Map<String, Json>) -> Version {
+        if let Some(shown) = v0_3::version_of(fields) {
             self.written.get_or_init(|| shown);
             return shown;
         }
         let named = http_call::version(head);
         let is_old = named.trim().starts_with(v0_3::VERSION);
-        let otherwise = if is_old { Written::Old } else { Written::New };
+        let otherwise = if is_old { Version::V0_3 } else { Version::V1_0 };
         self.written.get().copied().unwrap_or(otherwise)
     }
 }

@@ -15,8 +15,8 @@ use tonic::metadata::MetadataMap;
 use tonic::{Code as Number, Status};
 
 use super::codec::Raw;
-use super::{OLD_SERVICE, SERVICE};
-use crate::binding::asked::Asked;
+use super::{SERVICE, SERVICE_V0_3};
+use crate::binding::versioned_operation::VersionedOperation;
 use crate::client::channel::{self, Carried, Channel, Outgoing, Piece, Pieces};
 use crate::client::dial::Dialer;
 use crate::client::{Error, Refusal, Way};
@@ -95,12 +95,12 @@ impl Channel for Client {
     }
 }
 
-fn path(asked: Asked) -> Result<Uri, Error> {
+fn path(asked: VersionedOperation) -> Result<Uri, Error> {
     let path = match asked {
-        Asked::New(operation) => Some(format!("/{SERVICE}/{}", operation.name)),
-        Asked::Old(row, _) | Asked::Loose(row) => {
+        VersionedOperation::V1_0(operation) => Some(format!("/{SERVICE}/{}", operation.name)),
+        VersionedOperation::V0_3(row, _) | VersionedOperation::V0_3Lenient(row) => {
             let rpc = row.rpc.as_ref();
-            rpc.map(|rpc| format!("/{OLD_SERVICE}/{}", rpc.name))
+            rpc.map(|rpc| format!("/{SERVICE_V0_3}/{}", rpc.name))
         }
     };
     let path = path.and_then(|path| path.parse().ok());

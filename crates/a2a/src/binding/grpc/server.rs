@@ -18,10 +18,10 @@ use tonic::{Code, Status};
 use tonic_health::ServingStatus;
 
 use super::codec::Raw;
-use super::{OLD_SERVICE, SERVICE};
+use super::{SERVICE, SERVICE_V0_3};
 use crate::binding::Wire;
-use crate::binding::asked::Asked;
-use crate::binding::http_call::{self, Versioned};
+use crate::binding::http_call::{self, VersionSource};
+use crate::binding::versioned_operation::VersionedOperation;
 use crate::error::{DOMAIN, Error};
 use crate::event::Format;
 use crate::operation::{self, Input, Operation, Reply, TABLE};
@@ -42,14 +42,14 @@ pub fn routes(wire: Wire) -> Router {
 fn service(wire: Wire) -> Router {
     let (health, checks) = tonic_health::server::health_reporter();
     // The reporter keeps what it is told; it is told once.
-    for service in [SERVICE, OLD_SERVICE] {
+    for service in [SERVICE, SERVICE_V0_3] {
         futures_util::FutureExt::now_or_never(
             health.set_service_status(service, ServingStatus::Serving),
         );
     }
     let mut router = Router::new()
         .route(&format!("/{SERVICE}/{{name}}"), post(answer_new))
-        .route(&format!("/{OLD_SERVICE}/{{name}}"), post(answer_old))
+        .route(&format!("/{SERVICE_V0_3}/{{name}}"), post(answer_old))
         .with_state(wire)
         .route_service("/grpc.health.v1.Health/{*name}", checks);
     let reflection = tonic_reflection::server::Builder::configure()
@@ -71,7 +71,7 @@ async fn answer_new(
     Path(name): Path<String>,
     request: Request<Body>,
 ) -> Response<Body> {
-    let asked = operation::named(&name).map(Asked::New);
+    let asked = operation::named(&name).map(VersionedOperation::V1_0);
     answer(wire, asked.ok_or(name), request).await
 }
 
@@ -80,13 +80,18 @@ async fn answer_old(
     Path(name): Path<String>,
     request: Request<Body>,
 ) -> Response<Body> {
-    answer(wire, Asked::old_rpc(&name).ok_or(name), request).await
+    answer(
+        wire,
+        VersionedOperation::old_rpc(&name).ok_or(name),
+        request,
+    )
+    .await
 }
 
 /// Answers a call of what was found, or says that there is nothing of that name.
 async fn answer(
     wire: Wire,
-    asked: Result<Asked, String>,
+    asked: Result<VersionedOperation, String>,
     request: Request<Body>,
 ) -> Response<Body> {
     if !speaks_grpc(request.headers()) {
@@ -146,7 +151,7 @@ fn speaks_grpc(headers: &HeaderMap) -> bool {
 
 /// A call of one operation. One reply is a stream of one.
 struct Row {
-    asked: Asked,
+    asked: VersionedOperation,
     caller: Principal,
     wire: Wire,
     head: Parts,
@@ -170,7 +175,7 @@ impl ServerStreamingService<Bytes> for Row {
 }
 
 async fn perform(
-    asked: Asked,
+    asked: VersionedOperation,
     caller: &Principal,
     wire: &Wire,
     head: &Parts,
@@ -178,8 +183,10 @@ async fn perform(
 ) -> Result<tonic::Response<Replies>, Error> {
     // The package of the service is the version's own.
     let versioned = match asked {
-        Asked::New(_) => Versioned::Package,
-        Asked::Old(..) | Asked::Loose(_) => Versioned::OldName,
+        VersionedOperation::V1_0(_) => VersionSource::Package,
+        VersionedOperation::V0_3(..) | VersionedOperation::V0_3Lenient(_) => {
+            VersionSource::NameOfV0_3
+        }
     };
     let call = http_call::call(caller, head, versioned)?;
     let extensions = http_call::activated(&call, wire.service.card());

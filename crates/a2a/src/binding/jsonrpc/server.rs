@@ -11,7 +11,7 @@ use http::{Method, Request, Response};
 use serde_json::json;
 
 use super::envelope::{Envelope, Id};
-use crate::binding::asked::Asked;
+use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{Wire, http_call, sse};
 use crate::error::Error;
 use crate::event::Format;
@@ -39,7 +39,7 @@ async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Bo
         Err((id, error)) => return refuse(&id, &error),
     };
     let Envelope { id, method, params } = envelope;
-    let Some(asked) = Asked::named(&method) else {
+    let Some(asked) = VersionedOperation::named(&method) else {
         return refuse(&id, &Error::MethodNotFound(method));
     };
     let call = match http_call::call(&caller, &head, asked.versioned()) {

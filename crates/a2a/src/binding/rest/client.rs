@@ -9,7 +9,7 @@ use http::{Request, Uri};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-use crate::binding::asked::Asked;
+use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{http_reply, sse};
 use crate::client::channel::{Carried, Channel, Outgoing, Piece};
 use crate::client::dial::Dialer;
@@ -72,7 +72,7 @@ impl Rest {
         let mut fields: Map<String, Value> = serde_json::from_slice(&call.body)
             .map_err(|error| Error::Settings(error.to_string()))?;
         let (base, path) = match call.asked {
-            Asked::New(_) => {
+            VersionedOperation::V1_0(_) => {
                 let tenant = fields.remove("tenant");
                 let tenant = tenant.as_ref().and_then(Value::as_str).unwrap_or_default();
                 let tenant = match tenant {
@@ -81,7 +81,7 @@ impl Rest {
                 };
                 (format!("{}{tenant}", self.base), path(route, &mut fields))
             }
-            Asked::Old(..) | Asked::Loose(_) => {
+            VersionedOperation::V0_3(..) | VersionedOperation::V0_3Lenient(_) => {
                 let mut ids = v0_3::path_fields(&fields);
                 let path = path(route, &mut ids);
                 if route.verb != Verb::Post {

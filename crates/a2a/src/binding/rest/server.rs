@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderName, Method, Request, Response};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
-use crate::binding::asked::Asked;
+use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{Wire, http_call, sse};
 use crate::error::Error;
 use crate::event::Format;
@@ -87,7 +87,7 @@ async fn perform(
     }
     // The path says what the call is about: it has the last word.
     input.fields.append(&mut fields);
-    if let Asked::Old(_, dialect) = &mut asked {
+    if let VersionedOperation::V0_3(_, dialect) = &mut asked {
         *dialect = Dialect::of(&input);
     }
     let reply = asked.perform(&*wire.service, call, input).await?;
@@ -95,14 +95,16 @@ async fn perform(
     Ok((reply, extensions.map(|extensions| (header, extensions))))
 }
 
-fn find(head: &Parts, form: Form) -> Result<(Asked, Fields), Error> {
+fn find(head: &Parts, form: Form) -> Result<(VersionedOperation, Fields), Error> {
     let (verb, path) = (head.method.as_str(), head.uri.path());
     let segments =
         segments(head).ok_or_else(|| Error::InvalidRequest("the path is not UTF-8".to_owned()))?;
     let found = match form {
-        Form::New(_) => operation::find(verb, &segments).map(Asked::New),
+        Form::V1_0(_) => operation::find(verb, &segments).map(VersionedOperation::V1_0),
         // Which dialect it is shows in the body.
-        Form::Old => v0_3::at(verb, &segments).map(|row| Asked::Old(row, Dialect::Proto)),
+        Form::V0_3 => {
+            v0_3::at(verb, &segments).map(|row| VersionedOperation::V0_3(row, Dialect::Proto))
+        }
     };
     match found {
         Found::Operation(asked, fields) => Ok((asked, fields)),
@@ -170,9 +172,9 @@ fn reply_type(headers: &HeaderMap) -> &'static str {
 #[derive(Clone, Copy)]
 enum Form {
     /// As 1.0 has them, under this media type.
-    New(&'static str),
+    V1_0(&'static str),
     /// As 0.3 has them.
-    Old,
+    V0_3,
 }
 
 impl Form {
@@ -181,25 +183,25 @@ impl Form {
         let version = http_call::version(head);
         let version = version.trim();
         let first = below(head).split('/').nth(1);
-        if first == Some(v0_3::PREFIX) && (version.is_empty() || is_old(version)) {
-            Self::Old
+        if first == Some(v0_3::PREFIX) && (version.is_empty() || is_v0_3(version)) {
+            Self::V0_3
         } else {
-            Self::New(reply_type(&head.headers))
+            Self::V1_0(reply_type(&head.headers))
         }
     }
 
     fn media_type(self) -> &'static str {
         match self {
-            Self::New(media_type) => media_type,
+            Self::V1_0(media_type) => media_type,
             // It has no media type of its own.
-            Self::Old => JSON,
+            Self::V0_3 => JSON,
         }
     }
 
     fn describe(self, error: &Error) -> Value {
         match self {
-            Self::New(_) => http_call::described(error),
-            Self::Old => json!({
+            Self::V1_0(_) => http_call::described(error),
+            Self::V0_3 => json!({
                 "code": error.code().json_rpc,
                 "message": error.to_string(),
                 "data": error.details(),
@@ -208,7 +210,7 @@ impl Form {
     }
 }
 
-fn is_old(version: &str) -> bool {
+fn is_v0_3(version: &str) -> bool {
     let rest = version.strip_prefix(v0_3::VERSION);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
@@ -240,7 +242,7 @@ impl sse::Write for Form {
 
     fn error(&self, out: &mut Vec<u8>, error: &Error) {
         out.extend_from_slice(self.describe(error).to_string().as_bytes());
-        if matches!(self, Self::Old) {
+        if matches!(self, Self::V0_3) {
             // Its clients know an error by the name of the event.
             out.extend_from_slice(b"\nevent: error");
         }

@@ -22,9 +22,9 @@ use tokio_util::sync::CancellationToken;
 use super::frame::{self, Incoming};
 use super::{PATH, SUBPROTOCOL};
 use crate::binding::Wire;
-use crate::binding::asked::Asked;
 use crate::binding::jsonrpc::server::{write_error, write_result};
 use crate::binding::jsonrpc::{Envelope, Id};
+use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{Parameters, http_call};
 use crate::error::Error;
 use crate::event::Format;
@@ -165,7 +165,7 @@ impl Session {
 
     fn begin(&mut self, envelope: Envelope, parameters: Parameters) -> Result<(), Error> {
         let Envelope { id, method, params } = envelope;
-        let Some(asked) = Asked::named(&method) else {
+        let Some(asked) = VersionedOperation::named(&method) else {
             return Err(Error::MethodNotFound(method));
         };
         let asked = asked.or_loose(&params);
@@ -198,7 +198,7 @@ impl Session {
 struct Answer {
     wire: Wire,
     caller: Principal,
-    asked: Asked,
+    asked: VersionedOperation,
     id: Id,
     frames: mpsc::Sender<Vec<u8>>,
 }

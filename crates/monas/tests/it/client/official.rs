@@ -158,13 +158,13 @@ fn python(variable: &str, venv: &str, script: &str) -> Command {
 #[tokio::test]
 async fn the_official_python_server_is_called_in_both_versions() {
     let server = Official::start(python("MONAS_PYTHON", ".venv", "python/server.py")).await;
-    assert_eq!(check(&server, Version::New, Lacks::default()).await, 3);
+    assert_eq!(check(&server, Version::V1_0, Lacks::default()).await, 3);
     let old = Lacks {
         list: true,
         webhooks: &["HTTP+JSON"],
         ..Lacks::default()
     };
-    assert_eq!(check(&server, Version::Old, old).await, 3);
+    assert_eq!(check(&server, Version::V0_3, old).await, 3);
 }
 
 #[tokio::test]
@@ -176,7 +176,7 @@ async fn the_official_python_server_of_0_3_is_called() {
         snapshot: true,
         webhooks: &["HTTP+JSON", "GRPC"],
     };
-    assert_eq!(check(&server, Version::Old, lacks).await, 3);
+    assert_eq!(check(&server, Version::V0_3, lacks).await, 3);
 }
 
 #[tokio::test]
@@ -184,7 +184,7 @@ async fn the_official_javascript_server_is_called() {
     let mut command = Command::new(program("MONAS_NODE", "node"));
     command.arg(folder().join("js/server.mjs"));
     let server = Official::start(command).await;
-    assert_eq!(check(&server, Version::New, Lacks::default()).await, 3);
+    assert_eq!(check(&server, Version::V1_0, Lacks::default()).await, 3);
 }
 
 #[tokio::test]
@@ -194,5 +194,5 @@ async fn the_official_rust_server_is_called() {
     let mut command = Command::new(program("MONAS_A2A_RUST", built));
     command.arg("serve");
     let server = Official::start(command).await;
-    assert_eq!(check(&server, Version::New, Lacks::default()).await, 3);
+    assert_eq!(check(&server, Version::V1_0, Lacks::default()).await, 3);
 }

@@ -3,103 +3,104 @@
 use serde_json::{Map, Value};
 
 #[cfg(feature = "http")]
-use super::http_call::Versioned;
+use super::http_call::VersionSource;
 use crate::error::Error;
 use crate::operation::{self, Input, Operation, Replies, Reply, Route};
 use crate::service::{Call, Service};
-use crate::v0_3::{self, Dialect, Written};
+use crate::v0_3::{self, Dialect};
+use crate::version::Version;
 
 /// An operation, under the name of one version.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Asked {
+pub(crate) enum VersionedOperation {
     /// A row of the table.
-    New(&'static Operation),
+    V1_0(&'static Operation),
     /// An old name for one, and how its caller writes JSON.
-    Old(&'static v0_3::Row, Dialect),
+    V0_3(&'static v0_3::Row, Dialect),
     /// An old name for one, by a caller who writes loosely.
-    Loose(&'static v0_3::Row),
+    V0_3Lenient(&'static v0_3::Row),
 }
 
-impl Asked {
+impl VersionedOperation {
     /// What a method of JSON-RPC means. The names of the versions differ, so that each says which it is.
     pub(super) fn named(method: &str) -> Option<Self> {
-        let new = operation::named(method).map(Self::New);
-        new.or_else(|| v0_3::named(method).map(|row| Self::Old(row, Dialect::Kind)))
+        let new = operation::named(method).map(Self::V1_0);
+        new.or_else(|| v0_3::named(method).map(|row| Self::V0_3(row, Dialect::Kind)))
     }
 
     /// The row, for a caller who writes in this version.
-    pub(super) fn written(operation: &'static Operation, written: Written) -> Self {
+    pub(super) fn written(operation: &'static Operation, written: Version) -> Self {
         match (written, v0_3::of(operation)) {
-            (Written::Old, Some(row)) => Self::Old(row, Dialect::Kind),
-            _ => Self::New(operation),
+            (Version::V0_3, Some(row)) => Self::V0_3(row, Dialect::Kind),
+            _ => Self::V1_0(operation),
         }
     }
 
     /// The same for a request that may be written loosely.
     pub(super) fn or_loose(self, request: &[u8]) -> Self {
         match self {
-            Self::Old(row, Dialect::Kind) if row.is_loose(request) => Self::Loose(row),
+            Self::V0_3(row, Dialect::Kind) if row.is_loose(request) => Self::V0_3Lenient(row),
             asked => asked,
         }
     }
 
     /// What a method of the gRPC service of 0.3 means.
     pub(super) fn old_rpc(name: &str) -> Option<Self> {
-        v0_3::rpc(name).map(|row| Self::Old(row, Dialect::Proto))
+        v0_3::rpc(name).map(|row| Self::V0_3(row, Dialect::Proto))
     }
 
     /// Its name in JSON-RPC.
     pub(crate) fn method(self) -> Option<&'static str> {
         match self {
-            Self::New(operation) => Some(operation.name),
-            Self::Old(row, _) | Self::Loose(row) => row.method,
+            Self::V1_0(operation) => Some(operation.name),
+            Self::V0_3(row, _) | Self::V0_3Lenient(row) => row.method,
         }
     }
 
     /// Its address in REST; below the version, for 0.3.
     pub(crate) fn route(self) -> Option<&'static Route> {
         match self {
-            Self::New(operation) => operation.routes.first(),
-            Self::Old(row, _) | Self::Loose(row) => row.routes.first(),
+            Self::V1_0(operation) => operation.routes.first(),
+            Self::V0_3(row, _) | Self::V0_3Lenient(row) => row.routes.first(),
         }
     }
 
     /// How many replies there are.
     pub(crate) fn replies(self) -> Replies {
         match self {
-            Self::New(operation) => operation.replies,
-            Self::Old(row, _) | Self::Loose(row) => row.replies,
+            Self::V1_0(operation) => operation.replies,
+            Self::V0_3(row, _) | Self::V0_3Lenient(row) => row.replies,
         }
     }
 
     /// Whether a client looks for errors in a stream: 0.3 has them there, also when nothing came before.
     pub(super) fn fails_in_stream(self) -> bool {
-        matches!(self, Self::Old(row, _) if row.replies == Replies::Many)
+        matches!(self, Self::V0_3(row, _) if row.replies == Replies::Many)
     }
 
     /// What the call's own parameter has to say about the version.
     #[cfg(feature = "http")]
-    pub(super) fn versioned(self) -> Versioned {
+    pub(super) fn versioned(self) -> VersionSource {
         match self {
-            Self::New(_) => Versioned::Parameter,
-            Self::Old(..) | Self::Loose(_) => Versioned::OldName,
+            Self::V1_0(_) => VersionSource::Parameter,
+            Self::V0_3(..) | Self::V0_3Lenient(_) => VersionSource::NameOfV0_3,
         }
     }
 
     /// The same at an address where a name of 1.0 needs no parameter.
     #[cfg(feature = "http")]
-    pub(super) fn versioned_at_address(self) -> Versioned {
+    pub(super) fn versioned_at_address(self) -> VersionSource {
         match self {
-            Self::New(_) => Versioned::Address,
-            Self::Old(..) | Self::Loose(_) => Versioned::OldName,
+            Self::V1_0(_) => VersionSource::Address,
+            Self::V0_3(..) | Self::V0_3Lenient(_) => VersionSource::NameOfV0_3,
         }
     }
 
     /// A request whose fields bear the names of 1.0, whatever is in them.
     pub(super) fn input(self, fields: Map<String, Value>) -> Input {
         match self {
-            Self::New(_) => Input::json(&fields),
-            Self::Old(row, _) | Self::Loose(row) => Input::json(&row.renamed(fields)),
+            Self::V1_0(_) => Input::json(&fields),
+            Self::V0_3(row, _) | Self::V0_3Lenient(row) => Input::json(&row.renamed(fields)),
         }
     }
 
@@ -111,9 +112,9 @@ impl Asked {
         input: Input,
     ) -> Result<Reply, Error> {
         match self {
-            Self::New(operation) => operation.perform(service, call, input).await,
-            Self::Old(row, dialect) => row.perform(service, call, input, dialect).await,
-            Self::Loose(row) => row.perform_loosely(service, call, input).await,
+            Self::V1_0(operation) => operation.perform(service, call, input).await,
+            Self::V0_3(row, dialect) => row.perform(service, call, input, dialect).await,
+            Self::V0_3Lenient(row) => row.perform_loosely(service, call, input).await,
         }
     }
 }
