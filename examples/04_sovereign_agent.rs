@@ -9,7 +9,7 @@
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use a2a::client::{Client, Version};
-use a2a::types::{Answer, Message, Part, Task, TaskState};
+use a2a::types::{Answer, Message, Task, TaskState};
 use monas::testkit::Kit;
 
 #[tokio::main]
@@ -58,16 +58,11 @@ async fn say(
     let Answer::Task(task) = agent.send_message(message.into()).await?.payload else {
         return Err("expected a task".into());
     };
-    let status = task.status.as_ref();
-    let asks = status.is_some_and(|it| it.state == TaskState::InputRequired);
-    let said = status.and_then(|it| it.message.as_ref());
-    let parts = task.artifacts.iter().flat_map(|it| &it.parts);
-    let parts = parts.chain(said.into_iter().flat_map(|it| &it.parts));
-    let words: Vec<&str> = parts.filter_map(Part::as_text).collect();
+    let asks = task.state() == TaskState::InputRequired;
     println!(
         "> {text}\n{}{}",
         if asks { "asks: " } else { "" },
-        words.join("\n")
+        task.text()
     );
     Ok(task)
 }

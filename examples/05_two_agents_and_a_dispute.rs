@@ -9,7 +9,7 @@
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use a2a::client::{Client, Settings, Version};
-use a2a::types::{Answer, Message, Part};
+use a2a::types::{Answer, Message};
 use access::{Callers, Hash, Unauthenticated};
 use agent::message::claim;
 use monas::config::Access;
@@ -105,10 +105,6 @@ async fn send(judge: &Client, message: Message) -> Result<(), Box<dyn std::error
     let Answer::Task(task) = judge.send_message(message.into()).await?.payload else {
         return Err("expected a task".into());
     };
-    let said = task.status.as_ref().and_then(|it| it.message.as_ref());
-    let parts = task.artifacts.iter().flat_map(|it| &it.parts);
-    let parts = parts.chain(said.into_iter().flat_map(|it| &it.parts));
-    let words: Vec<&str> = parts.filter_map(Part::as_text).collect();
-    println!("  judge: {}", words.join("\n").replace('\n', "\n         "));
+    println!("  judge: {}", task.text().replace('\n', "\n         "));
     Ok(())
 }

@@ -228,12 +228,12 @@ impl Gates {
     async fn pass(&self, turn: &Turn) -> Result<(), Over> {
         turn.committed().await?;
         let (opener, opened) = oneshot::channel();
-        self.waiting().insert(turn.task_id().to_owned(), opener);
+        self.waiting().insert(turn.task_id().to_string(), opener);
         self.0.arrived.notify_waiters();
         tokio::select! {
             _ = opened => Ok(()),
             () = turn.cancelled().cancelled() => {
-                self.waiting().remove(turn.task_id());
+                self.waiting().remove(turn.task_id().as_str());
                 Err(Over)
             }
         }

@@ -107,8 +107,7 @@ impl World {
                 () = self.gates.held(id) => return,
                 task = self.beyond(id, known) => {
                     let Some(task) = task else { return };
-                    let state = task.status.map(|status| status.state).unwrap_or_default();
-                    if state.is_terminal() || state.is_interrupted() {
+                    if task.is_settled() {
                         return;
                     }
                     known = Some(task.generation);

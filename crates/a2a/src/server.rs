@@ -180,7 +180,7 @@ impl Server {
 
     /// Has the agent take up a task that waits, though nobody has said anything: what it waits for will not come, or is
     /// there already. One that is being worked on is taken up once more after that, and one that has ended is left alone.
-    pub async fn resume(&self, task: &str) -> Result<(), Error> {
+    pub async fn resume(&self, task: &TaskId) -> Result<(), Error> {
         self.inner.resume(task).await
     }
 
@@ -254,8 +254,11 @@ impl Inner {
     ) -> Result<EventStream, Error> {
         let scope = journal::Scope::new(&call.caller, &request.tenant);
         match call.cursor {
-            Some(cursor) => self.resume_stream(scope, request.id, cursor, None).await,
-            None => self.live_stream(scope, request.id).await,
+            Some(cursor) => {
+                self.resume_stream(scope, request.id.into(), cursor, None)
+                    .await
+            }
+            None => self.live_stream(scope, request.id.into()).await,
         }
     }
 }

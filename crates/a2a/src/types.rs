@@ -29,12 +29,14 @@
 //!
 //! - [`wire`]: the traits and macros behind the declarations, and the protobuf encoding
 //! - `task`, `message`, `request`, `push`, `card`, `security`: the messages
+//! - `id`: ids as types, past the edge
 //! - `value`, `timestamp`, `bytes`: types with a JSON form of their own
 //! - [`rpc_error`]: how errors describe themselves on gRPC and in JSON
 //! - [`descriptor`]: the descriptors that gRPC reflection serves
 
 mod bytes;
 mod card;
+mod id;
 mod message;
 mod push;
 mod request;
@@ -52,6 +54,7 @@ pub use card::{
     AgentCapabilities, AgentCard, AgentCardSignature, AgentExtension, AgentInterface,
     AgentProvider, AgentSkill,
 };
+pub use id::{ContextId, TaskId};
 pub use message::{Content, Message, Part, Role};
 pub use push::{
     AuthenticationInfo, DeleteTaskPushNotificationConfigRequest,

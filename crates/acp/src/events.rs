@@ -107,7 +107,7 @@ impl EventTranslator {
             let mut run = self.run(RunStatus::Created);
             run.output.clear();
             self.out.push(Event::RunCreated { run });
-        } else if known == 0 && run::state(task) == TaskState::Working {
+        } else if known == 0 && task.state() == TaskState::Working {
             // A resumed stream leaves out the artifacts from before.
             return self.in_progress();
         }
@@ -122,7 +122,7 @@ impl EventTranslator {
 
     /// The state of the task changed, or a message came with it.
     fn status(&mut self, said: Option<&A2aMessage>) {
-        let state = run::state(&self.task);
+        let state = self.task.state();
         match state {
             TaskState::Unspecified | TaskState::Submitted => return,
             _ => self.in_progress(),
@@ -142,7 +142,7 @@ impl EventTranslator {
             }
             _ => {}
         }
-        if !state.is_terminal() && !state.is_interrupted() {
+        if !state.is_settled() {
             return;
         }
         self.close();

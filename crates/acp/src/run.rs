@@ -1,6 +1,6 @@
 //! Translates a task into a run.
 
-use a2a::types::{Message as A2aMessage, Part as A2aPart, Role, Task, TaskState, Timestamp};
+use a2a::types::{Message as A2aMessage, Role, Task, TaskState, Timestamp};
 use serde_json::{Value, json};
 use skill::extension;
 use uuid::Uuid;
@@ -28,14 +28,9 @@ pub(crate) fn of(task: &Task, whole: &str) -> Run {
         output: output(task, &agent_name),
         error: (status == RunStatus::Failed).then(|| problem(task)),
         created_at: created_at(task),
-        finished_at: stamp(task).filter(|_| state(task).is_terminal()),
+        finished_at: stamp(task).filter(|_| task.state().is_terminal()),
         agent_name,
     }
-}
-
-pub(crate) fn state(task: &Task) -> TaskState {
-    let status = task.status.as_ref();
-    status.map_or(TaskState::Unspecified, |status| status.state)
 }
 
 /// The ACP agent that works on a task: the skill that its first message names, or the agent as a whole.
@@ -85,7 +80,7 @@ pub(crate) fn output(task: &Task, agent_name: &str) -> Vec<Message> {
         created_at: at,
         completed_at: at,
     });
-    let said = said(task).filter(|_| state(task) == TaskState::Completed);
+    let said = said(task).filter(|_| task.state() == TaskState::Completed);
     let said = said.map(|message| content::message(role(), &message.parts, at));
     made.chain(said).collect()
 }
@@ -96,7 +91,7 @@ fn session_id(context: &str) -> Option<String> {
 }
 
 fn status(task: &Task) -> RunStatus {
-    match state(task) {
+    match task.state() {
         TaskState::Unspecified | TaskState::Submitted => RunStatus::Created,
         // A state of a newer A2A version: the task is not known to have ended.
         TaskState::Working | TaskState::Other(_) => RunStatus::InProgress,
@@ -110,10 +105,8 @@ fn status(task: &Task) -> RunStatus {
 /// The error of a failed task.
 fn problem(task: &Task) -> Problem {
     let said = said(task);
-    let texts = said.iter().flat_map(|message| &message.parts);
-    let texts: Vec<&str> = texts.filter_map(A2aPart::as_text).collect();
     let code = extension::failure_code(task);
-    let message = match texts.join("\n") {
+    let message = match said.map(A2aMessage::text).unwrap_or_default() {
         text if text.is_empty() => "the run failed".to_owned(),
         text => text,
     };
@@ -135,8 +128,6 @@ fn problem(task: &Task) -> Problem {
 
 /// The `generic` event for a message that an agent sends while it works: its text, and its progress if it has any.
 pub(crate) fn progress(message: &A2aMessage) -> serde_json::Map<String, Value> {
-    let texts = message.parts.iter().filter_map(A2aPart::as_text);
-    let texts: Vec<&str> = texts.collect();
     let mut generic = serde_json::Map::new();
     if let Some(progress) = extension::progress(message) {
         generic.insert("progress".to_owned(), json!(progress.progress));
@@ -144,6 +135,6 @@ pub(crate) fn progress(message: &A2aMessage) -> serde_json::Map<String, Value> {
             generic.insert("total".to_owned(), json!(total));
         }
     }
-    generic.insert("message".to_owned(), json!(texts.join("\n")));
+    generic.insert("message".to_owned(), json!(message.text()));
     generic
 }

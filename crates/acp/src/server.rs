@@ -148,7 +148,7 @@ impl AcpServer {
         let Awaited::Message { message } = request.await_resume;
         let InputParts { parts, read } = content::parts_of(vec![message], "await_resume.message")?;
         let task = self.task(&call, &request.run_id).await?;
-        if !run::state(&task).is_interrupted() {
+        if !task.state().is_interrupted() {
             let why = format!("run {:?} does not wait for input", task.id);
             return Err(Error::Forbidden(why));
         }
@@ -180,7 +180,7 @@ impl AcpServer {
         request: RunRequest,
     ) -> Result<SingleReply, Error> {
         let task = self.task(&call, &request.run_id).await?;
-        let state = run::state(&task);
+        let state = task.state();
         if state.is_terminal() {
             return Err(a2a::Error::TaskNotCancelable {
                 task: task.id,
@@ -270,7 +270,7 @@ impl AcpServer {
             (run::created_at(task), asked)
         });
         let finished = tasks.iter();
-        let finished = finished.filter(|task| run::state(task) == TaskState::Completed);
+        let finished = finished.filter(|task| task.state() == TaskState::Completed);
         let history = finished.flat_map(|task| {
             let place = format!("{}/resources/{}", self.url, task.id);
             Resource::all(task).map(move |resource| format!("{place}.{resource}"))
@@ -365,7 +365,7 @@ impl AcpServer {
     /// A task as a run, with the status `cancelling` where it applies.
     fn run(&self, task: &Task) -> Run {
         let mut run = run::of(task, self.agents.whole());
-        if !run::state(task).is_terminal() && self.lock().contains(&task.id) {
+        if !task.state().is_terminal() && self.lock().contains(&task.id) {
             run.status = RunStatus::Cancelling;
             run.await_request = None;
         }

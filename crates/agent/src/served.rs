@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use a2a::server::{AfterRestart, Failure, Turn};
-use a2a::types::{AgentCapabilities, AgentCard, Message, Role, Task};
+use a2a::types::{AgentCapabilities, AgentCard, Message, Role, Task, TaskId};
 use futures_core::future::BoxFuture;
 
 use skill::{
@@ -246,7 +246,7 @@ impl a2a::server::Agent for Agent {
         }
     }
 
-    fn ended(&self, task: &str) {
+    fn ended(&self, task: &TaskId) {
         if let Some(running) = self.inner.parked.take(task) {
             running.state.end();
         }
@@ -384,7 +384,7 @@ impl Inner {
             // The agent itself was granted every skill.
             Work::Think(_) => "",
         };
-        tracing::debug!(skill = id, task = turn.task_id(), caller = %turn.caller(), "work is begun");
+        tracing::debug!(skill = id, task = %turn.task_id(), caller = %turn.caller(), "work is begun");
         let (task, conversation) = (turn.task_id(), turn.context_id());
         let call = Arc::new(state.clone());
         let ctx = Context::new(call, self.grants.clone(), task, conversation, skill);
@@ -401,8 +401,8 @@ impl Inner {
             Work::Think(agent) => {
                 // A message that opens a task bears no ids yet; its turn has them.
                 let mut message = first.clone();
-                task.clone_into(&mut message.task_id);
-                conversation.clone_into(&mut message.context_id);
+                task.as_str().clone_into(&mut message.task_id);
+                conversation.as_str().clone_into(&mut message.context_id);
                 Box::pin(async move { turn::run(&agent, &message, &ctx).await })
             }
         };

@@ -63,11 +63,7 @@ pub struct Ending {
 impl Ending {
     /// What is said about it, in words.
     pub fn text(&self) -> String {
-        let parts = self.message.iter().flat_map(|message| &message.parts);
-        parts
-            .filter_map(Part::as_text)
-            .collect::<Vec<_>>()
-            .join("\n")
+        self.message.as_ref().map(Message::text).unwrap_or_default()
     }
 
     /// Whether it is a success.

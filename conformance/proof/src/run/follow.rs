@@ -2,7 +2,7 @@
 
 use a2a::client::{Client, Events};
 use a2a::event::Event;
-use a2a::types::SubscribeToTaskRequest;
+use a2a::types::{SubscribeToTaskRequest, TaskState};
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -36,8 +36,7 @@ impl Followed {
     /// Counts an event that was read; behind the last one there must be the end.
     pub(super) async fn past(&mut self, event: &Event) -> Option<Value> {
         self.at += 1;
-        let last = |state: a2a::types::TaskState| state.is_terminal() || state.is_interrupted();
-        if !event.state().is_some_and(last) {
+        if !event.state().is_some_and(TaskState::is_settled) {
             return None;
         }
         let mut events = self.events.take()?;

@@ -45,14 +45,14 @@ pub(super) enum VersionSource {
     /// An address at which it is 1.0, unless the parameter says otherwise.
     Address,
     /// A name or an address that only 0.3 has.
-    OldName,
+    NameOfV0_3,
 }
 
 impl VersionSource {
     /// The header in which a reply tells what extensions are in use.
     pub(super) fn extensions_header(self) -> HeaderName {
         match self {
-            Self::OldName => EXTENSIONS_HEADER_V0_3,
+            Self::NameOfV0_3 => EXTENSIONS_HEADER_V0_3,
             _ => EXTENSIONS_HEADER,
         }
     }

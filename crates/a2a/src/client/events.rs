@@ -151,7 +151,7 @@ impl Following {
             self.task = Some(task.clone());
         }
         let state = event.state();
-        self.over |= state.is_some_and(|state| state.is_terminal() || state.is_interrupted());
+        self.over |= state.is_some_and(TaskState::is_settled);
         Ok(event)
     }
 
@@ -207,8 +207,8 @@ impl Following {
             return Err(broken);
         };
         let event = Event::new(task);
-        let over = |state: TaskState| state.is_terminal() || state.is_interrupted();
-        if event.state().is_some_and(over) {
+
+        if event.state().is_some_and(TaskState::is_settled) {
             Ok(event)
         } else {
             Err(broken)

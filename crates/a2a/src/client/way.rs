@@ -10,7 +10,7 @@ use super::dial::Dialer;
 use super::{Body, Error, Settings};
 use crate::binding::Parameters;
 use crate::binding::versioned_operation::VersionedOperation;
-use crate::binding::{self, BINDINGS, Binding};
+use crate::binding::{BINDINGS, Binding};
 use crate::event::Format;
 use crate::operation::Operation;
 use crate::types::wire::WireMessage;

@@ -6,7 +6,7 @@ use futures_core::future::BoxFuture;
 
 use super::turn::Turn;
 use crate::error::Error;
-use crate::types::{Message, Task};
+use crate::types::{Message, Task, TaskId};
 
 /// Something that answers messages. It is shared by all tasks; what belongs to one is in its
 /// [`Turn`].
@@ -30,7 +30,7 @@ pub trait Agent: Send + Sync + 'static {
     }
 
     /// A task has ended: whatever is kept for it can go. It may not have been worked on in this process.
-    fn ended(&self, task: &str) {
+    fn ended(&self, task: &TaskId) {
         let _ = task;
     }
 

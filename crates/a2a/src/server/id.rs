@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use crate::types::Timestamp;
+use crate::types::{ContextId, TaskId, Timestamp};
 
 /// An id that nobody can guess: for messages, artifacts and webhooks.
 pub(crate) fn random() -> String {
@@ -11,15 +11,12 @@ pub(crate) fn random() -> String {
 
 /// The id of a task that is opened now. Nobody can guess it, and it follows those of earlier tasks: tasks
 /// that are made together lie together, whatever keeps them in order.
-pub(crate) fn task(now: Timestamp) -> String {
+pub(crate) fn task(now: Timestamp) -> TaskId {
     let millis = now.millis();
     let seconds = millis.div_euclid(1_000).unsigned_abs();
     let nanos = millis.rem_euclid(1_000) as u32 * 1_000_000;
-    text(Uuid::new_v7(uuid::Timestamp::from_unix(
-        uuid::NoContext,
-        seconds,
-        nanos,
-    )))
+    let moment = uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos);
+    text(Uuid::new_v7(moment)).into()
 }
 
 fn text(id: Uuid) -> String {
@@ -28,7 +25,7 @@ fn text(id: Uuid) -> String {
 }
 
 /// The id of a context that the server opens: it says which agent and when, and nobody can guess it.
-pub(crate) fn context(label: &str, now: Timestamp) -> String {
+pub(crate) fn context(label: &str, now: Timestamp) -> ContextId {
     let mut id = String::with_capacity(label.len() + 40);
     id.push_str(label);
     id.push('-');
@@ -40,7 +37,7 @@ pub(crate) fn context(label: &str, now: Timestamp) -> String {
     // Eighty bits, none of them those that tell what kind of id it was.
     let random = random & ((1 << 60) - 1) | random >> 80 << 60;
     id.extend((0..16).map(|place| char::from(LETTERS[(random >> (place * 5) & 31) as usize])));
-    id
+    id.into()
 }
 
 /// No two of them look alike.

@@ -14,7 +14,7 @@ use crate::event::Event;
 use crate::fold;
 use crate::limits::EVENTS_AT_ONCE;
 use crate::types::wire::{DecodeError, WireMessage as _, messages};
-use crate::types::{Message, StreamResponse, Task, TaskState};
+use crate::types::{ContextId, Message, StreamResponse, Task, TaskId};
 
 /// A row for each task: whose it is, and what lists are made by. The body is empty, or the task as it
 /// was when its events up to there were compacted.
@@ -109,8 +109,8 @@ messages! { "monas.journal";
 }
 
 /// The stream of a task.
-pub(crate) fn stream(task: &str) -> StreamId {
-    StreamId::new(task)
+pub(crate) fn stream(task: &TaskId) -> StreamId {
+    StreamId::new(task.as_str())
 }
 
 /// An event to append, and at once what its followers will want of it.
@@ -127,7 +127,7 @@ pub(crate) fn record(task: &Task, event: StreamResponse, received: Option<&Messa
 }
 
 /// The event of an entry, for followers.
-pub(crate) fn event(entry: &Entry, task: &str, context: &str) -> Arc<Event> {
+pub(crate) fn event(entry: &Entry, task: &TaskId, context: &ContextId) -> Arc<Event> {
     entry.derived(|payload| {
         let record = Record::from_protobuf(payload.clone()).unwrap_or_default();
         let mut event = record.event.unwrap_or_default();
@@ -149,7 +149,7 @@ impl Record {
 }
 
 /// Takes the event of an entry into its task.
-pub(crate) fn apply(task: &mut Task, entry: &Entry, id: &str, context: &str) {
+pub(crate) fn apply(task: &mut Task, entry: &Entry, id: &TaskId, context: &ContextId) {
     let record = Record::from_protobuf(entry.payload().clone());
     let mut record = record.unwrap_or_default();
     record.set_ids(id, context);
@@ -158,7 +158,11 @@ pub(crate) fn apply(task: &mut Task, entry: &Entry, id: &str, context: &str) {
 }
 
 /// A task as it is in the store, if it is there and in scope.
-pub(crate) fn load(view: &dyn View, scope: &Scope, id: &str) -> Result<Option<Task>, store::Error> {
+pub(crate) fn load(
+    view: &dyn View,
+    scope: &Scope,
+    id: &TaskId,
+) -> Result<Option<Task>, store::Error> {
     match view.row(&TASKS, id)? {
         Some(row) if row.columns.first() == Some(&scope.as_str().into()) => {
             fold_row(view, &row).map(Some)
@@ -168,7 +172,7 @@ pub(crate) fn load(view: &dyn View, scope: &Scope, id: &str) -> Result<Option<Ta
 }
 
 /// The row of a task, whoever it belongs to, and whose it is.
-pub(crate) fn find(view: &dyn View, id: &str) -> Result<Option<(Scope, Row)>, store::Error> {
+pub(crate) fn find(view: &dyn View, id: &TaskId) -> Result<Option<(Scope, Row)>, store::Error> {
     let row = view.row(&TASKS, id)?;
     Ok(row.and_then(|row| match row.columns.first() {
         Some(Value::Text(scope)) => Some((Scope::stored(scope), row)),
@@ -191,7 +195,7 @@ pub(crate) fn fold_to(view: &dyn View, row: &Row, last: u64) -> Result<Task, sto
     if !row.body.is_empty() {
         task = Task::from_protobuf(row.body.clone()).map_err(unreadable)?;
     }
-    let stream = stream(&row.key);
+    let stream = StreamId::new(row.key.as_str());
     let context = match row.columns.get(1) {
         Some(Value::Text(context)) => context.as_str(),
         _ => "",
@@ -220,16 +224,12 @@ pub(crate) fn fold_to(view: &dyn View, row: &Row, last: u64) -> Result<Task, sto
 
 /// The row of a task as it is now.
 pub(crate) fn row(scope: &Scope, task: &Task, snapshot: Bytes) -> Row {
-    let state = task
-        .status
-        .as_ref()
-        .map_or(TaskState::Unspecified, |status| status.state);
     Row {
         key: task.id.clone(),
         columns: vec![
             scope.as_str().into(),
             task.context_id.as_str().into(),
-            i64::from(state.number()).into(),
+            i64::from(task.state().number()).into(),
             updated(task).into(),
         ],
         body: snapshot,
@@ -237,17 +237,20 @@ pub(crate) fn row(scope: &Scope, task: &Task, snapshot: Bytes) -> Row {
 }
 
 /// A note as it lies in the store.
-pub(crate) fn note(task: &str, key: &str, note: Bytes) -> Row {
+pub(crate) fn note(task: &TaskId, key: &str, note: Bytes) -> Row {
     Row {
         key: format!("{task} {key}"),
-        columns: vec![task.into()],
+        columns: vec![task.as_str().into()],
         body: note,
     }
 }
 
 /// The notes of a task, by key.
-pub(crate) fn notes(view: &dyn View, task: &str) -> Result<BTreeMap<String, Bytes>, store::Error> {
-    let rows = view.rows(&Query::of(&NOTES).equal("task", task))?;
+pub(crate) fn notes(
+    view: &dyn View,
+    task: &TaskId,
+) -> Result<BTreeMap<String, Bytes>, store::Error> {
+    let rows = view.rows(&Query::of(&NOTES).equal("task", task.as_str()))?;
     let key = |row: &Row| row.key.get(task.len() + 1..).unwrap_or_default().to_owned();
     Ok(rows.into_iter().map(|row| (key(&row), row.body)).collect())
 }

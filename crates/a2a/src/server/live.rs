@@ -8,7 +8,7 @@ use tokio::sync::{Notify, oneshot};
 
 use super::run::Command;
 use crate::error::Error;
-use crate::types::{Message, Task};
+use crate::types::{ContextId, Message, Task, TaskId};
 
 /// How the answer to a message begins, as its caller wants it.
 pub(super) enum Started {
@@ -25,8 +25,8 @@ pub(super) type Reply = oneshot::Sender<Result<Started, Error>>;
 
 /// A task that has taken a message, for a caller that wants a stream.
 pub(super) struct Opened {
-    pub(super) id: String,
-    pub(super) context: String,
+    pub(super) id: TaskId,
+    pub(super) context: ContextId,
     /// The task when it took the message, unless that is its own first event.
     pub(super) snapshot: Option<Box<Task>>,
     /// What happens to it from there.
@@ -77,19 +77,19 @@ impl Mailbox {
 /// All runs that have a task, by its id.
 #[derive(Default)]
 pub(super) struct Live {
-    runs: Mutex<HashMap<String, Arc<Mailbox>>>,
+    runs: Mutex<HashMap<TaskId, Arc<Mailbox>>>,
 }
 
 impl Live {
-    pub(super) fn enter(&self, task: &str, mailbox: Arc<Mailbox>) {
-        lock(&self.runs).insert(task.to_owned(), mailbox);
+    pub(super) fn enter(&self, task: &TaskId, mailbox: Arc<Mailbox>) {
+        lock(&self.runs).insert(task.clone(), mailbox);
     }
 
     /// Hands a command to the run of a task; when there is none, to one that is made for it. Under one
     /// lock with [`leave`](Self::leave): a command that was taken is obeyed.
     pub(super) fn send_or_enter(
         &self,
-        task: &str,
+        task: &TaskId,
         command: Command,
         make: impl FnOnce(Command) -> Result<Arc<Mailbox>, Error>,
     ) -> Result<(), Error> {
@@ -98,12 +98,12 @@ impl Live {
             let busy = || Error::Unavailable(format!("too many calls wait for task {task:?}"));
             return mailbox.put(command).ok_or_else(busy);
         }
-        runs.insert(task.to_owned(), make(command)?);
+        runs.insert(task.clone(), make(command)?);
         Ok(())
     }
 
     /// Takes a run off the list, unless somebody has just asked something of it.
-    pub(super) fn leave(&self, task: &str, mailbox: &Mailbox) -> bool {
+    pub(super) fn leave(&self, task: &TaskId, mailbox: &Mailbox) -> bool {
         let mut runs = lock(&self.runs);
         let leaves = mailbox.is_empty();
         if leaves {
@@ -113,7 +113,7 @@ impl Live {
     }
 
     /// Takes a run off the list, whatever was asked of it.
-    pub(super) fn abandon(&self, task: &str) {
+    pub(super) fn abandon(&self, task: &TaskId) {
         lock(&self.runs).remove(task);
     }
 }

@@ -13,7 +13,6 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use super::journal::{Scope, WEBHOOKS};
-use super::run::state;
 use super::{Config, Inner, id};
 use crate::error::Error;
 use crate::sabotage::broken;
@@ -21,7 +20,7 @@ use crate::service::Call;
 use crate::types::{
     AuthenticationInfo, DeleteTaskPushNotificationConfigRequest, Empty,
     GetTaskPushNotificationConfigRequest, ListTaskPushNotificationConfigsRequest,
-    ListTaskPushNotificationConfigsResponse, TaskPushNotificationConfig,
+    ListTaskPushNotificationConfigsResponse, TaskId, TaskPushNotificationConfig,
 };
 use crate::webhook::{self, Dialect, Secret};
 
@@ -62,12 +61,12 @@ pub(super) struct Registration {
 
 impl Registration {
     /// The webhook for a task; `delivered` is the last generation it need not get.
-    pub(super) fn of(self, task: &str, delivered: u64) -> Webhook {
+    pub(super) fn of(self, task: &TaskId, delivered: u64) -> Webhook {
         let mut config = self.config;
         if config.id.is_empty() {
             config.id = id::random();
         }
-        task.clone_into(&mut config.task_id);
+        task.as_str().clone_into(&mut config.task_id);
         Webhook {
             config,
             dialect: self.dialect.to_owned(),
@@ -160,14 +159,15 @@ impl Inner {
         }
         check(&request, self.push.targets())?;
         let scope = Scope::new(&call.caller, &request.tenant);
-        let task = self.load(&scope, &request.task_id).await?;
-        self.check_room(&task.id, &request.id).await?;
+        let id = TaskId::from(&request.task_id);
+        let task = self.load(&scope, &id).await?;
+        self.check_room(&id, &request.id).await?;
         let registration = Registration {
             config: request,
             dialect: call.dialect,
         };
-        let mut webhook = registration.of(&task.id, task.generation.unsigned_abs());
-        if state(&task).is_terminal() {
+        let mut webhook = registration.of(&id, task.generation.unsigned_abs());
+        if task.state().is_terminal() {
             webhook.state = State::Closed;
         }
         if broken("r6") {
@@ -191,8 +191,9 @@ impl Inner {
         request: GetTaskPushNotificationConfigRequest,
     ) -> Result<TaskPushNotificationConfig, Error> {
         let scope = Scope::new(&call.caller, &request.tenant);
-        let task = self.load(&scope, &request.task_id).await?;
-        let wanted = key(&task.id, &request.id);
+        let task = TaskId::from(&request.task_id);
+        self.load(&scope, &task).await?;
+        let wanted = key(&task, &request.id);
         let row = self
             .store
             .read(move |view| view.row(&WEBHOOKS, &wanted))
@@ -208,14 +209,15 @@ impl Inner {
         request: ListTaskPushNotificationConfigsRequest,
     ) -> Result<ListTaskPushNotificationConfigsResponse, Error> {
         let scope = Scope::new(&call.caller, &request.tenant);
-        let task = self.load(&scope, &request.task_id).await?;
+        let task = TaskId::from(request.task_id);
+        self.load(&scope, &task).await?;
         let size = match request.page_size {
             0 => self.limits.max_push_configs,
             size => usize::try_from(size)
                 .map_err(|_| Error::invalid_field("pageSize", "is negative"))?,
         };
         // Sorted by key, so the id of the last one is the cursor.
-        let rows = self.webhooks(&task.id).await?;
+        let rows = self.webhooks(&task).await?;
         let configs = rows.iter().map(|row| Ok(Webhook::read(row)?.config));
         let mut configs = configs.collect::<Result<Vec<_>, Error>>()?;
         configs.retain(|config| config.id > request.page_token);
@@ -235,8 +237,9 @@ impl Inner {
         request: DeleteTaskPushNotificationConfigRequest,
     ) -> Result<Empty, Error> {
         let scope = Scope::new(&call.caller, &request.tenant);
-        let task = self.load(&scope, &request.task_id).await?;
-        let key = key(&task.id, &request.id);
+        let task = TaskId::from(request.task_id);
+        self.load(&scope, &task).await?;
+        let key = key(&task, &request.id);
         self.push.end(&key).await;
         self.store
             .commit(Batch::new().delete(&WEBHOOKS, &key))
@@ -245,7 +248,7 @@ impl Inner {
     }
 
     /// Whether a task may have another webhook, or one of this id instead of the one it has.
-    pub(super) async fn check_room(&self, task: &str, id: &str) -> Result<(), Error> {
+    pub(super) async fn check_room(&self, task: &TaskId, id: &str) -> Result<(), Error> {
         let (others, key) = (self.webhooks(task).await?, key(task, id));
         if others.len() >= self.limits.max_push_configs && !others.iter().any(|it| it.key == key) {
             let why = format!("task {task:?} has {} webhooks already", others.len());
@@ -254,8 +257,8 @@ impl Inner {
         Ok(())
     }
 
-    async fn webhooks(&self, task: &str) -> Result<Vec<Row>, Error> {
-        let query = Query::of(&WEBHOOKS).equal("task", task);
+    async fn webhooks(&self, task: &TaskId) -> Result<Vec<Row>, Error> {
+        let query = Query::of(&WEBHOOKS).equal("task", task.as_str());
         Ok(self.store.read(move |view| view.rows(&query)).await?)
     }
 }

@@ -19,7 +19,7 @@ use super::run::Wants;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::types::wire::{WireMessage as _, messages};
-use crate::types::{Message, SendMessageRequest};
+use crate::types::{Message, SendMessageRequest, TaskId};
 
 /// Who sent which message. Only a hash is kept.
 type Key = [u8; 16];
@@ -45,7 +45,7 @@ messages! { "monas.journal";
 pub(super) enum Outcome {
     Message(Arc<Message>),
     /// A task, which was at this generation when it took the message; 0 if it was opened by it.
-    Task(String, i64),
+    Task(TaskId, i64),
 }
 
 /// What to do with a send.
@@ -203,7 +203,7 @@ impl Replay {
         if sent.fingerprint != fingerprint[..] {
             return Err(reused());
         }
-        Ok(Some(Outcome::Task(sent.task, sent.after)))
+        Ok(Some(Outcome::Task(sent.task.into(), sent.after)))
     }
 
     /// Forgets the sends of which the journal has no trace any more.
@@ -228,10 +228,10 @@ enum Entered {
 
 impl Ticket {
     /// The row that remembers, in the transaction that opens the task, what the send led to.
-    pub(super) fn row(&self, task: &str, after: i64, now: i64) -> Row {
+    pub(super) fn row(&self, task: &TaskId, after: i64, now: i64) -> Row {
         let sent = Sent {
             fingerprint: Bytes::copy_from_slice(&self.fingerprint),
-            task: task.to_owned(),
+            task: task.to_string(),
             after,
         };
         Row {

@@ -27,7 +27,7 @@ use super::turn::{Outbox, Turn, TurnInput, Update};
 use super::{Inner, id, upkeep};
 use crate::error::Error;
 use crate::sabotage::broken;
-use crate::types::{Message, Part, Role, Task, TaskState};
+use crate::types::{ContextId, Message, Part, Role, Task, TaskId, TaskState};
 
 mod change;
 
@@ -94,8 +94,8 @@ pub(super) struct Run {
     server: Arc<Inner>,
     scope: Scope,
     stream: StreamId,
-    task_id: String,
-    context_id: String,
+    task_id: TaskId,
+    context_id: ContextId,
     /// The task with all that is committed or pending; none before the agent's first update.
     task: Option<Task>,
     /// The message that opens the task, until it does.
@@ -139,7 +139,7 @@ impl Run {
                 let label = server.agent_of(&scope).label(&incoming.asked.message);
                 id::context(label.as_deref().unwrap_or(&server.label), now)
             }
-            given => given.to_owned(),
+            given => given.into(),
         };
         let mut run = Self::idle(server, scope, id::task(now), context_id, place);
         run.first = Some(incoming);
@@ -150,11 +150,11 @@ impl Run {
     pub(super) fn of(
         server: Arc<Inner>,
         scope: Scope,
-        task: &str,
+        task: &TaskId,
         command: Command,
         place: Option<OwnedSemaphorePermit>,
     ) -> Box<Self> {
-        let mut run = Self::idle(server, scope, task.to_owned(), String::new(), place);
+        let mut run = Self::idle(server, scope, task.clone(), ContextId::from(""), place);
         run.commands.push_back(command);
         run.listed = true;
         run
@@ -163,8 +163,8 @@ impl Run {
     fn idle(
         server: Arc<Inner>,
         scope: Scope,
-        task_id: String,
-        context_id: String,
+        task_id: TaskId,
+        context_id: ContextId,
         place: Option<OwnedSemaphorePermit>,
     ) -> Box<Self> {
         Box::new(Self {
@@ -204,8 +204,8 @@ impl Run {
             // From here on nobody else writes the task: what is read now is what there is.
             None => match server.load(&self.scope, &self.task_id).await {
                 Ok(task) => {
-                    self.context_id.clone_from(&task.context_id);
-                    self.marked = is_worked_on(state(&task));
+                    self.context_id = task.context_id.as_str().into();
+                    self.marked = !task.is_settled();
                     self.task = Some(task);
                     self.stored = true;
                     None
@@ -285,8 +285,8 @@ impl Run {
         let turn = Turn {
             asked,
             task: self.task.clone().map(Arc::new),
-            task_id: self.task_id.as_str().into(),
-            context_id: self.context_id.as_str().into(),
+            task_id: self.task_id.clone(),
+            context_id: self.context_id.clone(),
             outbox: self.outbox.clone(),
             cancelled: self.cancelled.clone(),
             store: self.server.store.clone(),
@@ -340,8 +340,8 @@ impl Run {
             message.message_id = id::random();
         }
         message.role = Role::Agent;
-        message.task_id.clone_from(&self.task_id);
-        message.context_id.clone_from(&self.context_id);
+        self.task_id.as_str().clone_into(&mut message.task_id);
+        self.context_id.as_str().clone_into(&mut message.context_id);
     }
 
     /// An agent that has ended leaves a task that has ended, too, or waits.
@@ -408,7 +408,7 @@ impl Run {
     fn receive(&mut self, incoming: Incoming) {
         let task = self.task.get_or_insert_default();
         let refusal = match incoming.if_generation {
-            _ if state(task).is_terminal() => {
+            _ if task.state().is_terminal() => {
                 let why = format!("task {:?} has ended and takes no more messages", task.id);
                 Some(Error::UnsupportedOperation(why))
             }
@@ -456,8 +456,7 @@ impl Run {
             self.server.push.begin(&self.server, webhook);
         }
         let Some(task) = &self.task else { return };
-        let state = state(task);
-        if !is_worked_on(state) {
+        if task.is_settled() {
             let rested = |(after, _): &mut (i64, Reply)| *after < task.generation;
             for (_, reply) in self.resting.extract_if(.., rested) {
                 let _ = reply.send(Ok(Started::Task(Box::new(task.clone()))));
@@ -466,7 +465,7 @@ impl Run {
         if pending.ends {
             self.server.agent_of(&self.scope).ended(&self.task_id);
         }
-        if state.is_terminal() {
+        if task.state().is_terminal() {
             for reply in std::mem::take(&mut self.cancelling) {
                 self.refuse_or_repeat(reply);
             }
@@ -532,7 +531,9 @@ impl Run {
     }
 
     fn state(&self) -> TaskState {
-        self.task.as_ref().map_or(TaskState::Unspecified, state)
+        self.task
+            .as_ref()
+            .map_or(TaskState::Unspecified, Task::state)
     }
 
     fn is_over(&self) -> bool {
@@ -544,17 +545,6 @@ impl Drop for Run {
     fn drop(&mut self) {
         self.outbox.close();
     }
-}
-
-pub(super) fn state(task: &Task) -> TaskState {
-    task.status
-        .as_ref()
-        .map_or(TaskState::Unspecified, |status| status.state)
-}
-
-/// Whether somebody works on a task in this state: it has not ended, and waits for nobody.
-fn is_worked_on(state: TaskState) -> bool {
-    !state.is_terminal() && !state.is_interrupted()
 }
 
 /// Polls what is there; never ready when nothing is.

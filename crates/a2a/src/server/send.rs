@@ -20,7 +20,7 @@ use crate::sabotage::{self, broken};
 use crate::service::Call;
 use crate::types::{
     Answer, Content, Message, Part, SendMessageRequest, SendMessageResponse, StreamResponse, Task,
-    TaskPushNotificationConfig,
+    TaskId, TaskPushNotificationConfig,
 };
 
 impl Inner {
@@ -79,7 +79,7 @@ impl Inner {
                 Some(cursor) => self.resume_stream(scope, id, cursor, history).await,
                 None => self.snapshot_stream(scope, id, history).await,
             },
-            Delivered::Task(task) => self.resume_stream(scope, task.id, 0, history).await,
+            Delivered::Task(task) => self.resume_stream(scope, task.id.into(), 0, history).await,
         }
     }
 
@@ -153,7 +153,7 @@ impl Inner {
                 self.runs.spawn(work);
             }
         } else {
-            let id = message.task_id.clone();
+            let id = TaskId::from(&message.task_id);
             let task = self.load(scope, &id).await?;
             if !message.context_id.is_empty() && message.context_id != task.context_id {
                 let why = format!("task {id:?} belongs to another context");
@@ -177,7 +177,7 @@ impl Inner {
     pub(super) fn command(
         self: &Arc<Self>,
         scope: &Scope,
-        task: &str,
+        task: &TaskId,
         command: Command,
     ) -> Result<(), Error> {
         self.live.send_or_enter(task, command, |command| {
@@ -196,11 +196,11 @@ impl Inner {
     async fn settle_again(
         self: &Arc<Self>,
         scope: &Scope,
-        id: &str,
+        id: &TaskId,
         wants: Wants,
     ) -> Result<Task, Error> {
         let mut task = self.load(scope, id).await?;
-        while wants == Wants::Rest && !rests(&task) {
+        while wants == Wants::Rest && !task.is_settled() {
             self.wait_for_change(&task).await?;
             task = self.load(scope, id).await?;
         }
@@ -279,7 +279,7 @@ enum Delivered {
     Task(Box<Task>),
     Stream(Box<Opened>),
     /// It led to this task before, which was at this generation then.
-    Again(String, i64),
+    Again(TaskId, i64),
 }
 
 impl From<Started> for Delivered {
@@ -290,11 +290,6 @@ impl From<Started> for Delivered {
             Started::Stream(opened) => Self::Stream(opened),
         }
     }
-}
-
-fn rests(task: &Task) -> bool {
-    let state = super::run::state(task);
-    state.is_terminal() || state.is_interrupted()
 }
 
 /// Whether `text/plain; charset=utf-8` is of the kind `text/plain`, `text/*` or `*/*`.

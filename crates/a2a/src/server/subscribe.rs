@@ -8,13 +8,12 @@ use store::{Follow, StreamState};
 use super::Inner;
 use super::journal::{self, Scope};
 use super::live::Opened;
-use super::run::state;
 use crate::error::Error;
 use crate::event::{Event, EventStream};
 use crate::fold;
 use crate::limits::EVENTS_AT_ONCE;
 use crate::sabotage::broken;
-use crate::types::{Event as Payload, Struct, Task, TaskState};
+use crate::types::{ContextId, Event as Payload, Struct, Task, TaskId, TaskState};
 
 /// When a stream ends besides when its task does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +46,7 @@ impl Inner {
     pub(super) async fn resume_stream(
         self: &Arc<Self>,
         scope: Scope,
-        id: String,
+        id: TaskId,
         cursor: u64,
         history: Option<i32>,
     ) -> Result<EventStream, Error> {
@@ -62,17 +61,18 @@ impl Inner {
             })
             .await?;
         let Some((task, StreamState { last, .. })) = found else {
-            return Err(Error::TaskNotFound(id));
+            return Err(Error::TaskNotFound(id.into()));
         };
         if cursor > last {
             let why = format!("generation {cursor} is ahead of the task, which is at {last}");
             return Err(Error::invalid_field("Last-Event-ID", why));
         }
         let follow = self.follow(&id, cursor);
-        let mut subscription = self.subscription(scope, id, task.context_id.clone(), follow);
+        let mut subscription =
+            self.subscription(scope, id, task.context_id.as_str().into(), follow);
         subscription.past = last;
         subscription.history = history;
-        subscription.over = cursor == last && state(&task).is_terminal();
+        subscription.over = cursor == last && task.state().is_terminal();
         Ok(subscription.into_stream())
     }
 
@@ -80,10 +80,10 @@ impl Inner {
     pub(super) async fn live_stream(
         self: &Arc<Self>,
         scope: Scope,
-        id: String,
+        id: TaskId,
     ) -> Result<EventStream, Error> {
         let task = self.load(&scope, &id).await?;
-        if state(&task).is_terminal() {
+        if task.state().is_terminal() {
             // A2A 3.1.6: there is nothing to subscribe to.
             return Err(Error::UnsupportedOperation(format!(
                 "task {id:?} has ended: get it, or name a cursor"
@@ -96,7 +96,7 @@ impl Inner {
     pub(super) async fn snapshot_stream(
         self: &Arc<Self>,
         scope: Scope,
-        id: String,
+        id: TaskId,
         history: Option<i32>,
     ) -> Result<EventStream, Error> {
         let task = self.load(&scope, &id).await?;
@@ -109,23 +109,23 @@ impl Inner {
         task: Task,
         history: Option<i32>,
     ) -> EventStream {
-        let follow = self.follow(&task.id, task.generation.unsigned_abs());
-        let (id, context) = (task.id.clone(), task.context_id.clone());
+        let (id, context) = (TaskId::from(&task.id), ContextId::from(&task.context_id));
+        let follow = self.follow(&id, task.generation.unsigned_abs());
         let mut subscription = self.subscription(scope, id, context, follow);
-        subscription.over = state(&task).is_terminal();
+        subscription.over = task.state().is_terminal();
         subscription.next.push(present(task, history));
         subscription.into_stream()
     }
 
-    fn follow(&self, task: &str, after: u64) -> Follow {
+    fn follow(&self, task: &TaskId, after: u64) -> Follow {
         self.store.follow(&journal::stream(task), after)
     }
 
     fn subscription(
         self: &Arc<Self>,
         scope: Scope,
-        task: String,
-        context: String,
+        task: TaskId,
+        context: ContextId,
         follow: Follow,
     ) -> Subscription {
         Subscription {
@@ -146,8 +146,8 @@ struct Subscription {
     server: Arc<Inner>,
     follow: Follow,
     scope: Scope,
-    task: String,
-    context: String,
+    task: TaskId,
+    context: ContextId,
     /// What comes before the events of the journal.
     next: Vec<Arc<Event>>,
     history: Option<i32>,
@@ -224,7 +224,7 @@ impl Subscription {
         let mut task = self.server.load(&self.scope, &self.task).await?;
         let metadata: &mut Struct = task.metadata.get_or_insert_default();
         metadata.insert(COMPACTED.to_owned(), true.into());
-        self.over = state(&task).is_terminal();
+        self.over = task.state().is_terminal();
         self.follow = self
             .server
             .follow(&self.task, task.generation.unsigned_abs());

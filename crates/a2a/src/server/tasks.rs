@@ -10,36 +10,37 @@ use tokio::time::timeout;
 
 use super::Inner;
 use super::journal::{self, Scope, TASKS};
-use super::run::{Command, state};
+use super::run::Command;
 use crate::error::Error;
 use crate::fold;
 use crate::limits::{DEFAULT_PAGE, MAX_ID, MAX_PAGE};
 use crate::sabotage::broken;
 use crate::service::Call;
 use crate::types::{
-    CancelTaskRequest, GetTaskRequest, ListTasksRequest, ListTasksResponse, Task, TaskState,
+    CancelTaskRequest, GetTaskRequest, ListTasksRequest, ListTasksResponse, Task, TaskId, TaskState,
 };
 
 impl Inner {
     /// A task of the caller's as it is in the journal.
-    pub(super) async fn load(&self, scope: &Scope, id: &str) -> Result<Task, Error> {
+    pub(super) async fn load(&self, scope: &Scope, id: &TaskId) -> Result<Task, Error> {
         if id.len() > MAX_ID {
             // Nothing of ours is so long, and errors repeat what they are about.
             return Err(Error::invalid(format!("ids have at most {MAX_ID} bytes")));
         }
-        let (scope, wanted) = (scope.clone(), id.to_owned());
+        let (scope, wanted) = (scope.clone(), id.clone());
         let task = self
             .store
             .read(move |view| journal::load(view, &scope, &wanted))
             .await?;
-        task.ok_or_else(|| Error::TaskNotFound(id.to_owned()))
+        task.ok_or_else(|| Error::TaskNotFound(id.to_string()))
     }
 
     /// Ends when the task has moved on.
     pub(super) async fn wait_for_change(&self, task: &Task) -> Result<(), Error> {
-        let mut follow = self
-            .store
-            .follow(&journal::stream(&task.id), task.generation.unsigned_abs());
+        let mut follow = self.store.follow(
+            &journal::stream(&TaskId::from(&task.id)),
+            task.generation.unsigned_abs(),
+        );
         tokio::select! {
             change = follow.next() => match change {
                 Some(Ok(_)) | Some(Err(store::Error::Compacted { .. })) => Ok(()),
@@ -57,15 +58,16 @@ impl Inner {
     ) -> Result<Task, Error> {
         check_history(request.history_length)?;
         let scope = Scope::new(&call.caller, &request.tenant);
-        let mut task = self.load(&scope, &request.id).await?;
+        let id = TaskId::from(request.id);
+        let mut task = self.load(&scope, &id).await?;
         if let Some(known) = request.current_generation
             && task.generation <= known
-            && !state(&task).is_terminal()
+            && !task.state().is_terminal()
         {
             // Nothing new in time is an answer, too.
             if let Ok(changed) = timeout(self.limits.long_poll, self.wait_for_change(&task)).await {
                 changed?;
-                task = self.load(&scope, &request.id).await?;
+                task = self.load(&scope, &id).await?;
             }
         }
         fold::cut_history(&mut task, request.history_length);
@@ -139,8 +141,9 @@ impl Inner {
         request: CancelTaskRequest,
     ) -> Result<Task, Error> {
         let scope = Scope::new(&call.caller, &request.tenant);
-        let task = self.load(&scope, &request.id).await?;
-        match state(&task) {
+        let id = TaskId::from(request.id);
+        let task = self.load(&scope, &id).await?;
+        match task.state() {
             TaskState::Canceled => return Ok(task),
             state if state.is_terminal() => {
                 return Err(Error::TaskNotCancelable {
@@ -152,7 +155,7 @@ impl Inner {
             _ => {}
         }
         let (reply, replied) = oneshot::channel();
-        self.command(&scope, &task.id, Command::Cancel(reply))?;
+        self.command(&scope, &id, Command::Cancel(reply))?;
         replied
             .await
             .unwrap_or_else(|_| Err(Error::Unavailable("the server is stopping".to_owned())))

@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 use super::{id, journal};
 use crate::event::Chunk;
 use crate::types::{
-    Artifact, Message, Part, Role, SendMessageConfiguration, Struct, Task, TaskState,
+    Artifact, ContextId, Message, Part, Role, SendMessageConfiguration, Struct, Task, TaskId,
+    TaskState,
 };
 
 /// One message to be answered. Clones stand for the same turn.
@@ -23,8 +24,8 @@ use crate::types::{
 pub struct Turn {
     pub(super) asked: Arc<TurnInput>,
     pub(super) task: Option<Arc<Task>>,
-    pub(super) task_id: Arc<str>,
-    pub(super) context_id: Arc<str>,
+    pub(super) task_id: TaskId,
+    pub(super) context_id: ContextId,
     pub(super) outbox: Arc<Outbox>,
     pub(super) cancelled: CancellationToken,
     pub(super) store: Store,
@@ -61,8 +62,7 @@ impl Turn {
 
     /// The text of the message: its text parts, in order.
     pub fn text(&self) -> String {
-        let texts = self.asked.message.parts.iter().filter_map(Part::as_text);
-        texts.collect::<Vec<_>>().join("\n")
+        self.asked.message.text()
     }
 
     /// The task that the message continues, as it was when the message came.
@@ -71,12 +71,12 @@ impl Turn {
     }
 
     /// The id of the task: the one continued, or the one the first update will open.
-    pub fn task_id(&self) -> &str {
+    pub fn task_id(&self) -> &TaskId {
         &self.task_id
     }
 
     /// The context of the message.
-    pub fn context_id(&self) -> &str {
+    pub fn context_id(&self) -> &ContextId {
         &self.context_id
     }
 

@@ -15,7 +15,7 @@ use super::run::{Command, Incoming, Run, Wants};
 use super::turn::TurnInput;
 use crate::error::Error;
 use crate::types::wire::WireMessage as _;
-use crate::types::{Role, SendMessageConfiguration, Task};
+use crate::types::{Role, SendMessageConfiguration, Task, TaskId};
 
 /// How often old tasks are looked for.
 const PERIOD: Duration = Duration::from_secs(60);
@@ -38,7 +38,8 @@ impl Inner {
                 let running = view.rows(&Query::of(&RUNNING))?;
                 let tasks = running.iter().map(|row| {
                     let scope = Scope::stored(&String::from_utf8_lossy(&row.body));
-                    Ok(journal::load(view, &scope, &row.key)?.map(|task| (scope, task)))
+                    Ok(journal::load(view, &scope, &TaskId::from(&row.key))?
+                        .map(|task| (scope, task)))
                 });
                 tasks
                     .filter_map(Result::transpose)
@@ -46,14 +47,14 @@ impl Inner {
             })
             .await?;
         let resumed = |(scope, task): &(Scope, Task)| {
-            tracing::info!(task = task.id, "a task was left behind");
+            tracing::info!(task = task.id, "recovering a task interrupted by a restart");
             self.agent_of(scope).after_restart(task) == AfterRestart::Resume
         };
         let (resumed, failed): (Vec<_>, Vec<_>) = left.into_iter().partition(resumed);
         let ending = failed.into_iter().map(|(scope, task)| async move {
             let reason = "the server stopped while the task was being worked on";
             let command = Command::Fail(reason);
-            let run = Run::of(self.clone(), scope, &task.id, command, None);
+            let run = Run::of(self.clone(), scope, &TaskId::from(&task.id), command, None);
             run.work().await;
         });
         // Nobody is served before they have ended.
@@ -62,8 +63,8 @@ impl Inner {
             .await;
         for (scope, task) in resumed {
             let command = Command::Resume(Box::new(last_message(&scope, &task)));
-            if let Err(error) = self.command(&scope, &task.id, command) {
-                tracing::error!(task = task.id, %error, "could not go on with a task");
+            if let Err(error) = self.command(&scope, &TaskId::from(&task.id), command) {
+                tracing::error!(task = task.id, %error, "could not resume a task after a restart");
             }
         }
         let webhooks = self
@@ -77,19 +78,19 @@ impl Inner {
     }
 
     /// Takes up a task that waits for somebody.
-    pub(super) async fn resume(self: &Arc<Self>, task: &str) -> Result<(), Error> {
-        let id = task.to_owned();
+    pub(super) async fn resume(self: &Arc<Self>, id: &TaskId) -> Result<(), Error> {
+        let wanted = id.clone();
         let found = self.store.read(move |view| {
-            let Some((scope, row)) = journal::find(view, &id)? else {
+            let Some((scope, row)) = journal::find(view, &wanted)? else {
                 return Ok(None);
             };
             Ok(Some((scope, journal::fold_row(view, &row)?)))
         });
         let (scope, task) = found
             .await?
-            .ok_or_else(|| Error::TaskNotFound(task.to_owned()))?;
+            .ok_or_else(|| Error::TaskNotFound(id.to_string()))?;
         let command = Command::Resume(Box::new(last_message(&scope, &task)));
-        self.command(&scope, &task.id, command)
+        self.command(&scope, &TaskId::from(&task.id), command)
     }
 
     /// Compacts and forgets what is due. Says whether there may be more of it.
@@ -153,7 +154,7 @@ pub(super) async fn tidy(server: Arc<Inner>) {
                 Ok(false) => break,
                 Err(store::Error::Closed) => return,
                 Err(error) => {
-                    tracing::error!(%error, "could not make room");
+                    tracing::error!(%error, "could not compact and delete old tasks");
                     break;
                 }
             }
@@ -163,7 +164,7 @@ pub(super) async fn tidy(server: Arc<Inner>) {
 
 /// Ends a task whose run could not write any more, once it is worth another try. A run that fails
 /// again will be back here.
-pub(super) async fn fail_later(server: Arc<Inner>, scope: Scope, task: String) {
+pub(super) async fn fail_later(server: Arc<Inner>, scope: Scope, task: TaskId) {
     tokio::select! {
         () = sleep(PAUSE) => {}
         () = server.halted.cancelled() => return,
@@ -173,7 +174,7 @@ pub(super) async fn fail_later(server: Arc<Inner>, scope: Scope, task: String) {
         .command(&scope, &task, Command::Fail(reason))
         .is_err()
     {
-        tracing::error!(task, "could not end a task whose journal failed");
+        tracing::error!(task = %task, "could not fail a task after its journal failed");
     }
 }
 

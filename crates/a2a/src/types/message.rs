@@ -75,6 +75,11 @@ impl Message {
         Self::of(Role::User, message_id.into(), text.into())
     }
 
+    /// Its text parts, a line each; other parts are left out.
+    pub fn text(&self) -> String {
+        Part::join_text(&self.parts)
+    }
+
     fn of(role: Role, message_id: String, text: String) -> Self {
         Self {
             message_id,
@@ -104,6 +109,12 @@ impl Part {
     /// A part that holds JSON.
     pub fn data(data: impl Into<Value>) -> Self {
         Content::Data(data.into()).into()
+    }
+
+    /// The text of all parts that hold text, a line each.
+    pub fn join_text<'a>(parts: impl IntoIterator<Item = &'a Self>) -> String {
+        let texts: Vec<&str> = parts.into_iter().filter_map(Self::as_text).collect();
+        texts.join("\n")
     }
 
     /// The text, if that is what it holds.

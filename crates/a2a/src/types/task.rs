@@ -39,6 +39,11 @@ impl TaskState {
         matches!(self, Self::InputRequired | Self::AuthRequired)
     }
 
+    /// Whether a task in this state has ended or waits for its user: nothing happens to it before another message comes.
+    pub fn is_settled(self) -> bool {
+        self.is_terminal() || self.is_interrupted()
+    }
+
     /// Whether a stream ends with this state: nothing more comes without another message.
     pub fn ends_streams(self) -> bool {
         self.is_terminal() || self == Self::InputRequired
@@ -120,5 +125,37 @@ messages! { "lf.a2a.v1";
         metadata: Option<Struct> = 6,
         /// The task's generation with this event.
         generation: i64 = 7,
+    }
+}
+
+impl Task {
+    /// The state of its status; unspecified where a peer sent no status.
+    pub fn state(&self) -> TaskState {
+        let status = self.status.as_ref();
+        status.map_or(TaskState::Unspecified, |status| status.state)
+    }
+
+    /// As [`TaskState::is_settled`].
+    pub fn is_settled(&self) -> bool {
+        self.state().is_settled()
+    }
+
+    /// The text of its artifacts, then of the message of its status, a line for each part.
+    pub fn text(&self) -> String {
+        let artifacts = self.artifacts.iter().flat_map(|it| &it.parts);
+        let said = self.status_message().into_iter().flat_map(|it| &it.parts);
+        Part::join_text(artifacts.chain(said))
+    }
+
+    /// The message of its status: what the agent said last, or asks.
+    pub fn status_message(&self) -> Option<&Message> {
+        self.status.as_ref()?.message.as_ref()
+    }
+}
+
+impl Artifact {
+    /// Its text parts, a line each.
+    pub fn text(&self) -> String {
+        Part::join_text(&self.parts)
     }
 }

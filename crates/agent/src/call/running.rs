@@ -118,7 +118,7 @@ impl Running {
             state.show_again();
             self.left = left.saturating_sub(worked());
             self.parked = Some(state.waiting());
-            let task = turn.task_id().to_owned();
+            let task = turn.task_id().to_string();
             if let Some(agent) = &self.thinks {
                 agent.waits(&task, true).await;
             }

@@ -42,10 +42,7 @@ pub(super) async fn call(
 pub(crate) fn words(reply: &Reply<Value>) -> Value {
     match reply {
         Reply::Done(output) => output.clone(),
-        Reply::Message(message) => {
-            let texts = message.parts.iter().filter_map(a2a::types::Part::as_text);
-            Value::String(texts.collect::<Vec<_>>().join("\n"))
-        }
+        Reply::Message(message) => Value::String(message.text()),
         Reply::Task(ending) => Value::String(ending.text()),
     }
 }

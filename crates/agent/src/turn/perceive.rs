@@ -1,6 +1,6 @@
 //! What reaches an agent, as it perceives it.
 
-use a2a::types::{Message, Part};
+use a2a::types::Message;
 use skill::{Context, Fault, Registry, SkillError};
 
 use crate::context::Ability;
@@ -37,8 +37,7 @@ pub(super) fn heard(
 ) -> Result<Heard, SkillError> {
     let refuse = |problem: String| SkillError::InvalidInput(vec![Fault::new("", problem)]);
     let letter = Letter::of(message).transpose().map_err(refuse)?;
-    let texts = message.parts.iter().filter_map(Part::as_text);
-    let mut text = texts.collect::<Vec<_>>().join("\n");
+    let mut text = message.text();
     if let Some(letter) = &letter
         && text.trim().is_empty()
     {

@@ -292,7 +292,7 @@ async fn a_task_that_is_taken_up_early_asks_once_more() {
     let world = World::new();
     let bench = world.begin().await;
     let task = bench.say(WISH).await;
-    bench.server.resume(&task.id).await.unwrap();
+    bench.server.resume(&task.id.as_str().into()).await.unwrap();
     let again = loop {
         let again = bench.task(&task.id).await;
         if again.generation > task.generation && state(&again) == TaskState::InputRequired {
@@ -303,7 +303,7 @@ async fn a_task_that_is_taken_up_early_asks_once_more() {
     let task = bench.answer(&again, approve()).await;
     assert_eq!(output(&task), "wrote todo.md");
     assert_eq!(world.notes.written.lock().unwrap().len(), 1);
-    assert!(bench.server.resume("no-such-task").await.is_err());
+    assert!(bench.server.resume(&"no-such-task".into()).await.is_err());
 }
 
 #[tokio::test]

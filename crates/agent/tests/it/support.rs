@@ -190,7 +190,7 @@ impl Errand for Errands {
     fn resume(&self, _agent: &str, task: String) -> BoxFuture<'static, Result<(), String>> {
         let server = self.0.get().unwrap().clone();
         Box::pin(async move {
-            let resumed = server.resume(&task).await;
+            let resumed = server.resume(&task.into()).await;
             resumed.map_err(|error| error.to_string())
         })
     }

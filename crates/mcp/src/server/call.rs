@@ -161,7 +161,7 @@ impl ToolCall<'_> {
         task: Task,
         digest: &CallDigest,
     ) -> Result<CallToolResponse, ErrorData> {
-        if is_at_rest(&task) {
+        if task.is_settled() {
             return self.reply_at_rest(task, digest).await;
         }
         let request = SubscribeToTaskRequest {
@@ -200,7 +200,7 @@ impl ToolCall<'_> {
         task: Task,
         digest: &CallDigest,
     ) -> Result<CallToolResponse, ErrorData> {
-        match state(&task) {
+        match task.state() {
             TaskState::InputRequired => Box::pin(self.ask(task, digest)).await,
             _ => Ok(self.outcome().of_task(&task)?.into()),
         }
@@ -228,7 +228,7 @@ impl ToolCall<'_> {
             };
             let portion = match portion {
                 Some(portion) => portion.map_err(|error| refused(&error))?,
-                None if is_at_rest(&task) => return Ok(Followed::AtRest(task)),
+                None if task.is_settled() => return Ok(Followed::AtRest(task)),
                 None => return Err(ErrorData::internal_error("the server is stopping", None)),
             };
             for event in portion {
@@ -238,7 +238,7 @@ impl ToolCall<'_> {
                 event.apply_to(&mut task);
                 reporter.report(self.context, &event).await;
             }
-            if is_at_rest(&task) {
+            if task.is_settled() {
                 return Ok(Followed::AtRest(task));
             }
         }
@@ -394,7 +394,7 @@ impl ProgressReporter {
         self.last = Some(progress.progress);
         let mut param = ProgressNotificationParam::new(token, progress.progress);
         param.total = progress.total;
-        param.message = Some(outcome::text(message)).filter(|text| !text.is_empty());
+        param.message = Some(message.text()).filter(|text| !text.is_empty());
         if let Err(error) = context.peer.notify_progress(param).await {
             tracing::debug!(%error, "sending a progress notification failed");
         }
@@ -403,17 +403,4 @@ impl ProgressReporter {
 
 fn error_result(text: String) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
-}
-
-fn state(task: &Task) -> TaskState {
-    task.status
-        .as_ref()
-        .map(|status| status.state)
-        .unwrap_or_default()
-}
-
-/// Whether a task changes only when it gets input, or not at all.
-fn is_at_rest(task: &Task) -> bool {
-    let state = state(task);
-    state.is_terminal() || state.is_interrupted()
 }

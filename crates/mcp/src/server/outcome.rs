@@ -26,7 +26,7 @@ impl ResultWriter<'_> {
     pub(super) fn of_task(self, task: &Task) -> Result<CallToolResult, ErrorData> {
         let status = task.status.as_ref();
         let said = status.and_then(|status| status.message.as_ref());
-        let said = said.map(text).filter(|said| !said.is_empty());
+        let said = said.map(Message::text).filter(|said| !said.is_empty());
         if extension::failure_code(task).as_deref() == Some("crashed") {
             let said = said.unwrap_or_else(|| "the skill crashed".to_owned());
             return Err(ErrorData::internal_error(
@@ -69,7 +69,7 @@ impl ResultWriter<'_> {
             .status
             .as_ref()
             .and_then(|status| status.message.as_ref());
-        let asked = said.map(text).unwrap_or_default();
+        let asked = said.map(Message::text).unwrap_or_default();
         let told = format!(
             "This needs an answer first: {asked}\nTask {} waits for it; answer it over A2A.",
             task.id
@@ -85,11 +85,6 @@ impl ResultWriter<'_> {
         let uri = format!("tag:{},{day}:{id}", self.authority);
         ContentBlock::resource(ResourceContents::text(json, uri).with_mime_type("application/json"))
     }
-}
-
-pub(super) fn text(message: &Message) -> String {
-    let texts: Vec<&str> = message.parts.iter().filter_map(Part::as_text).collect();
-    texts.join("\n")
 }
 
 fn unsuccessful(task: &Task) -> &'static str {

@@ -12,8 +12,6 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use skill::extension::{self, Question};
 
-use super::outcome;
-
 #[cfg(test)]
 #[path = "question_tests.rs"]
 mod tests;
@@ -61,7 +59,7 @@ impl PendingQuestion {
         Some(Self {
             key: format!("question-{}", task.generation),
             // The message includes what was wrong with an earlier answer.
-            message: outcome::text(status.message.as_ref()?),
+            message: status.message.as_ref()?.text(),
             schema: Form::of(&schema)?,
             number,
         })

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a::types::{CancelTaskRequest, Task, TaskState, Timestamp};
+use a2a::types::{CancelTaskRequest, Message, Task, TaskState, Timestamp};
 use rmcp::RoleServer;
 use rmcp::model::{
     self as mcp, CreateTaskResult, DetailedTask, ErrorData, GetTaskResult, JsonObject, TaskPayload,
@@ -51,7 +51,7 @@ fn described(limits: &Limits, task: &Task) -> mcp::Task {
         changed.to_string(),
     );
     let said = status.and_then(|status| status.message.as_ref());
-    described.status_message = said.map(outcome::text).filter(|said| !said.is_empty());
+    described.status_message = said.map(Message::text).filter(|said| !said.is_empty());
     described.poll_interval_ms = u64::try_from(limits.poll.as_millis()).ok();
     described
 }

@@ -98,8 +98,7 @@ async fn wait(
 }
 
 fn is_over(task: &Task) -> bool {
-    let state = task.status.as_ref().map(|status| status.state);
-    state.is_some_and(|state| state.is_terminal() || state.is_interrupted())
+    task.is_settled()
 }
 
 /// Waits, and shows who watches that it goes on.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use a2a::server::{AfterRestart, Failure, Turn};
-use a2a::types::{Message, Task};
+use a2a::types::{Message, Task, TaskId};
 use access::{Principal, Refusal};
 use agent::Agent;
 use futures_core::future::BoxFuture;
@@ -165,7 +165,7 @@ impl a2a::server::Agent for Agents {
         self.first.after_restart(task)
     }
 
-    fn ended(&self, task: &str) {
+    fn ended(&self, task: &TaskId) {
         self.first.ended(task);
     }
 
@@ -196,7 +196,7 @@ impl a2a::server::Agent for Admitting {
         self.0.after_restart(task)
     }
 
-    fn ended(&self, task: &str) {
+    fn ended(&self, task: &TaskId) {
         self.0.ended(task);
     }
 

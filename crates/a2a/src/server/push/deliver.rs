@@ -18,7 +18,7 @@ use crate::limits::EVENTS_AT_ONCE;
 use crate::sabotage::broken;
 use crate::server::Inner;
 use crate::server::journal::{self, TASKS, WEBHOOKS};
-use crate::types::{Task, TaskPushNotificationConfig};
+use crate::types::{ContextId, Task, TaskId, TaskPushNotificationConfig};
 use crate::webhook::{self, Dialect};
 
 /// The header in which the token of a webhook travels.
@@ -46,7 +46,7 @@ async fn deliver(server: &Inner, row: &Row) -> Result<(), Error> {
         return Ok(());
     }
     let dialect = server.push.dialect(&webhook.dialect);
-    let id = webhook.config.task_id.clone();
+    let id = TaskId::from(&webhook.config.task_id);
     let (wanted, delivered) = (id.clone(), webhook.delivered);
     let found = server.store.read(move |view| {
         let Some(row) = view.row(&TASKS, &wanted)? else {
@@ -64,6 +64,7 @@ async fn deliver(server: &Inner, row: &Row) -> Result<(), Error> {
     let Some(Value::Text(context)) = row.columns.get(1) else {
         return Ok(());
     };
+    let context = &ContextId::from(context);
     let mut follow = server.store.follow(&journal::stream(&id), delivered);
     while let Some(entries) = follow.next_many(EVENTS_AT_ONCE).await {
         let entries = match entries {

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use store::{Batch, Commit, Follow, NewEvent, Row};
 
-use super::{Incoming, Run, Wants, is_worked_on, state};
+use super::{Incoming, Run, Wants};
 use crate::error::Error;
 use crate::event::Chunk;
 use crate::fold;
@@ -103,8 +103,8 @@ impl Run {
             return;
         };
         let created = Task {
-            id: self.task_id.clone(),
-            context_id: self.context_id.clone(),
+            id: self.task_id.to_string(),
+            context_id: self.context_id.to_string(),
             status: Some(self.status(TaskState::Submitted, None)),
             history: vec![self.claim(&incoming)],
             ..Task::default()
@@ -117,8 +117,8 @@ impl Run {
     /// The message as the task has it: with its ids.
     fn claim(&self, incoming: &Incoming) -> Message {
         Message {
-            task_id: self.task_id.clone(),
-            context_id: self.context_id.clone(),
+            task_id: self.task_id.to_string(),
+            context_id: self.context_id.to_string(),
             ..incoming.asked.message.clone()
         }
     }
@@ -168,7 +168,7 @@ impl Run {
             Payload::Message(_) | Payload::Unset => return,
         }
         fold::apply(task, &event, received);
-        self.pending.ends = state(task).is_terminal();
+        self.pending.ends = task.state().is_terminal();
         self.pending
             .events
             .push(journal::record(task, event, received));
@@ -203,13 +203,12 @@ impl Run {
             batch = batch.append(&self.stream, after, events);
             batch = batch.put(&TASKS, journal::row(&self.scope, task, Bytes::new()));
         }
-        let state = state(task);
-        let works = is_worked_on(state);
+        let works = !task.is_settled();
         if works && !self.marked {
             batch = batch.put(
                 &RUNNING,
                 Row {
-                    key: self.task_id.clone(),
+                    key: self.task_id.to_string(),
                     columns: Vec::new(),
                     body: self.scope.as_str().to_owned().into(),
                 },
@@ -218,7 +217,7 @@ impl Run {
             batch = batch.delete(&RUNNING, &self.task_id);
         }
         self.marked = works;
-        if state.is_terminal() {
+        if task.state().is_terminal() {
             batch = batch.finish(&self.stream, self.server.now().millis());
         }
         for send in self.pending.sends.drain(..) {

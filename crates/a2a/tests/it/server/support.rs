@@ -97,8 +97,8 @@ impl Agent for Scripted {
         self.0.after_restart
     }
 
-    fn ended(&self, task: &str) {
-        self.0.ended.lock().unwrap().push(task.to_owned());
+    fn ended(&self, task: &TaskId) {
+        self.0.ended.lock().unwrap().push(task.to_string());
     }
 
     fn label(&self, message: &Message) -> Option<String> {

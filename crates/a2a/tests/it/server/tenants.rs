@@ -5,7 +5,7 @@ use std::sync::Arc;
 use a2a::error::Error;
 use a2a::server::{Agent, Failure, Server, Turn};
 use a2a::service::{Call, Service, Tenant};
-use a2a::types::{AgentCard, Answer, GetTaskRequest, SendMessageRequest, Task};
+use a2a::types::{AgentCard, Answer, GetTaskRequest, SendMessageRequest, Task, TaskId};
 use access::Principal;
 use futures_core::future::BoxFuture;
 
@@ -22,7 +22,7 @@ impl Agent for Two {
         Scripted(self.usual.clone()).answer(turn)
     }
 
-    fn ended(&self, task: &str) {
+    fn ended(&self, task: &TaskId) {
         Scripted(self.usual.clone()).ended(task);
     }
 

@@ -9,8 +9,8 @@ use a2a::client::{Client, Settings, Trust};
 use a2a::service::{Call, Service as _};
 use a2a::types::wire::WireMessage as _;
 use a2a::types::{
-    AgentCard, Answer, CancelTaskRequest, Message, Part, SendMessageConfiguration,
-    SendMessageRequest, Task, TaskState,
+    AgentCard, Answer, CancelTaskRequest, Message, SendMessageConfiguration, SendMessageRequest,
+    Task, TaskState,
 };
 use access::{Insiders, Principal};
 use agent::{Agent, Asked, Errand, Household, Law, Others, Parts, Profile, Said};
@@ -238,7 +238,10 @@ impl Errand for Errands {
         let tasks = self.0.get().cloned();
         Box::pin(async move {
             let tasks = tasks.ok_or("it is not served yet")?;
-            tasks.resume(&task).await.map_err(|error| error.to_string())
+            tasks
+                .resume(&task.into())
+                .await
+                .map_err(|error| error.to_string())
         })
     }
 }
@@ -270,7 +273,7 @@ impl Others for Neighbours {
             message.metadata = depth.as_object().cloned().map(Into::into);
             let answer = client?.send_message(message.into()).await;
             Ok(match answer.map_err(|error| error.to_string())?.payload {
-                Answer::Message(message) => Said::Answer(words(message.parts.iter())),
+                Answer::Message(message) => Said::Answer(message.text()),
                 Answer::Task(task) => said(task),
                 _ => Said::Answer(String::new()),
             })
@@ -326,22 +329,11 @@ impl Neighbours {
 
 /// What a task comes to, or waits for.
 fn said(task: Task) -> Said {
-    let state = task.status.as_ref().map(|it| it.state);
-    let status = task.status.as_ref().and_then(|it| it.message.as_ref());
-    let status = status.into_iter().flat_map(|it| &it.parts);
-    match state {
-        Some(TaskState::InputRequired) => Said::Question {
-            text: words(status),
+    match task.state() {
+        TaskState::InputRequired => Said::Question {
+            text: task.status_message().map(Message::text).unwrap_or_default(),
             task: task.id,
         },
-        _ => {
-            let artifacts = task.artifacts.iter().flat_map(|it| &it.parts);
-            Said::Answer(words(artifacts.chain(status)))
-        }
+        _ => Said::Answer(task.text()),
     }
-}
-
-fn words<'a>(parts: impl Iterator<Item = &'a Part>) -> String {
-    let texts: Vec<&str> = parts.filter_map(Part::as_text).collect();
-    texts.join("\n")
 }
