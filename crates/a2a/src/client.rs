@@ -50,11 +50,11 @@ mod way;
 #[path = "client/way_tests.rs"]
 mod way_tests;
 
+pub use crate::version::Version;
 pub use ::dial::{Identity, Trust};
 pub use error::{Error, Refusal};
 pub use events::Events;
 pub use settings::Settings;
-pub use crate::version::Version;
 pub use way::Way;
 
 use channel::Reply;

@@ -1,8 +1,20 @@
-//! A task is the fold of its events. Pure: the same events give the same task, anywhere.
+//! A task is the fold of its events.
+//!
+//! The journal stores events, never tasks (apart from snapshots, which are folds as well). Every reply that holds a task
+//! is made here: `GetTask`, lists, the state of a run before its next commit, a webhook that sends whole tasks, and a
+//! client that follows a stream. So there is one definition of what an event does to a task, and it is pure: no clock,
+//! no ids made, no store. The same events give the same task in the server, in a client and after a restart; the model
+//! checks depend on that.
+//!
+//! The rules: the first event is the task as it was opened. A status replaces the status, and the message of the status
+//! that it replaces moves into the history, so that no words of the agent are lost. A part of an artifact is appended
+//! to the artifact of its id or replaces it. A message of the caller is not an event of its own; it travels beside the
+//! event that recorded it and is appended to the history. Each event sets the generation, which is its sequence number
+//! in the stream: an event that did not would break cursors and `ifGenerationMatch`.
 
 use crate::types::{Artifact, Event as Payload, Message, StreamResponse, Task, TaskStatus};
 
-/// Takes an event into the task. `received` is the message of the caller that came with it.
+/// Folds an event into the task. `received` is the message of the caller that was recorded with it.
 pub(crate) fn apply(task: &mut Task, event: &StreamResponse, received: Option<&Message>) {
     match &event.payload {
         Payload::Task(created) => *task = created.clone(),
@@ -25,7 +37,7 @@ pub(crate) fn apply(task: &mut Task, event: &StreamResponse, received: Option<&M
     }
 }
 
-/// What a status said becomes history when another status takes its place.
+/// Replaces the status; the message of the old one moves into the history.
 fn replace_status(task: &mut Task, status: TaskStatus) {
     let said = task
         .status
@@ -34,8 +46,8 @@ fn replace_status(task: &mut Task, status: TaskStatus) {
     task.history.extend(said);
 }
 
-/// An artifact replaces the one of its id, or adds to it. The newest is looked at first: it is the
-/// one that grows.
+/// Replaces the artifact of the same id, or appends to it. The search begins with the newest, which is the one that
+/// usually grows.
 fn take_artifact(artifacts: &mut Vec<Artifact>, artifact: &Artifact, append: bool) {
     let known = artifacts
         .iter_mut()
@@ -48,7 +60,7 @@ fn take_artifact(artifacts: &mut Vec<Artifact>, artifact: &Artifact, append: boo
     }
 }
 
-/// Puts the ids that are the same in all events of a task into one of them, or takes them out.
+/// Sets the ids that are the same in all events of a task; empty ids clear them for storage.
 pub(crate) fn set_ids(event: &mut StreamResponse, task: &str, context: &str) {
     let (task_id, context_id, status) = match &mut event.payload {
         Payload::Task(it) => {
@@ -68,13 +80,13 @@ pub(crate) fn set_ids(event: &mut StreamResponse, task: &str, context: &str) {
     }
 }
 
-/// The same for a message.
+/// Sets the task id and the context id of a message.
 pub(crate) fn set_message_ids(message: &mut Message, task: &str, context: &str) {
     task.clone_into(&mut message.task_id);
     context.clone_into(&mut message.context_id);
 }
 
-/// Leaves the newest messages of the history only. Without a length all of it stays.
+/// Keeps only the newest messages of the history; all of them without a length.
 pub(crate) fn cut_history(task: &mut Task, length: Option<i32>) {
     if let Some(length) = length {
         let length = usize::try_from(length).unwrap_or(0);

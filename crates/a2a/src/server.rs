@@ -1,13 +1,13 @@
 //! The task server: an agent behind the operations, on a journal.
 //!
 //! Layout, in the order a message takes:
-//! - `send`: the message is checked and handed to a run
-//! - `replay`: a message that came before gets the answer of the first time
-//! - `run`: the life of a task while somebody works on it; `live` finds it
-//! - `agent`, `turn`: what answers, and what it sees
-//! - `journal`: how tasks lie in the store; [`fold`](crate::fold) makes a task of its events again
-//! - `subscribe`, `tasks`, `push`: who wants to know
-//! - `upkeep`: what a dead process left behind, and what has become old
+//! - `send`: checks the message and hands it to a run
+//! - `replay`: gives a repeated message the answer of the first time
+//! - `run`: drives one task while its agent works; `live` finds the run of a task
+//! - `agent`, `turn`: the trait that an agent implements, and its view of one message
+//! - `journal`: rows and streams of tasks in the store; [`fold`](crate::fold) makes a task of its events
+//! - `subscribe`, `tasks`, `push`: streams, lists and webhooks
+//! - `upkeep`: recovery after a restart, compaction and deletion of old tasks
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -47,30 +47,29 @@ pub use push::{DeadWebhook, Reach};
 pub use subscribe::{COMPACTED, Interrupted};
 pub use turn::{Over, Turn};
 
-/// What a server is made of, besides its agent and its store.
+/// The settings of a task server; its agent and its store come beside them.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The public card. Its capabilities decide what is offered.
     pub card: AgentCard,
-    /// The card for those who may call, if there is one.
+    /// The card for authenticated callers, if there is one.
     pub extended_card: Option<AgentCard>,
-    /// What context ids begin with: a word that tells whose they are.
+    /// The prefix of context ids that the server makes, usually the name of the agent.
     pub label: String,
-    /// The numbers.
     pub limits: Limits,
-    /// When a stream ends besides when its task does.
+    /// Whether a stream ends when its task waits for input, and not only when the task ends.
     pub interrupted: Interrupted,
-    /// Whom webhooks may reach.
+    /// The addresses that webhooks may have.
     pub push_targets: Reach,
     /// Makes the connections to webhooks.
     #[cfg(feature = "http")]
     pub dialer: dial::Dialer,
-    /// Other ways in which webhooks are told, for callers who name them.
+    /// Other forms of deliveries, for webhooks registered with their name.
     pub dialects: Vec<&'static Dialect>,
 }
 
 impl Config {
-    /// The defaults, with this card, which is told what every task server can do.
+    /// The defaults, with this card; the extensions that every task server has are added to it.
     pub fn new(mut card: AgentCard) -> Self {
         let known = &mut card.capabilities.get_or_insert_default().extensions;
         if !known.iter().any(|extension| extension.uri == REPEATABLE) {
@@ -95,7 +94,23 @@ impl Config {
     }
 }
 
-/// A task server. Clones are the same server.
+/// A task server: implements [`Service`] for one agent, on one store. Clones are the same server.
+///
+/// It owns the store's tables of tasks, the runs of tasks that an agent works on, the table of sends that may be
+/// repeated, and the workers of webhooks. It owns no socket: bindings call it through [`Service`].
+///
+/// The order of a start matters. [`start`](Self::start) first loads the sends (a client that repeats a message right
+/// after a restart must not cause it twice), then fails or resumes the tasks that were being worked on when the last
+/// process ended, and only then returns: no call can see a task that looks alive and has no run. Webhooks are taken
+/// up last, since they follow tasks.
+///
+/// The order of a stop matters as well. [`drain`](Self::drain) ends streams and waiting calls, so that connections can
+/// close while tasks go on; [`halt`](Self::halt) then drops all runs wherever they are. That is safe because a run
+/// acknowledges nothing before its commit: what was not committed has not happened, and the next start finds the rest
+/// in the table of running tasks. [`stop`](Self::stop) also closes the store.
+///
+/// There is no lock around a task. Each task has at most one [run](run), which is the only writer of its stream; reads
+/// go to the journal and see committed state. A cache of tasks beside the journal would be a second truth.
 #[derive(Clone)]
 pub struct Server {
     inner: Arc<Inner>,
@@ -116,15 +131,15 @@ struct Inner {
     push: push::Push,
     places: Arc<Semaphore>,
     runs: TaskTracker,
-    /// Streams end, and calls that wait are answered.
+    /// Cancelled by [`Server::drain`]: streams end, and waiting calls are answered.
     stopping: CancellationToken,
-    /// Runs end, wherever they are.
+    /// Cancelled by [`Server::halt`]: runs are dropped at their next await.
     halted: CancellationToken,
 }
 
 impl Server {
-    /// Takes up what is in the store: tasks that a dead process left behind go on or end, webhooks
-    /// get what they have not got.
+    /// Starts on what the store holds: tasks that were interrupted by the end of the last process are resumed or
+    /// failed, and webhooks get the events that they lack.
     pub async fn start(
         config: Config,
         agent: Arc<dyn Agent>,
@@ -167,19 +182,19 @@ impl Server {
         Ok(Self { inner })
     }
 
-    /// The numbers it works by.
     pub fn limits(&self) -> &Limits {
         &self.inner.limits
     }
 
-    /// Makes room now rather than at the next turn: compacts and forgets what is due.
+    /// Compacts and deletes now what is due, instead of within the next minute.
     pub async fn tidy(&self) -> Result<(), store::Error> {
         while self.inner.sweep().await? {}
         Ok(())
     }
 
-    /// Has the agent take up a task that waits, though nobody has said anything: what it waits for will not come, or is
-    /// there already. One that is being worked on is taken up once more after that, and one that has ended is left alone.
+    /// Calls the agent again for a task that waits, without a new message: for when the answer is known from elsewhere, or
+    /// will not come. For a task that is being worked on the agent is called once more after its turn; a task that has
+    /// ended is left alone.
     pub async fn resume(&self, task: &TaskId) -> Result<(), Error> {
         self.inner.resume(task).await
     }
@@ -189,8 +204,8 @@ impl Server {
         self.inner.stopping.cancel();
     }
 
-    /// Ends all work: no task is alive when this returns. What was being worked on is found by the next start. Agents
-    /// may still write.
+    /// Ends all work: no run is left when this returns. The next start finds the tasks that were being worked on. Agents
+    /// may still write to the store.
     pub async fn halt(&self) {
         self.drain();
         self.inner.halted.cancel();
@@ -199,7 +214,7 @@ impl Server {
         self.inner.runs.wait().await;
     }
 
-    /// The same, and closes the store.
+    /// [`halt`](Self::halt), and closes the store.
     pub async fn stop(&self) {
         self.halt().await;
         self.inner.store.close().await;
@@ -207,7 +222,7 @@ impl Server {
 }
 
 impl Inner {
-    /// Who answers in a scope.
+    /// The agent that answers in a scope: that of its tenant, or the server's own.
     fn agent_of(&self, scope: &journal::Scope) -> Arc<dyn Agent> {
         let other = self.agent.tenant(scope.tenant());
         other.unwrap_or_else(|| Arc::clone(&self.agent))
@@ -221,7 +236,7 @@ impl Inner {
         Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// A place among those that are worked on.
+    /// A permit to have an agent work; refused while as many tasks as the limit allows are being worked on.
     fn place(&self) -> Result<OwnedSemaphorePermit, Error> {
         let full = || {
             Error::Unavailable(format!(
@@ -237,7 +252,7 @@ impl Inner {
         cfg!(feature = "http") && capabilities.and_then(|it| it.push_notifications) == Some(true)
     }
 
-    /// The card for callers who are known, where they can be.
+    /// The extended card; anonymous callers are refused where the card declares a security scheme.
     async fn extended(self: Arc<Self>, caller: Principal) -> Result<AgentCard, Error> {
         if caller.is_anonymous() && !self.card.security_schemes.is_empty() {
             return Err(Refusal::anonymous().into());

@@ -1,4 +1,4 @@
-//! What answers: the one trait between the protocol and whatever thinks.
+//! The trait that an agent implements: the only thing the task server knows of it.
 
 use std::sync::Arc;
 
@@ -8,8 +8,7 @@ use super::turn::Turn;
 use crate::error::Error;
 use crate::types::{Message, Task, TaskId};
 
-/// Something that answers messages. It is shared by all tasks; what belongs to one is in its
-/// [`Turn`].
+/// Answers messages. One value serves all tasks at the same time; the state of a task is in its [`Turn`].
 pub trait Agent: Send + Sync + 'static {
     /// Answers one message: with a message alone, or with updates of a task.
     ///
@@ -17,47 +16,47 @@ pub trait Agent: Send + Sync + 'static {
     /// time. To return without an ending completes the task, unless it waits for input.
     fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>>;
 
-    /// Who answers under a tenant in its stead, where it stands for several agents.
+    /// The agent of a tenant, where this one stands for several; without one this agent answers itself.
     fn tenant(&self, name: &str) -> Option<Arc<dyn Agent>> {
         let _ = name;
         None
     }
 
-    /// What becomes of a task that was being worked on when the process ended.
+    /// Decides about a task that was being worked on when the last process ended.
     fn after_restart(&self, task: &Task) -> AfterRestart {
         let _ = task;
         AfterRestart::Fail
     }
 
-    /// A task has ended: whatever is kept for it can go. It may not have been worked on in this process.
+    /// Called when a task has ended and that is committed: state kept for it can be dropped. The task may have been worked
+    /// on in an earlier process only.
     fn ended(&self, task: &TaskId) {
         let _ = task;
     }
 
-    /// What the id of a context that a message opens begins with, if the message says more than the
-    /// server's own label.
+    /// The prefix of the context id that a message without one gets, instead of the server's label.
     fn label(&self, message: &Message) -> Option<String> {
         let _ = message;
         None
     }
 }
 
-/// What becomes of a task that was being worked on when the process ended.
+/// What is done with a task that was being worked on when the last process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterRestart {
-    /// It ends FAILED, and says why.
+    /// The task ends FAILED, with a message that says why.
     Fail,
     /// [`Agent::answer`] is called again, with the last message of the caller and the task as it was
     /// left.
     Resume,
 }
 
-/// Why an agent could not do what it was asked to: the task ends FAILED and says so to the caller.
+/// The reason why an agent could not do its work: the task ends FAILED and tells its caller.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{reason}")]
 pub struct Failure {
     pub(super) reason: String,
-    /// What the caller is told instead, as long as there is no task.
+    /// The error that the call gets instead, if no task was opened yet.
     pub(super) refusal: Option<Box<Error>>,
 }
 
@@ -70,8 +69,8 @@ impl Failure {
         }
     }
 
-    /// The message is not one the agent takes: as long as nothing was done about it the call itself
-    /// fails, and no task comes of it.
+    /// The agent does not accept the message: the call itself fails with this error and no task is opened, unless the
+    /// agent has made an update before.
     pub fn refusal(error: Error) -> Self {
         Self {
             reason: error.to_string(),

@@ -1,16 +1,16 @@
-//! Ids the server makes.
+//! The ids that the server makes.
 
 use uuid::Uuid;
 
 use crate::types::{ContextId, TaskId, Timestamp};
 
-/// An id that nobody can guess: for messages, artifacts and webhooks.
+/// An unguessable id, for messages, artifacts and webhooks.
 pub(crate) fn random() -> String {
     text(Uuid::new_v4())
 }
 
-/// The id of a task that is opened now. Nobody can guess it, and it follows those of earlier tasks: tasks
-/// that are made together lie together, whatever keeps them in order.
+/// The id of a task that is opened now: unguessable, and sorted after the ids of earlier tasks, so that tasks made
+/// together lie together in an index.
 pub(crate) fn task(now: Timestamp) -> TaskId {
     let millis = now.millis();
     let seconds = millis.div_euclid(1_000).unsigned_abs();
@@ -24,7 +24,7 @@ fn text(id: Uuid) -> String {
     id.hyphenated().encode_lower(&mut text).to_owned()
 }
 
-/// The id of a context that the server opens: it says which agent and when, and nobody can guess it.
+/// The id of a context that the server opens: label, second and 80 random bits.
 pub(crate) fn context(label: &str, now: Timestamp) -> ContextId {
     let mut id = String::with_capacity(label.len() + 40);
     id.push_str(label);
@@ -34,11 +34,11 @@ pub(crate) fn context(label: &str, now: Timestamp) -> ContextId {
     id.extend(second.chars().filter(char::is_ascii_alphanumeric));
     id.push('-');
     let random = Uuid::new_v4().as_u128();
-    // Eighty bits, none of them those that tell what kind of id it was.
+    // Eighty bits, without the ones that hold the version and variant of the UUID.
     let random = random & ((1 << 60) - 1) | random >> 80 << 60;
     id.extend((0..16).map(|place| char::from(LETTERS[(random >> (place * 5) & 31) as usize])));
     id.into()
 }
 
-/// No two of them look alike.
+/// Letters and digits without those that look alike.
 const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";

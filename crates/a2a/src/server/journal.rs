@@ -1,8 +1,7 @@
-//! How tasks lie in the store: a stream of events each, and rows to find them by.
+//! The stored form of tasks: a stream of events for each, and rows to find them by.
 //!
-//! A task's stream holds only events that bear a generation, so an event's sequence is its
-//! generation, and both are the cursor. Everything a call sees of a task is folded from here; what has
-//! not been committed has not happened.
+//! A stream holds only events that have a generation, so the sequence number of an event is its generation, and both
+//! are the cursor of a client. Every reply about a task is folded from here; what is not committed has not happened.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,8 +15,8 @@ use crate::limits::EVENTS_AT_ONCE;
 use crate::types::wire::{DecodeError, WireMessage as _, messages};
 use crate::types::{ContextId, Message, StreamResponse, Task, TaskId};
 
-/// A row for each task: whose it is, and what lists are made by. The body is empty, or the task as it
-/// was when its events up to there were compacted.
+/// A row for each task, with its scope and the columns that lists filter and sort by. The body is empty, or the task as
+/// it was when its events were compacted.
 pub(crate) static TASKS: Table = Table {
     name: "tasks",
     columns: &[
@@ -29,7 +28,7 @@ pub(crate) static TASKS: Table = Table {
     indexes: &[&["scope", "updated"], &["scope", "context", "updated"]],
 };
 
-/// The tasks that somebody works on: what a dead process leaves behind.
+/// The tasks that are being worked on: after a crash, the tasks that were interrupted.
 pub(crate) static RUNNING: Table = Table {
     name: "running",
     columns: &[],
@@ -43,8 +42,8 @@ pub(crate) static SENDS: Table = Table {
     indexes: &[&["at"]],
 };
 
-/// The webhooks, each with the last generation it got. `open` is 1 as long as more may come, 2 when it was
-/// given up: then `given_up` says when and `failure` why. `dialect` is the word for how it is told.
+/// The webhooks, each with the last generation that was delivered. `open` is 1 while events may follow, and 2 when
+/// delivery was given up: `given_up` then holds the time and `failure` the reason. `dialect` names the form of deliveries.
 pub(crate) static WEBHOOKS: Table = Table {
     name: "webhooks",
     columns: &[
@@ -58,7 +57,7 @@ pub(crate) static WEBHOOKS: Table = Table {
     indexes: &[&["task"], &["open"]],
 };
 
-/// What agents keep with their tasks for themselves. Nobody but the agent sees it.
+/// The private notes of agents about their tasks.
 pub(crate) static NOTES: Table = Table {
     name: "notes",
     columns: &[Column::text("task")],
@@ -68,7 +67,7 @@ pub(crate) static NOTES: Table = Table {
 /// The tables a task server needs.
 pub static TABLES: &[&Table] = &[&TASKS, &RUNNING, &SENDS, &WEBHOOKS, &NOTES];
 
-/// Whose tasks: what a caller sees under one tenant.
+/// A caller under one tenant: the owner of tasks. Tasks of another scope do not exist for it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Scope(Arc<str>);
 
@@ -83,12 +82,11 @@ impl Scope {
         Self(text.into())
     }
 
-    /// Who the caller was.
+    /// The caller that the scope belongs to.
     pub(crate) fn caller(&self) -> access::Principal {
         access::Principal::named(self.0.split('\n').next().unwrap_or_default())
     }
 
-    /// Under which tenant.
     pub(crate) fn tenant(&self) -> &str {
         self.0.split_once('\n').map_or("", |(_, tenant)| tenant)
     }
@@ -101,7 +99,6 @@ impl Scope {
 messages! { "monas.journal";
     /// An event as it is stored. Ids that are the same in all events of a stream are left out.
     Record {
-        /// What happened.
         event: Option<StreamResponse> = 1,
         /// The message of the caller that came with it.
         received: Option<Message> = 2,
@@ -113,7 +110,7 @@ pub(crate) fn stream(task: &TaskId) -> StreamId {
     StreamId::new(task.as_str())
 }
 
-/// An event to append, and at once what its followers will want of it.
+/// An event to append, with its decoded form attached, so that followers need not decode it again.
 pub(crate) fn record(task: &Task, event: StreamResponse, received: Option<&Message>) -> NewEvent {
     let mut record = Record {
         event: Some(event),
@@ -137,7 +134,7 @@ pub(crate) fn event(entry: &Entry, task: &TaskId, context: &ContextId) -> Arc<Ev
 }
 
 impl Record {
-    /// Ids that are the same in all events of a stream: what is stored goes without them.
+    /// Sets or clears the ids that are the same in all events of a stream; they are not stored.
     fn set_ids(&mut self, task: &str, context: &str) {
         if let Some(event) = &mut self.event {
             fold::set_ids(event, task, context);
@@ -148,7 +145,7 @@ impl Record {
     }
 }
 
-/// Takes the event of an entry into its task.
+/// Folds the event of an entry into its task.
 pub(crate) fn apply(task: &mut Task, entry: &Entry, id: &TaskId, context: &ContextId) {
     let record = Record::from_protobuf(entry.payload().clone());
     let mut record = record.unwrap_or_default();
@@ -157,7 +154,7 @@ pub(crate) fn apply(task: &mut Task, entry: &Entry, id: &TaskId, context: &Conte
     fold::apply(task, &event, record.received.as_ref());
 }
 
-/// A task as it is in the store, if it is there and in scope.
+/// A task by its id, if it exists and belongs to the scope.
 pub(crate) fn load(
     view: &dyn View,
     scope: &Scope,
@@ -171,7 +168,7 @@ pub(crate) fn load(
     }
 }
 
-/// The row of a task, whoever it belongs to, and whose it is.
+/// The row of a task of any scope, and that scope.
 pub(crate) fn find(view: &dyn View, id: &TaskId) -> Result<Option<(Scope, Row)>, store::Error> {
     let row = view.row(&TASKS, id)?;
     Ok(row.and_then(|row| match row.columns.first() {
@@ -236,7 +233,7 @@ pub(crate) fn row(scope: &Scope, task: &Task, snapshot: Bytes) -> Row {
     }
 }
 
-/// A note as it lies in the store.
+/// The row of a note.
 pub(crate) fn note(task: &TaskId, key: &str, note: Bytes) -> Row {
     Row {
         key: format!("{task} {key}"),

@@ -1,4 +1,4 @@
-//! The tasks somebody works on, and how to reach whoever does.
+//! The runs of tasks that are being worked on, and their mailboxes.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,17 +10,17 @@ use super::run::Command;
 use crate::error::Error;
 use crate::types::{ContextId, Message, Task, TaskId};
 
-/// How the answer to a message begins, as its caller wants it.
+/// The first reply to a message, in the form that its caller wants.
 pub(super) enum Started {
-    /// With a message, which is all of it.
+    /// A message, which is the whole answer.
     Message(Message),
-    /// With a task: as it was opened, or once it rests.
+    /// The task: as it was opened, or once it is settled.
     Task(Box<Task>),
-    /// With a task and what happens to it.
+    /// The task, and a stream of its events.
     Stream(Box<Opened>),
 }
 
-/// Whom to tell how the answer begins.
+/// The caller that waits for the first reply.
 pub(super) type Reply = oneshot::Sender<Result<Started, Error>>;
 
 /// A task that has taken a message, for a caller that wants a stream.
@@ -29,11 +29,11 @@ pub(super) struct Opened {
     pub(super) context: ContextId,
     /// The task when it took the message, unless that is its own first event.
     pub(super) snapshot: Option<Box<Task>>,
-    /// What happens to it from there.
+    /// The events after that.
     pub(super) follow: Box<Follow>,
 }
 
-/// Where a run gets what is asked of it.
+/// The queue of commands to a run. Bounded.
 pub(super) struct Mailbox {
     commands: Mutex<VecDeque<Command>>,
     arrived: Notify,
@@ -49,7 +49,7 @@ impl Mailbox {
         })
     }
 
-    /// Ends when something has come.
+    /// Ends when there is a command to take.
     pub(super) async fn arrived(&self) {
         self.arrived.notified().await;
     }
@@ -62,7 +62,7 @@ impl Mailbox {
         lock(&self.commands).is_empty()
     }
 
-    /// Nothing, when too many wait already.
+    /// Gives `None` when the mailbox is full.
     fn put(&self, command: Command) -> Option<()> {
         let mut commands = lock(&self.commands);
         if commands.len() >= self.limit {
@@ -74,7 +74,7 @@ impl Mailbox {
     }
 }
 
-/// All runs that have a task, by its id.
+/// The mailboxes of all runs that have a task, by its id. A task is listed here exactly while a run may write it.
 #[derive(Default)]
 pub(super) struct Live {
     runs: Mutex<HashMap<TaskId, Arc<Mailbox>>>,
@@ -102,7 +102,7 @@ impl Live {
         Ok(())
     }
 
-    /// Takes a run off the list, unless somebody has just asked something of it.
+    /// Takes a run off the list, unless a command has just arrived in its mailbox.
     pub(super) fn leave(&self, task: &TaskId, mailbox: &Mailbox) -> bool {
         let mut runs = lock(&self.runs);
         let leaves = mailbox.is_empty();
@@ -112,7 +112,7 @@ impl Live {
         leaves
     }
 
-    /// Takes a run off the list, whatever was asked of it.
+    /// Takes a run off the list although commands may wait in its mailbox: its run answers them with an error.
     pub(super) fn abandon(&self, task: &TaskId) {
         lock(&self.runs).remove(task);
     }

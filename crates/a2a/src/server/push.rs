@@ -1,9 +1,8 @@
-//! Webhooks: what happens to a task, posted to where its caller wants it.
+//! Webhooks: the events of a task, posted to an address of its caller.
 //!
-//! The journal is the queue. A webhook is a row with the last generation it got, and a worker that
-//! follows the task's stream from there: events arrive in order, at least once, and a restart goes on
-//! where the last process left off. One that takes nothing is given up, and stays as it is until somebody
-//! has it served again.
+//! The journal is the queue. A webhook is a row with the last generation that was delivered, and a worker that follows
+//! the task's stream from there: events arrive in order and at least once, and a restart continues where the last
+//! process stopped. A webhook that fails too often is given up; its row stays until an operator has it retried.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,7 +40,7 @@ pub(super) use guard::check;
 pub(super) use row::OPEN;
 use row::{State, Webhook, key};
 
-/// The webhooks of a server, and the workers that serve them.
+/// The webhooks of a server: one worker for each that has events to come.
 pub(super) struct Push {
     targets: Reach,
     dialects: Vec<&'static Dialect>,
@@ -51,16 +50,16 @@ pub(super) struct Push {
     workers: Mutex<HashMap<String, JoinHandle<()>>>,
 }
 
-/// A webhook that somebody asks for, and how whoever asks writes.
+/// A webhook as a caller registers it, with the dialect of that call.
 #[derive(Clone, Debug)]
 pub(super) struct Registration {
     pub(super) config: TaskPushNotificationConfig,
-    /// As [`Call::dialect`].
+    /// The form of the deliveries, as [`Call::dialect`].
     pub(super) dialect: &'static str,
 }
 
 impl Registration {
-    /// The webhook for a task; `delivered` is the last generation it need not get.
+    /// The webhook for a task; events after the generation `delivered` are sent.
     pub(super) fn of(self, task: &TaskId, delivered: u64) -> Webhook {
         let mut config = self.config;
         if config.id.is_empty() {
@@ -76,7 +75,7 @@ impl Registration {
     }
 }
 
-/// Whether the credentials of a webhook are a secret to sign with, which nobody is sent.
+/// Whether the credentials of a webhook are a signing secret, which is never sent.
 fn signs(authentication: &AuthenticationInfo) -> bool {
     authentication.scheme.eq_ignore_ascii_case(webhook::SCHEME)
 }
@@ -103,13 +102,13 @@ impl Push {
         self.targets
     }
 
-    /// How a webhook with that word is told; none for the protocol's own way, which one that nobody knows
-    /// any more gets, too.
+    /// The form of deliveries with this name; `None` for the protocol's own form, also if the name is unknown to this
+    /// version of the server.
     fn dialect(&self, word: &str) -> Option<&'static Dialect> {
         self.dialects.iter().find(|it| it.name == word).copied()
     }
 
-    /// Begins to serve a webhook that is in the store.
+    /// Starts the worker of a stored webhook, in place of one that it may have.
     #[cfg(feature = "http")]
     pub(super) fn begin(&self, server: &Arc<Inner>, row: Row) {
         let key = row.key.clone();
@@ -125,7 +124,7 @@ impl Push {
     #[cfg(not(feature = "http"))]
     pub(super) fn begin(&self, _: &Arc<Inner>, _: Row) {}
 
-    /// Ends the worker of a webhook. When this returns it writes nothing any more.
+    /// Ends the worker of a webhook. When this returns, the worker has made its last write.
     async fn end(&self, key: &str) {
         let worker = self.lock().remove(key);
         if let Some(worker) = worker {
@@ -134,7 +133,6 @@ impl Push {
         }
     }
 
-    /// Ends all workers.
     pub(super) async fn stop(&self) {
         let workers = std::mem::take(&mut *self.lock());
         for worker in workers.into_values() {
@@ -174,7 +172,7 @@ impl Inner {
             return Ok(webhook.config);
         }
         let row = webhook.row();
-        // One of the same id is replaced, and with it what it still had to deliver.
+        // A webhook of the same id is replaced, together with its undelivered events.
         self.push.end(&row.key).await;
         self.store
             .commit(Batch::new().put(&WEBHOOKS, row.clone()))
@@ -247,7 +245,7 @@ impl Inner {
         Ok(Empty::default())
     }
 
-    /// Whether a task may have another webhook, or one of this id instead of the one it has.
+    /// Refuses a webhook beyond the limit of the task, unless it replaces one of the same id.
     pub(super) async fn check_room(&self, task: &TaskId, id: &str) -> Result<(), Error> {
         let (others, key) = (self.webhooks(task).await?, key(task, id));
         if others.len() >= self.limits.max_push_configs && !others.iter().any(|it| it.key == key) {

@@ -1,8 +1,4 @@
-//! A send that is repeated gets the answer of the first time.
-//!
-//! A send is known by its caller, tenant and message id. One that led to a task is remembered in the
-//! task's own transaction, so a repetition finds the task even after a crash. One that is under way, or
-//! led to a message alone, is remembered in memory, and messages only as long as there is room.
+//! Repeated sends: the same message sent again gets the answer of the first time.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,26 +17,24 @@ use crate::limits::Limits;
 use crate::types::wire::{WireMessage as _, messages};
 use crate::types::{Message, SendMessageRequest, TaskId};
 
-/// Who sent which message. Only a hash is kept.
+/// A hash of scope (caller and tenant) and message id: names a send.
 type Key = [u8; 16];
 
-/// What the message asked for. Only a hash is kept, and a short one: whoever finds two requests with the
-/// same one fools nobody but himself.
+/// A hash of the whole request, to tell a repetition from another message under the same id. Eight bytes are enough: a
+/// caller that constructs a collision harms only itself.
 type Fingerprint = [u8; 8];
 
 messages! { "monas.journal";
-    /// What is remembered of a send that led to a task.
+    /// The stored record of a send that led to a task.
     Sent {
-        /// What it asked for.
         fingerprint: Bytes = 1,
-        /// The task.
         task: String = 2,
         /// The generation that the task was at; 0 if the send opened it.
         after: i64 = 3,
     }
 }
 
-/// What a send led to.
+/// The result of a send.
 #[derive(Clone, Debug)]
 pub(super) enum Outcome {
     Message(Arc<Message>),
@@ -48,19 +42,35 @@ pub(super) enum Outcome {
     Task(TaskId, i64),
 }
 
-/// What to do with a send.
+/// The decision about a send.
 pub(super) enum Admission {
-    /// It is the first of its kind.
+    /// It is new, and is to be answered with this ticket.
     First(Ticket),
-    /// It has been answered before.
+    /// It is a repetition, with the outcome of the first time.
     Again(Outcome),
 }
 
+/// The memory of sends: makes `SendMessage` safe to repeat after a lost reply or a crash of either side.
+///
+/// A send is named by its caller, tenant and message id. Three places remember it:
+/// - a send that led to a task has a row in the journal, written in the transaction that records its message. Task and
+///   row exist together or not at all, so a repetition after a crash finds the task or is the first send;
+/// - a send that is being answered is in memory; a repetition waits for the same outcome instead of starting a second
+///   task. If the first attempt is refused its [`Ticket`] is dropped, and a waiting repetition becomes the first;
+/// - a send that was answered with a message alone has no transaction. It is kept in memory only, the oldest forgotten
+///   when the limit on bytes is reached: losing it means that an agent answers once more, not that a task is doubled.
+///
+/// Most sends are new, and a look-up in the journal for each would cost a read per message. So all stored keys are in
+/// memory by 64 of their bits; only a hit there is looked up. The upkeep deletes rows after the replay time of the limits
+/// and removes their marks ([`forget`](Self::forget)); a row is deleted before its mark, never the other way round, since
+/// a mark without a row costs one read and a row without a mark would be a doubled task.
+///
+/// The same id with another content is refused, not answered: it is a fault of the client that it must learn of.
 #[derive(Clone)]
 pub(super) struct Replay {
     store: Store,
     known: Arc<Mutex<Known>>,
-    /// How many bytes of messages may be kept.
+    /// The limit on the bytes of messages in memory.
     room: usize,
     time: i64,
 }
@@ -72,8 +82,7 @@ struct Known {
     /// The messages, oldest first, with their sizes.
     messages: VecDeque<(Key, usize)>,
     bytes: usize,
-    /// All sends in the journal, each by a part of its key: one that is not here need not be looked up
-    /// there.
+    /// The marks of all sends in the journal: a send without one need not be looked up.
     stored: HashSet<u64>,
 }
 
@@ -83,14 +92,14 @@ struct Send {
 }
 
 enum State {
-    /// Somebody answers it; these wait for the same.
+    /// It is being answered; these repetitions wait for the outcome.
     UnderWay(Vec<oneshot::Sender<Outcome>>),
     /// It was answered by a message.
     Answered(Outcome),
 }
 
-/// The right to answer a send for the first time. When it is dropped unused, the next one of the
-/// same message is the first.
+/// The right to answer a send for the first time. If it is dropped unused, the next send of the same message is the
+/// first.
 pub(super) struct Ticket {
     replay: Replay,
     key: Key,
@@ -99,7 +108,7 @@ pub(super) struct Ticket {
 }
 
 impl Replay {
-    /// Knows what the store knows.
+    /// Loads the marks of all stored sends.
     pub(super) async fn open(store: &Store, limits: &Limits) -> Result<Self, store::Error> {
         let stored = store
             .read(|view| {
@@ -119,7 +128,7 @@ impl Replay {
         })
     }
 
-    /// Waits for the outcome of the same send under way, if there is one.
+    /// Decides whether a send is new or a repetition; waits while the same send is being answered.
     pub(super) async fn admit(
         &self,
         scope: &Scope,
@@ -132,7 +141,7 @@ impl Replay {
             .as_ref()
             .map_or("", |message| &message.message_id);
         let key = hash(&[scope.as_str().as_bytes(), message.as_bytes()]);
-        // A repetition must want a stream, too, or not want one, either.
+        // A repetition asks for a stream if the first send did, and only then.
         let streamed = [u8::from(wants == Wants::Stream)];
         let fingerprint = hash(&[&streamed, &request.to_protobuf()]);
         loop {
@@ -141,7 +150,7 @@ impl Replay {
                 Entered::Answered(outcome) => return Ok(Admission::Again(outcome)),
                 Entered::UnderWay(outcome) => match outcome.await {
                     Ok(outcome) => return Ok(Admission::Again(outcome)),
-                    // It came to nothing: this one is the first, then.
+                    // The first attempt was refused: this one becomes the first.
                     Err(_) => continue,
                 },
             };
@@ -206,7 +215,7 @@ impl Replay {
         Ok(Some(Outcome::Task(sent.task.into(), sent.after)))
     }
 
-    /// Forgets the sends of which the journal has no trace any more.
+    /// Removes the marks of sends that were deleted from the journal.
     pub(super) fn forget(&self, keys: impl Iterator<Item = String>) {
         let mut known = self.lock();
         for key in keys.filter_map(|key| key_of(&key)) {
@@ -220,14 +229,14 @@ impl Replay {
 }
 
 enum Entered {
-    /// Nobody is answering it; the journal may know it.
+    /// It is not being answered; the flag says whether the journal may have it.
     First(Ticket, bool),
     UnderWay(oneshot::Receiver<Outcome>),
     Answered(Outcome),
 }
 
 impl Ticket {
-    /// The row that remembers, in the transaction that opens the task, what the send led to.
+    /// The row of the send, to be put in the transaction that records its message.
     pub(super) fn row(&self, task: &TaskId, after: i64, now: i64) -> Row {
         let sent = Sent {
             fingerprint: Bytes::copy_from_slice(&self.fingerprint),
@@ -241,7 +250,7 @@ impl Ticket {
         }
     }
 
-    /// What the send led to; for a task, after that row was committed.
+    /// Settles the send with its outcome; for a task only after that row is committed.
     pub(super) fn done(mut self, outcome: &Outcome) {
         self.used = true;
         let mut known = self.replay.lock();
@@ -260,7 +269,7 @@ impl Ticket {
         }) = send
         {
             for waiting in waiting {
-                // Who waited may have gone.
+                // A waiting caller may have disconnected.
                 let _ = waiting.send(outcome.clone());
             }
         }

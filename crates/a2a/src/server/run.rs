@@ -1,10 +1,6 @@
-//! The life of a task while somebody works on it.
+//! One task while its agent works on it: the run polls the agent, folds its updates into the task and commits them.
 //!
-//! A run owns its task: it is the only one that appends to the task's stream. It polls the agent,
-//! folds what the agent did into the task and commits it; what the agent does meanwhile is the next
-//! commit. Messages and cancellations reach it through a mailbox, so which of two came first is
-//! decided in one place. Each append names the generation it follows: the journal itself would refuse
-//! a second owner.
+//! [`Run`] is the page to read first; [`change`] holds what it appends.
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -33,100 +29,123 @@ mod change;
 
 use change::{Begun, Pending, Recorded};
 
-/// What can be asked of a run.
+/// A command to the run of a task.
 pub(super) enum Command {
-    /// A message for the task.
+    /// Record a message for the task, and have the agent answer it.
     Message(Box<Incoming>),
-    /// The end of the task.
+    /// Cancel the task; the sender gets the task once it has ended.
     Cancel(oneshot::Sender<Result<Task, Error>>),
-    /// The agent goes on where a process that ended left it.
+    /// Call the agent again with the last message, which is in the journal already.
     Resume(Box<Incoming>),
-    /// The task ends FAILED, for this reason.
+    /// End the task FAILED, for this reason.
     Fail(&'static str),
 }
 
 /// A message on its way to an agent.
 pub(super) struct Incoming {
     pub(super) asked: Arc<TurnInput>,
-    /// Only on this generation of the task.
+    /// Refuse the message unless the task is at this generation.
     pub(super) if_generation: Option<i64>,
-    /// A webhook to be told of what comes of it.
+    /// A webhook to register for the task.
     pub(super) webhook: Option<Registration>,
-    /// The right to answer this message for the first time.
+    /// The right to answer this message for the first time; dropped with a refusal, so that a corrected message is new.
     pub(super) ticket: Option<Ticket>,
-    /// Who waits for the answer, and for how much of it.
+    /// The caller that waits for the first reply.
     pub(super) reply: Option<Reply>,
     pub(super) wants: Wants,
-    /// An answer that is a message alone completes a task.
+    /// The caller knows tasks only: an answer that is a message alone becomes a completed task.
     pub(super) always_task: bool,
 }
 
 impl Incoming {
-    /// Tells the caller that nothing comes of it. The ticket goes first: who corrects the message and
-    /// sends it again is the first to send it.
+    /// Tells the caller that the message is refused. The ticket goes first: a caller that corrects the message and sends
+    /// it again at once must be taken for the first.
     fn refuse(self, error: Error) {
         drop(self.ticket);
         if let Some(reply) = self.reply {
-            // Whoever asked may have gone.
+            // The caller may have disconnected.
             let _ = reply.send(Err(error));
         }
     }
 }
 
-/// What the caller waits for.
+/// The moment at which a caller gets its first reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wants {
-    /// The task once it rests.
+    /// When the task is settled.
     Rest,
-    /// The task as soon as it exists.
+    /// As soon as the message is recorded.
     Begin,
-    /// What happens to the task.
+    /// As soon as the message is recorded, followed by the events of the task.
     Stream,
 }
 
-/// How an agent's turn ended; the outer failure is a panic.
+/// The result of an agent's turn; the outer failure is a panic.
 type Ended = Result<Result<(), Failure>, ()>;
 
-/// An agent's turn, under way.
+/// The future of an agent's turn.
 type Answering = BoxFuture<'static, Ended>;
 
+/// The owner of one task while its agent works on it, and the only writer of the task's stream.
+///
+/// It owns the task as it will be after the next commit, the agent's future, the mailbox through which messages and
+/// cancellations arrive, and the callers that wait for replies. Other calls read the journal; they reach the run only
+/// through its mailbox. So two commands have an order, and each append names the generation it follows: if there were a
+/// second owner, the store would refuse its commit.
+///
+/// [`work`](Self::work) is one loop. While no commit is under way it *decides*: it takes the agent's updates, then the end
+/// of the agent's turn, then the commands, and folds each into the task. This order is part of the contract: what an
+/// agent said before it ended comes before the ending, and a cancellation that arrives together with an update sees the
+/// task after the update. Then it hands all of it to the journal as one batch (events, row, notes, webhooks, sends), and
+/// only when that is committed does it *tell*: replies, stream snapshots, refusals, webhooks. Nothing is told before its
+/// commit, since a crash in between would have told a lie. While the commit runs the agent is polled on; what it does
+/// meanwhile is the next commit. That is why a turn that never waits costs one transaction.
+///
+/// A run begins for a message that names no task ([`Run::new`]; the task exists with the agent's first update, and an
+/// answer that is a message alone makes none), or for a command to a task that has no run ([`Run::of`]). It ends when
+/// no agent is at work, nothing is pending and its mailbox is empty; leaving the list and looking into the mailbox happen
+/// under one lock, so that no command is lost. When the journal fails it answers all waiters with the error and has
+/// the task failed later. When the server halts it is dropped as it is: the next start finds its task in `RUNNING`.
+///
+/// Why not a lock on each task and a commit for each update: an agent that streams would pay a transaction for every
+/// word, and the order of a cancellation and a completion would depend on the scheduler.
 pub(super) struct Run {
     server: Arc<Inner>,
     scope: Scope,
     stream: StreamId,
     task_id: TaskId,
     context_id: ContextId,
-    /// The task with all that is committed or pending; none before the agent's first update.
+    /// The task with everything that is committed or pending; `None` before the agent's first update.
     task: Option<Task>,
     /// The message that opens the task, until it does.
     first: Option<Incoming>,
-    /// Messages that are recorded and wait for the agent to end its turn.
+    /// Messages that are recorded and wait for the end of the agent's present turn.
     inbox: VecDeque<Arc<TurnInput>>,
-    /// What was asked and not yet done.
+    /// Commands that were taken from the mailbox and not yet obeyed.
     commands: VecDeque<Command>,
     mailbox: Arc<Mailbox>,
-    /// The run can be found by the id of its task.
+    /// Whether the run is in the list of live runs, where commands find it.
     listed: bool,
     outbox: Arc<Outbox>,
     cancelled: CancellationToken,
-    /// When a cancelled agent's time is up.
+    /// The moment at which a cancelled agent is dropped.
     deadline: Option<Instant>,
-    /// Who waits for the task to end, because they cancelled it.
+    /// The callers that cancelled the task and wait for its end.
     cancelling: Vec<oneshot::Sender<Result<Task, Error>>>,
-    /// Who waits for the task to rest after a generation.
+    /// The callers that wait until the task is settled after a generation.
     resting: Vec<(i64, Reply)>,
     ended: Option<Ended>,
     pending: Pending,
-    /// The journal lists the task among those worked on.
+    /// Whether the task is in the table `RUNNING`.
     marked: bool,
-    /// The journal has the task.
+    /// Whether the journal has the task.
     stored: bool,
-    /// The agent's place among those at work.
+    /// The permit to have an agent work, released when the run ends.
     _place: Option<OwnedSemaphorePermit>,
 }
 
 impl Run {
-    /// A run for a message that opens a task, or has a message for an answer.
+    /// A run for a message that names no task: it opens one, or is answered with a message alone.
     pub(super) fn new(
         server: Arc<Inner>,
         scope: Scope,
@@ -146,7 +165,7 @@ impl Run {
         run
     }
 
-    /// A run for a task that nobody works on, and the first thing asked of it. The caller lists it.
+    /// A run for a task that has none, and its first command. The caller enters it into the list of live runs.
     pub(super) fn of(
         server: Arc<Inner>,
         scope: Scope,
@@ -196,12 +215,12 @@ impl Run {
         self.mailbox.clone()
     }
 
-    /// Works until there is nothing left to do for now.
+    /// Works until no agent is at work and no command waits.
     pub(super) async fn work(mut self: Box<Self>) {
         let server = self.server.clone();
         let mut agent = match &self.first {
             Some(incoming) => Some(self.turn(incoming.asked.clone())),
-            // From here on nobody else writes the task: what is read now is what there is.
+            // The run is listed, so it is the only writer from here on: what is read now cannot change meanwhile.
             None => match server.load(&self.scope, &self.task_id).await {
                 Ok(task) => {
                     self.context_id = task.context_id.as_str().into();
@@ -227,7 +246,7 @@ impl Run {
             }
             let grace = self.deadline.filter(|_| agent.is_some());
             tokio::select! {
-                // The agent first: what it does without waiting becomes one commit.
+                // The agent first: all that it does without waiting becomes one commit.
                 biased;
                 ended = some(&mut agent) => {
                     agent = None;
@@ -251,8 +270,8 @@ impl Run {
         }
     }
 
-    /// Takes in all that has happened while nothing is being committed: so a commit holds what the
-    /// task was folded with, no less and no more.
+    /// Folds everything that has arrived into the task. Called only while nothing is being committed, so that a commit
+    /// holds exactly the events that the task was folded with.
     fn decide(&mut self, mut agent: Option<Answering>) -> Option<Answering> {
         for update in self.outbox.take() {
             self.take(update);
@@ -267,11 +286,11 @@ impl Run {
             && !self.is_over()
             && let Some(asked) = self.inbox.pop_front()
         {
-            // What the agent asked for has come before it asked.
+            // The answer had arrived before the agent asked its question.
             if self.state().is_interrupted() {
                 self.set_status(TaskState::Working, None);
             }
-            // What is pending was the last turn's, and nobody waits for it there any more.
+            // The pending updates were made by the last turn, which has ended and waits for no commit.
             self.pending.updates = 0;
             self.outbox = Arc::new(Outbox::new(self.server.limits.max_waiting_updates));
             self.cancelled = CancellationToken::new();
@@ -280,7 +299,7 @@ impl Run {
         agent
     }
 
-    /// The agent's answer to a message, under way.
+    /// Calls the agent with a message.
     fn turn(&self, asked: Arc<TurnInput>) -> Answering {
         let turn = Turn {
             asked,
@@ -293,7 +312,7 @@ impl Run {
         };
         let agent = self.server.agent_of(&self.scope);
         let answer = AssertUnwindSafe(async move { agent.answer(turn).await });
-        // What the panic said went to the log by the panic hook.
+        // The panic hook has logged its message.
         Box::pin(answer.catch_unwind().map(|ended| ended.map_err(drop)))
     }
 
@@ -311,13 +330,13 @@ impl Run {
         }
     }
 
-    /// Whether a message can be all of the answer.
+    /// Whether a message alone may be the answer.
     fn needs_no_task(&self) -> bool {
         let asked = self.first.as_ref();
         self.task.is_none() && !asked.is_some_and(|incoming| incoming.always_task)
     }
 
-    /// The answer is a message: no task, and nothing to commit.
+    /// Answers with a message: there is no task, and nothing to commit.
     fn answer(&mut self, mut message: Message) {
         let Some(first) = self.first.take() else {
             return;
@@ -328,13 +347,13 @@ impl Run {
             ticket.done(&Outcome::Message(Arc::new(message.clone())));
         }
         if let Some(reply) = first.reply {
-            // Whoever asked may have gone.
+            // The caller may have disconnected.
             let _ = reply.send(Ok(Started::Message(message)));
         }
         self.outbox.close();
     }
 
-    /// Gives a message of the agent's what it needs to be found.
+    /// Fills in the ids and the role of a message of the agent.
     fn sign(&self, message: &mut Message) {
         if message.message_id.is_empty() {
             message.message_id = id::random();
@@ -344,7 +363,7 @@ impl Run {
         self.context_id.as_str().clone_into(&mut message.context_id);
     }
 
-    /// An agent that has ended leaves a task that has ended, too, or waits.
+    /// The agent's turn has ended: the task ends with it, unless it waits for input or another message is in the inbox.
     fn conclude(&mut self, ended: Ended) {
         self.outbox.close();
         let cancelled = self.deadline.take().is_some();
@@ -388,12 +407,12 @@ impl Run {
             Command::Fail(_) => {}
             Command::Cancel(reply) => {
                 self.cancelling.push(reply);
-                // How it ended is told when that is committed.
+                // The reply is sent when the end is committed.
                 if self.is_over() {
                     return;
                 }
                 if working {
-                    // A second cancellation waits for the same end.
+                    // A second cancellation does not extend the time.
                     let end = Instant::now() + self.server.limits.cancel_grace;
                     self.deadline.get_or_insert(end);
                     self.cancelled.cancel();
@@ -404,7 +423,7 @@ impl Run {
         }
     }
 
-    /// A message for the task: recorded now, answered when the agent is free.
+    /// Takes a message for the task: it is recorded now, and answered when the agent's present turn has ended.
     fn receive(&mut self, incoming: Incoming) {
         let task = self.task.get_or_insert_default();
         let refusal = match incoming.if_generation {
@@ -429,7 +448,7 @@ impl Run {
         }
     }
 
-    /// To cancel again what was cancelled is no fault; what ended otherwise cannot be.
+    /// Answers a cancellation of a task that has ended: success if it was cancelled, otherwise an error.
     fn refuse_or_repeat(&self, reply: oneshot::Sender<Result<Task, Error>>) {
         let task = self.task.clone().unwrap_or_default();
         let _ = reply.send(match self.state() {
@@ -441,7 +460,7 @@ impl Run {
         });
     }
 
-    /// Tells everybody whom it concerns what is committed, which is all there is.
+    /// Sends the replies that were waiting for the commit; called when everything so far is committed.
     fn tell(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         self.stored = self.task.is_some();
@@ -472,7 +491,7 @@ impl Run {
         }
     }
 
-    /// A message is recorded: whoever sent it is told, or waits for more.
+    /// A message is recorded: its caller gets the first reply, or goes on waiting until the task is settled.
     fn begin(&mut self, recorded: Recorded) {
         if let Some(ticket) = recorded.ticket {
             ticket.done(&Outcome::Task(self.task_id.clone(), recorded.after));
@@ -493,13 +512,13 @@ impl Run {
         };
     }
 
-    /// Nothing is left to do: the run ends, unless somebody asked something in this very moment.
+    /// Takes the run off the list, unless a command arrived meanwhile. Says whether the run may end.
     fn leave(&mut self) -> bool {
         !self.listed || self.server.live.leave(&self.task_id, &self.mailbox)
     }
 
-    /// The journal failed. Those who wait are told; the task, as it is there, is to end as soon as
-    /// something can be written again.
+    /// The journal failed: all waiting callers get the error, and the task, as far as it is stored, is failed as soon as
+    /// the journal can be written again.
     fn give_up(&mut self, error: &Error) {
         if self.stored {
             let server = self.server.clone();
@@ -547,7 +566,7 @@ impl Drop for Run {
     }
 }
 
-/// Polls what is there; never ready when nothing is.
+/// Polls the future if there is one; otherwise never ready.
 async fn some<F: Future + Unpin>(future: &mut Option<F>) -> F::Output {
     match future {
         Some(future) => future.await,

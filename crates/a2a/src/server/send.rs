@@ -1,4 +1,4 @@
-//! A message arrives: checked, recognised if it came before, and handed to whoever works on its task.
+//! Sending a message: it is checked, recognised if it is a repetition, and handed to the run of its task.
 
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ impl Inner {
                 Ok(Box::pin(stream::once(async { Ok(vec![event]) })))
             }
             Delivered::Stream(opened) => Ok(self.answer_stream(scope, *opened, history)),
-            // The stream was cut off and is asked for again: from the cursor, or all of it.
+            // The same request after a broken connection: continue from the cursor, or from the beginning.
             Delivered::Again(id, 0) => {
                 let cursor = cursor.unwrap_or(0);
                 self.resume_stream(scope, id, cursor, history).await
@@ -107,7 +107,7 @@ impl Inner {
         }
     }
 
-    /// Hands a message to a run, a new one if need be, and waits for the answer to begin.
+    /// Hands a message to the run of its task, or to a new one, and waits for the first reply.
     async fn hand_over(
         self: &Arc<Self>,
         scope: &Scope,
@@ -148,7 +148,7 @@ impl Inner {
         if message.task_id.is_empty() {
             let place = Some(self.place()?);
             let mut work = Box::pin(Run::new(self.clone(), scope.clone(), incoming, place).work());
-            // What can be done without waiting is done here and now; the rest outlives the call.
+            // Work that needs no waiting is done here, without a spawn; the rest outlives the call.
             if poll!(work.as_mut()).is_pending() {
                 self.runs.spawn(work);
             }
@@ -167,13 +167,13 @@ impl Inner {
         let stopping = || Error::Unavailable("the server is stopping".to_owned());
         tokio::select! {
             biased;
-            // The sender goes only when the run does, which is when the server stops.
+            // A run drops the sender unused only when the server stops.
             started = starting => started.unwrap_or_else(|_| Err(stopping())),
             () = self.stopping.cancelled() => Err(stopping()),
         }
     }
 
-    /// Reaches the run of a task, or makes one. Only one that has the agent work needs a place for it.
+    /// Gives a command to the run of a task, or starts one. Only a run that calls the agent needs a permit.
     pub(super) fn command(
         self: &Arc<Self>,
         scope: &Scope,
@@ -192,7 +192,7 @@ impl Inner {
         })
     }
 
-    /// The task of a send that is repeated: as it is, or once it rests.
+    /// The task of a repeated send: as it is, or once it is settled.
     async fn settle_again(
         self: &Arc<Self>,
         scope: &Scope,
@@ -207,7 +207,7 @@ impl Inner {
         Ok(task)
     }
 
-    /// What the types cannot say about a message.
+    /// Checks what the types cannot express.
     fn check(&self, request: &SendMessageRequest) -> Result<(), Error> {
         let message = request
             .message
@@ -252,7 +252,7 @@ impl Inner {
         }
     }
 
-    /// Whether the card says that the agent understands such parts.
+    /// Refuses parts of media types that the card does not list.
     fn check_parts(&self, message: &Message) -> Result<(), Error> {
         let understood = |part: &&Part| match &*part.media_type {
             "" => true,
@@ -272,13 +272,13 @@ impl Inner {
     }
 }
 
-/// What became of a message.
+/// The result of handing a message over.
 enum Delivered {
-    /// A message, now or before.
+    /// The answer is a message, given now or to an earlier send of the same message.
     Message(Message),
     Task(Box<Task>),
     Stream(Box<Opened>),
-    /// It led to this task before, which was at this generation then.
+    /// An earlier send of the same message led to this task, which was at this generation.
     Again(TaskId, i64),
 }
 

@@ -1,4 +1,4 @@
-//! What happens to a task, as a stream: from its beginning, from now on, or from a cursor.
+//! Streams of the events of a task: from its beginning, from now on, or from a cursor.
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use crate::limits::EVENTS_AT_ONCE;
 use crate::sabotage::broken;
 use crate::types::{ContextId, Event as Payload, Struct, Task, TaskId, TaskState};
 
-/// When a stream ends besides when its task does.
+/// What a stream does when its task waits for input; it always ends with the task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interrupted {
-    /// It ends when the task waits for input: who gives it gets a stream of its own.
+    /// The stream ends: the caller that sends the input gets a stream of its own.
     EndsForInput,
-    /// It goes on whatever the task waits for.
+    /// The stream stays open.
     GoesOn,
 }
 
-/// The metadata of a task that stands for events a reader asked for and which are no more.
+/// The metadata key of a task that a stream sends in place of events that were compacted.
 pub const COMPACTED: &str = "urn:monas:a2a:ext:resume:1/compacted";
 
 impl Inner {
-    /// The answer to a message that was taken by a task.
+    /// The stream that answers a message of a task.
     pub(super) fn answer_stream(
         self: &Arc<Self>,
         scope: Scope,
@@ -42,7 +42,7 @@ impl Inner {
         subscription.into_stream()
     }
 
-    /// All events after a cursor, then those to come. A task that had ended has an end here, too.
+    /// All events after a cursor, then the ones to come. For a task that has ended the stream ends after its last event.
     pub(super) async fn resume_stream(
         self: &Arc<Self>,
         scope: Scope,
@@ -50,7 +50,7 @@ impl Inner {
         cursor: u64,
         history: Option<i32>,
     ) -> Result<EventStream, Error> {
-        // That it is there, and the caller's, is found out as everywhere.
+        // Checks that the task exists and belongs to the caller, with the errors of all operations.
         self.load(&scope, &id).await?;
         let (found_scope, found_id) = (scope.clone(), id.clone());
         let found = self
@@ -92,7 +92,7 @@ impl Inner {
         Ok(self.stream_from(scope, task, None))
     }
 
-    /// The same for a message that is repeated; a task that has ended is all of it.
+    /// The same for a repeated message; a task that has ended is the only event.
     pub(super) async fn snapshot_stream(
         self: &Arc<Self>,
         scope: Scope,
@@ -142,16 +142,30 @@ impl Inner {
     }
 }
 
+/// A follower of one task: turns the entries of the task's stream into events for one caller.
+///
+/// It holds a position in the journal, not a channel from the run. The store wakes it when the stream grows, and hands
+/// over entries from memory when they are recent and from disk otherwise: a slow reader costs no memory here, cannot
+/// hold up the run, and misses nothing. Events come in portions, as many as are there, so that a wire writes them at once.
+///
+/// The order is: first the snapshot (`next`), if the caller is to get the task itself, then the events after its
+/// generation. The position is taken before or together with the snapshot, never after it; otherwise an event committed
+/// in between would be lost.
+///
+/// It ends with the event that ends the task; with one that asks for input, if the server is set so and the event is not
+/// older than the moment of subscription (`past`): a question that was answered long ago must not end a stream that is
+/// replayed from its beginning. It ends with an error when the server drains, so that the caller resumes from its cursor.
+/// If the events behind the position were compacted, it sends the task instead, marked with [`COMPACTED`], and goes on.
 struct Subscription {
     server: Arc<Inner>,
     follow: Follow,
     scope: Scope,
     task: TaskId,
     context: ContextId,
-    /// What comes before the events of the journal.
+    /// Events to send before those of the journal.
     next: Vec<Arc<Event>>,
     history: Option<i32>,
-    /// Events before this one are the past: that the task waited then ends nothing now.
+    /// The last generation at the time of subscription: earlier questions do not end the stream.
     past: u64,
     over: bool,
 }
@@ -211,7 +225,7 @@ impl Subscription {
         })
     }
 
-    /// Events are shared as they are, unless a caller wants less history.
+    /// Cuts the history of a task if the caller asked for less; other events are shared unchanged.
     fn cut(&self, event: Arc<Event>) -> Arc<Event> {
         match (&event.response().payload, self.history) {
             (Payload::Task(task), Some(_)) => present(task.clone(), self.history),
@@ -219,7 +233,7 @@ impl Subscription {
         }
     }
 
-    /// What became of the events that were compacted: the task, marked.
+    /// The task in place of its compacted events, marked.
     async fn snapshot(&mut self) -> Result<Vec<Arc<Event>>, Error> {
         let mut task = self.server.load(&self.scope, &self.task).await?;
         let metadata: &mut Struct = task.metadata.get_or_insert_default();

@@ -1,4 +1,4 @@
-//! Tasks asked for, listed and cancelled.
+//! The operations that get, list and cancel tasks.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use crate::types::{
 };
 
 impl Inner {
-    /// A task of the caller's as it is in the journal.
+    /// A task of the scope as it is in the journal.
     pub(super) async fn load(&self, scope: &Scope, id: &TaskId) -> Result<Task, Error> {
         if id.len() > MAX_ID {
-            // Nothing of ours is so long, and errors repeat what they are about.
+            // No id of ours is so long, and the error text would repeat it.
             return Err(Error::invalid(format!("ids have at most {MAX_ID} bytes")));
         }
         let (scope, wanted) = (scope.clone(), id.clone());
@@ -35,7 +35,7 @@ impl Inner {
         task.ok_or_else(|| Error::TaskNotFound(id.to_string()))
     }
 
-    /// Ends when the task has moved on.
+    /// Ends when the task has a later generation.
     pub(super) async fn wait_for_change(&self, task: &Task) -> Result<(), Error> {
         let mut follow = self.store.follow(
             &journal::stream(&TaskId::from(&task.id)),
@@ -64,7 +64,7 @@ impl Inner {
             && task.generation <= known
             && !task.state().is_terminal()
         {
-            // Nothing new in time is an answer, too.
+            // When the time is over the unchanged task is the answer.
             if let Ok(changed) = timeout(self.limits.long_poll, self.wait_for_change(&task)).await {
                 changed?;
                 task = self.load(&scope, &id).await?;
@@ -179,7 +179,7 @@ fn page_size(asked: Option<i32>) -> Result<usize, Error> {
     }
 }
 
-/// A page goes on after this task. Opaque to callers, and only theirs: it holds nothing else.
+/// The token of the page after this task. Opaque to callers; it holds nothing but the position.
 fn write_token(updated: i64, key: &str) -> String {
     URL_SAFE_NO_PAD.encode(format!("{updated} {key}"))
 }

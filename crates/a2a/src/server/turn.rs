@@ -1,4 +1,4 @@
-//! An agent's view of one message: what it was sent, and what it does about it.
+//! An agent's view of one message: what it was sent, and the updates that it makes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,10 +16,23 @@ use crate::types::{
     TaskState,
 };
 
-/// One message to be answered. Clones stand for the same turn.
+/// One message to be answered, as its agent sees it. Clones stand for the same turn.
 ///
-/// Updates become events in the order in which they are made. They are committed together as soon as
-/// the agent waits for something; nobody sees one before that.
+/// A turn reads the message, the caller and the task as it was when the message came, and writes updates: a status, an
+/// artifact or a part of one, a note, or a message that is the whole answer. Updates go into an outbox, which the
+/// [run](super::run) of the task empties. The agent is polled by that run, so all updates it makes without waiting are in
+/// the outbox when it yields; they become events in their order, and one commit. Callers see nothing before that commit.
+///
+/// Each update is `async` because the outbox has a limit: an agent that writes faster than the journal commits waits for
+/// room. [`committed`](Self::committed) waits for the journal itself, which an agent needs before it does something
+/// outside that must not be done without a record.
+///
+/// A turn ends in three ways. The agent's future returns: then the task completes, unless it waits for input or has
+/// ended. An update ends the task: every later update gets [`Over`]. The caller cancels: [`cancelled`](Self::cancelled)
+/// is set, and after the grace period of the limits the future is dropped and the task ends CANCELED without it.
+///
+/// Notes are private to the agent and lie in the same transaction as the events around them: an agent that is called
+/// again after a restart reads them to learn which effects it has had already.
 #[derive(Clone, Debug)]
 pub struct Turn {
     pub(super) asked: Arc<TurnInput>,
@@ -31,7 +44,7 @@ pub struct Turn {
     pub(super) store: Store,
 }
 
-/// What an agent is asked, and by whom.
+/// The input of a turn: the message, its caller and the caller's wishes.
 #[derive(Debug)]
 pub(super) struct TurnInput {
     pub(super) message: Message,
@@ -39,11 +52,11 @@ pub(super) struct TurnInput {
     pub(super) metadata: Option<Struct>,
     pub(super) caller: Principal,
     pub(super) extensions: Vec<String>,
-    /// Nobody has said anything: the task is taken up again with what was said last.
+    /// There is no new message: the task is resumed with its last one.
     pub(super) again: bool,
 }
 
-/// No more updates are taken: the task has ended, or the answer was a message.
+/// The task has ended, or the answer was a message: no more updates are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the task is over")]
 pub struct Over;
@@ -54,8 +67,8 @@ impl Turn {
         &self.asked.message
     }
 
-    /// Whether nobody has said anything: the task is taken up again, after a restart or by
-    /// [`Server::resume`](super::Server::resume), and the message is the last one there was.
+    /// Whether there is no new message: the task is resumed, after a restart or by
+    /// [`Server::resume`](super::Server::resume), and the message is the last one of the caller.
     pub fn is_resumed(&self) -> bool {
         self.asked.again
     }
@@ -80,17 +93,16 @@ impl Turn {
         &self.context_id
     }
 
-    /// What the caller wants of the answer.
+    /// The caller's wishes about the answer.
     pub fn configuration(&self) -> &SendMessageConfiguration {
         &self.asked.configuration
     }
 
-    /// What the caller sent beside the message.
+    /// The metadata of the request; the message has its own.
     pub fn metadata(&self) -> Option<&Struct> {
         self.asked.metadata.as_ref()
     }
 
-    /// Who asks.
     pub fn caller(&self) -> &Principal {
         &self.asked.caller
     }
@@ -100,12 +112,12 @@ impl Turn {
         &self.asked.extensions
     }
 
-    /// Ends when the caller wants the task to end.
+    /// Set when a caller cancels the task.
     pub fn cancelled(&self) -> &CancellationToken {
         &self.cancelled
     }
 
-    /// A message of the agent's in this context.
+    /// A message of the agent, with a new id and one text.
     pub fn say(&self, text: impl Into<String>) -> Message {
         Message {
             message_id: id::random(),
@@ -163,15 +175,14 @@ impl Turn {
         self.outbox.push(Update::Artifact(artifact, chunk)).await
     }
 
-    /// Keeps something with the task that nobody but its agent sees: what must not be done twice when
-    /// the work is begun again after a restart. It is forgotten with the task. A note of the same key is
-    /// replaced.
+    /// Stores a note with the task that only its agent can read: a record of effects that must not be repeated when the
+    /// work is begun again after a restart. It is deleted with the task. A note of the same key is replaced.
     pub async fn note(&self, key: impl Into<String>, note: impl Into<Bytes>) -> Result<(), Over> {
         let note = Update::Note(key.into(), note.into());
         self.outbox.push(note).await
     }
 
-    /// What was kept with the task and is committed, by key.
+    /// The committed notes of the task, by key.
     pub async fn notes(&self) -> Result<BTreeMap<String, Bytes>, store::Error> {
         let task = self.task_id.clone();
         self.store
@@ -179,13 +190,13 @@ impl Turn {
             .await
     }
 
-    /// Ends when all updates so far are committed: what was said before cannot be lost any more.
+    /// Ends when all updates so far are committed and survive a crash.
     pub async fn committed(&self) -> Result<(), Over> {
         self.outbox.committed().await
     }
 }
 
-/// Something an agent did.
+/// One update of an agent.
 #[derive(Debug)]
 pub(super) enum Update {
     Reply(Message),
@@ -194,7 +205,7 @@ pub(super) enum Update {
     Note(String, Bytes),
 }
 
-/// What an agent did and nobody has taken yet. The agent waits when there is too much of it.
+/// The updates of an agent that its run has not taken yet. Bounded: an agent waits when it is full.
 #[derive(Debug)]
 pub(super) struct Outbox {
     waiting: Mutex<Waiting>,
@@ -208,13 +219,13 @@ pub(super) struct Outbox {
 #[derive(Debug, Default)]
 struct Waiting {
     updates: VecDeque<Update>,
-    /// How many there were.
+    /// The number of updates that were ever made.
     made: u64,
-    /// How many of them are committed.
+    /// The number of those that are committed.
     committed: u64,
-    /// No more are taken from the agent.
+    /// The agent may make no more updates.
     over: bool,
-    /// Nobody will commit any more.
+    /// The run has ended: nothing more will be committed.
     closed: bool,
 }
 
@@ -258,7 +269,7 @@ impl Outbox {
         .await
     }
 
-    /// Waits until there is an answer.
+    /// Waits until `answer` gives one; it is asked again after every change.
     async fn when<T>(&self, mut answer: impl FnMut(&mut Waiting) -> Option<T>) -> T {
         loop {
             if let Some(answer) = answer(&mut self.lock()) {
@@ -266,7 +277,7 @@ impl Outbox {
             }
             let moved = self.moved.notified();
             tokio::pin!(moved);
-            // From here on nothing is missed; what came before is looked at once more.
+            // Enabled before the second look: a change between the two looks is not missed.
             moved.as_mut().enable();
             if let Some(answer) = answer(&mut self.lock()) {
                 return answer;

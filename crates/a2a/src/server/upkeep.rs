@@ -1,4 +1,4 @@
-//! What a dead process left behind is ended or taken up again; what has become old makes room.
+//! Recovery of tasks that a restart interrupted, and compaction and deletion of old ones.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,20 +17,20 @@ use crate::error::Error;
 use crate::types::wire::WireMessage as _;
 use crate::types::{Role, SendMessageConfiguration, Task, TaskId};
 
-/// How often old tasks are looked for.
+/// The pause between two searches for old tasks.
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// How many tasks that were left behind are ended at once: so many share a commit.
+/// The number of interrupted tasks that are failed at the same time, and so share commits.
 const ENDED_AT_ONCE: usize = 64;
 
-/// How long a run that could not write waits before it tries again.
+/// The pause before a task whose journal failed is failed.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How many of them are looked at in one transaction.
+/// The number of old tasks that one transaction handles.
 const PORTION: usize = 256;
 
 impl Inner {
-    /// Takes up what is in the store when the server starts.
+    /// Recovers the tasks that were being worked on when the last process ended, and starts the webhooks.
     pub(super) async fn recover(self: &Arc<Self>) -> Result<(), store::Error> {
         let left = self
             .store
@@ -57,7 +57,7 @@ impl Inner {
             let run = Run::of(self.clone(), scope, &TaskId::from(&task.id), command, None);
             run.work().await;
         });
-        // Nobody is served before they have ended.
+        // No call is served before these tasks have ended.
         stream::iter(ending)
             .for_each_concurrent(ENDED_AT_ONCE, |ending| ending)
             .await;
@@ -77,7 +77,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Takes up a task that waits for somebody.
+    /// Calls the agent again for a task that waits.
     pub(super) async fn resume(self: &Arc<Self>, id: &TaskId) -> Result<(), Error> {
         let wanted = id.clone();
         let found = self.store.read(move |view| {
@@ -93,7 +93,7 @@ impl Inner {
         self.command(&scope, &TaskId::from(&task.id), command)
     }
 
-    /// Compacts and forgets what is due. Says whether there may be more of it.
+    /// Compacts and deletes a portion of what is due. Says whether there may be more.
     pub(super) async fn sweep(&self) -> Result<bool, store::Error> {
         let now = self.now().millis();
         let retention = self.limits.retention;
@@ -120,7 +120,7 @@ impl Inner {
                     let body = task.to_protobuf();
                     batch = batch.truncate(stream, state.last).put(&TASKS, store::Row { body, ..row });
                 }
-                // The oldest come first, and those that are young end the list.
+                // Sorted by age: the first one that is young enough ends the search.
                 let oldest = view.rows(&Query::of(&SENDS).order(Order::Ascending("at")).limit(PORTION))?;
                 let at = |row: &store::Row| matches!(row.columns.first(), Some(store::Value::Integer(at)) if *at < expired);
                 let sends: Vec<String> = oldest.into_iter().take_while(at).map(|row| row.key).collect();
@@ -139,7 +139,7 @@ impl Inner {
     }
 }
 
-/// Looks after the store until the server stops.
+/// Compacts and deletes old tasks, once a minute, until the server stops.
 pub(super) async fn tidy(server: Arc<Inner>) {
     let mut period = interval(PERIOD);
     period.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -162,8 +162,8 @@ pub(super) async fn tidy(server: Arc<Inner>) {
     }
 }
 
-/// Ends a task whose run could not write any more, once it is worth another try. A run that fails
-/// again will be back here.
+/// Fails a task after a pause, because its run could not write to the journal. If that fails as well, its run comes back
+/// here.
 pub(super) async fn fail_later(server: Arc<Inner>, scope: Scope, task: TaskId) {
     tokio::select! {
         () = sleep(PAUSE) => {}
@@ -178,7 +178,7 @@ pub(super) async fn fail_later(server: Arc<Inner>, scope: Scope, task: TaskId) {
     }
 }
 
-/// What the caller said last, as if it came again.
+/// The last message of the caller, as the input of a resumed turn.
 fn last_message(scope: &Scope, task: &Task) -> Incoming {
     let said = task
         .history

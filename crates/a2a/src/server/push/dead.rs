@@ -1,4 +1,4 @@
-//! Webhooks that were given up: listed for the operator, and served again when told to.
+//! Webhooks that were given up: listed for an operator, and retried on request.
 
 use store::{Batch, Query};
 
@@ -11,13 +11,13 @@ use crate::types::Timestamp;
 /// A webhook that was given up: it refused an event, or could not be reached, too often.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadWebhook {
-    /// What to call it when it is to be served again.
+    /// Its name in a request to retry it.
     pub id: String,
     /// The task it wants to know about.
     pub task: String,
     /// Its address, without the query, which may be secret.
     pub url: String,
-    /// The last generation of the task that it got.
+    /// The last generation that was delivered.
     pub delivered: u64,
     /// Why the last attempt failed.
     pub reason: String,
@@ -53,7 +53,7 @@ impl Server {
         Ok(dead)
     }
 
-    /// Serves a webhook again from where it was given up. Says whether there was such a one.
+    /// Retries a webhook from the position at which it was given up. Says whether there is such a webhook.
     pub async fn replay_webhook(&self, id: &str) -> Result<bool, Error> {
         let wanted = id.to_owned();
         let row = self

@@ -1,4 +1,18 @@
 //! The worker of one webhook.
+//!
+//! It follows the stream of its task, as a subscriber does, from the last generation that was delivered. For each event
+//! it makes a delivery, offers it until it is taken, and commits the new position; only then does it look at the next
+//! event. So events arrive in order, and a crash between delivery and commit sends the last one again, under the same
+//! id: receivers drop what they have seen. Committing first would lose an event instead.
+//!
+//! A delivery is tried again with growing, randomised pauses. After the last attempt the webhook is dead: the row keeps
+//! the time and the reason, and an operator can have it retried from the same position. The worker ends with the event
+//! that ends the task, with the death of the webhook, or when it is replaced or deleted. It is owned by `Push`, which
+//! aborts it and waits for it before the row is changed; otherwise an old worker could write over a new row.
+//!
+//! A webhook of another dialect gets whole tasks instead of events, so the worker folds them; parts of artifacts that
+//! are followed by more events at that moment are not sent one by one. If the events were compacted, only the final
+//! task is sent.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -24,12 +38,12 @@ use crate::webhook::{self, Dialect};
 /// The header in which the token of a webhook travels.
 const TOKEN: HeaderName = HeaderName::from_static("x-a2a-notification-token");
 
-/// Delivers what happens to the task until it has ended. When the journal fails, it is tried again
-/// from where the journal says it was.
+/// Delivers the events of the task until it has ended. After a failure of the journal it starts again from the stored
+/// position.
 pub(super) async fn serve(server: Arc<Inner>, mut row: Row) {
     let key = row.key.clone();
     while let Err(error) = deliver(&server, &row).await {
-        tracing::warn!(webhook = key, %error, "a webhook waits for the journal");
+        tracing::warn!(webhook = key, %error, "webhook paused: the journal failed");
         sleep(server.limits.push_pause_max).await;
         let wanted = key.clone();
         let found = server.store.read(move |view| view.row(&WEBHOOKS, &wanted));
@@ -74,19 +88,19 @@ async fn deliver(server: &Inner, row: &Row) -> Result<(), Error> {
         };
         for (place, entry) in entries.iter().enumerate() {
             let event = journal::event(entry, &id, context);
-            let letter = match dialect {
-                None => Letter::of_event(&event),
+            let delivery = match dialect {
+                None => Delivery::of_event(&event),
                 Some(dialect) => {
                     journal::apply(&mut task, entry, &id, context);
-                    // What is told is the whole task, so pieces of it can wait for the next that is there.
+                    // A delivery is the whole task, so a part of an artifact can wait for the next event.
                     if event.state().is_none() && place + 1 < entries.len() {
                         continue;
                     }
-                    Letter::of_task(dialect, &task)
+                    Delivery::of_task(dialect, &task)
                 }
             };
             let over = event.state().is_some_and(|state| state.is_terminal());
-            webhook = hand_over(server, webhook, &letter, entry.sequence(), over).await?;
+            webhook = hand_over(server, webhook, &delivery, entry.sequence(), over).await?;
             if webhook.state != State::Open {
                 return Ok(());
             }
@@ -95,7 +109,7 @@ async fn deliver(server: &Inner, row: &Row) -> Result<(), Error> {
     Ok(())
 }
 
-/// What is left to tell of a task that ended so long ago that its events are gone: how it ended.
+/// Delivers the final task in place of events that were compacted.
 async fn deliver_end(server: &Inner, webhook: Webhook) -> Result<(), Error> {
     let wanted = webhook.config.task_id.clone();
     let found = server.store.read(move |view| {
@@ -106,21 +120,21 @@ async fn deliver_end(server: &Inner, webhook: Webhook) -> Result<(), Error> {
         return Ok(());
     };
     let generation = task.generation.unsigned_abs();
-    let letter = match server.push.dialect(&webhook.dialect) {
-        Some(dialect) => Letter::of_task(dialect, &task),
-        None => Letter::of_event(&Event::new(task)),
+    let delivery = match server.push.dialect(&webhook.dialect) {
+        Some(dialect) => Delivery::of_task(dialect, &task),
+        None => Delivery::of_event(&Event::new(task)),
     };
-    hand_over(server, webhook, &letter, generation, true).await?;
+    hand_over(server, webhook, &delivery, generation, true).await?;
     Ok(())
 }
 
-/// What is posted.
-struct Letter {
+/// One request to a webhook.
+struct Delivery {
     media_type: &'static str,
     body: Bytes,
 }
 
-impl Letter {
+impl Delivery {
     fn of_event(event: &Event) -> Self {
         Self {
             media_type: "application/a2a+json",
@@ -136,16 +150,16 @@ impl Letter {
     }
 }
 
-/// Has a letter taken, or gives the webhook up, and commits how far it is. What was taken before a crash
-/// that prevents this is offered again.
+/// Makes one delivery, or gives the webhook up, and commits the new position. A crash before the commit repeats the
+/// delivery.
 async fn hand_over(
     server: &Inner,
     mut webhook: Webhook,
-    letter: &Letter,
+    delivery: &Delivery,
     generation: u64,
     over: bool,
 ) -> Result<Webhook, Error> {
-    match offer(server, &webhook.config, letter, generation).await {
+    match offer(server, &webhook.config, delivery, generation).await {
         Ok(()) => {
             webhook.delivered = generation;
             if over {
@@ -154,7 +168,7 @@ async fn hand_over(
         }
         Err(error) => {
             let (url, task) = (&webhook.config.url, &webhook.config.task_id);
-            tracing::warn!(url, task, generation, %error, "a webhook was given up");
+            tracing::warn!(url, task, generation, %error, "webhook given up after its last attempt");
             webhook.state = State::Dead {
                 at: server.now().millis(),
                 reason: error.to_string(),
@@ -166,11 +180,11 @@ async fn hand_over(
     Ok(webhook)
 }
 
-/// Offers a letter until it is taken or has been refused too often. The next one waits.
+/// Posts a delivery until it succeeds or has failed as often as the limits allow.
 async fn offer(
     server: &Inner,
     config: &TaskPushNotificationConfig,
-    letter: &Letter,
+    delivery: &Delivery,
     generation: u64,
 ) -> Result<(), Failed> {
     let limits = &server.limits;
@@ -178,14 +192,16 @@ async fn offer(
     let mut attempt = 1;
     loop {
         let posted = {
-            // Places are never closed; without one there would be one delivery more.
+            // The semaphore is never closed, so an error cannot happen.
             let _place = server.push.places.acquire().await;
-            let headers = headers(config, letter, generation);
+            let headers = headers(config, delivery, generation);
             let client = &server.push.client;
-            client.post(&config.url, headers, letter.body.clone()).await
+            client
+                .post(&config.url, headers, delivery.body.clone())
+                .await
         };
         let Err(error) = posted else { return Ok(()) };
-        tracing::debug!(url = config.url, attempt, %error, "a webhook did not take an event");
+        tracing::debug!(url = config.url, attempt, %error, "webhook delivery failed");
         if attempt >= limits.push_attempts {
             return Err(error);
         }
@@ -194,14 +210,14 @@ async fn offer(
     }
 }
 
-fn headers(config: &TaskPushNotificationConfig, letter: &Letter, generation: u64) -> HeaderMap {
+fn headers(config: &TaskPushNotificationConfig, delivery: &Delivery, generation: u64) -> HeaderMap {
     let id = utf8_percent_encode(&config.id, NON_ALPHANUMERIC);
     let id = format!("{}:{id}:{generation}", config.task_id);
     let mut headers = match super::secret(config) {
-        Some(secret) => secret.headers(&id, SystemTime::now(), &letter.body),
+        Some(secret) => secret.headers(&id, SystemTime::now(), &delivery.body),
         None => HeaderMap::new(),
     };
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(letter.media_type));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(delivery.media_type));
     let mut insert = |name: HeaderName, value: &str| {
         // It was checked when it was registered.
         let value = Some(value.trim()).filter(|value| !value.is_empty());

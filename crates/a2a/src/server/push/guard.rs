@@ -1,4 +1,5 @@
-//! Which addresses a webhook may have. The server must not be talked into calling its own network.
+//! The check of webhook addresses against server-side request forgery: a caller must not make the server call its own
+//! network.
 
 use dial::{Reach, ip_literal, is_local_name};
 use http::Uri;
@@ -7,7 +8,7 @@ use crate::error::Error;
 use crate::limits::MAX_ID;
 use crate::types::TaskPushNotificationConfig;
 
-/// What can be said of a webhook before it is called.
+/// Checks the form of a webhook when it is registered; its address is checked again when it is resolved.
 pub(in crate::server) fn check(
     config: &TaskPushNotificationConfig,
     targets: Reach,
@@ -29,7 +30,7 @@ pub(in crate::server) fn check(
     if authority.as_str().contains('@') {
         return wrong("must not hold credentials");
     }
-    // The parsed authority is silent about a port above 65535, so its text decides.
+    // The parsed authority drops a port above 65535 without an error, so its text is checked.
     let behind_host = &authority.as_str()[authority.host().len()..];
     if !behind_host.is_empty() && !matches!(authority.port_u16(), Some(1..)) {
         return wrong("has a port that is none");

@@ -1,4 +1,4 @@
-//! Whom webhooks may reach.
+//! The addresses that webhooks may have.
 
 use dial::Reach;
 

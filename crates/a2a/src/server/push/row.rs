@@ -1,4 +1,4 @@
-//! A webhook as it lies in the store.
+//! The stored form of a webhook.
 
 use store::{Row, Value};
 
@@ -6,13 +6,13 @@ use crate::error::Error;
 use crate::types::TaskPushNotificationConfig;
 use crate::types::wire::WireMessage as _;
 
-/// A webhook, and how far it has been served.
+/// A webhook and its position in the stream of its task.
 #[derive(Clone, Debug)]
 pub(in crate::server) struct Webhook {
     pub(in crate::server) config: TaskPushNotificationConfig,
-    /// The word of whoever registered it for how it is told; empty for the protocol's own way.
+    /// The name of the form of its deliveries; empty for the protocol's own form.
     pub(in crate::server) dialect: String,
-    /// The last generation it need not get.
+    /// The last generation that was delivered or need not be.
     pub(in crate::server) delivered: u64,
     pub(in crate::server) state: State,
 }
@@ -20,11 +20,11 @@ pub(in crate::server) struct Webhook {
 /// Whether there is more to deliver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::server) enum State {
-    /// More may come.
+    /// Events may still have to be delivered.
     Open,
-    /// It got everything.
+    /// The task has ended and every event was delivered.
     Closed,
-    /// It was given up, and waits to be told to go on.
+    /// It was given up; an operator can have it retried.
     Dead {
         /// When, in milliseconds since 1970.
         at: i64,

@@ -1,4 +1,4 @@
-//! What a run changes: events folded into its task, and the batch that makes them last.
+//! The changes of a run: events folded into its task, and the batch that commits them.
 
 use bytes::Bytes;
 use store::{Batch, Commit, Follow, NewEvent, Row};
@@ -16,23 +16,24 @@ use crate::types::{
     TaskStatus, TaskStatusUpdateEvent,
 };
 
-/// What the next commit will hold, and who is to be told of it.
+/// The content of the next commit, and the callers to answer after it.
 #[derive(Default)]
 pub(super) struct Pending {
     events: Vec<NewEvent>,
     sends: Vec<Row>,
     notes: Vec<Row>,
-    /// How many updates of the agent are in it.
+    /// The number of agent updates in it.
     pub(super) updates: usize,
-    /// The task ends with it.
+    /// Whether the task ends with it.
     pub(super) ends: bool,
     pub(super) recorded: Vec<Recorded>,
-    /// Messages that are refused for what is in it, and why: before it is committed that is no reason.
+    /// Messages that are refused because of a change in it. The refusal is sent after the commit, since only then is its
+    /// reason true.
     pub(super) refused: Vec<(Incoming, Error)>,
     pub(super) webhooks: Vec<Row>,
 }
 
-/// A message of a caller's that is recorded with the commit.
+/// A message of a caller that is recorded with the commit.
 pub(super) struct Recorded {
     pub(super) ticket: Option<Ticket>,
     pub(super) reply: Option<Reply>,
@@ -41,21 +42,21 @@ pub(super) struct Recorded {
     pub(super) begun: Begun,
 }
 
-/// What the caller is told then.
+/// The first reply to that caller.
 pub(super) enum Begun {
-    /// Nothing, until the task rests after this generation.
+    /// None until the task is settled after this generation.
     Rest(i64),
-    /// The task as it is then, unless it is this one.
+    /// This snapshot, or without one the task after the commit.
     Task(Option<Box<Task>>),
-    /// The task as it was, and what follows. It follows from before the commit, so it finds in memory
-    /// what it would have to read.
+    /// A snapshot, and the events after it. The subscription is made before the commit, so that the events reach it from
+    /// memory instead of being read from disk.
     Stream(Option<Box<Task>>, Box<Follow>),
 }
 
 impl Run {
     pub(super) fn set_status(&mut self, state: TaskState, message: Option<Message>) {
         self.open();
-        // What says nothing new is no event.
+        // The same state again, without a message, is no event.
         let bare = |status: &TaskStatus| status.state == state && status.message.is_none();
         let now = self.task.as_ref().and_then(|task| task.status.as_ref());
         if message.is_none() && now.is_some_and(bare) {
@@ -79,7 +80,7 @@ impl Run {
         self.append(Payload::ArtifactUpdate(update), None);
     }
 
-    /// Keeps a note of the agent's with the task, which exists from here on.
+    /// Adds a note of the agent to the next commit. It opens the task if there is none.
     pub(super) fn keep(&mut self, key: &str, note: Bytes) {
         self.open();
         self.pending
@@ -87,7 +88,7 @@ impl Run {
             .push(journal::note(&self.task_id, key, note));
     }
 
-    /// A further message of the caller's becomes history, and the task is worked on again.
+    /// Adds a further message of the caller to the history; the task is WORKING again.
     pub(super) fn record_received(&mut self, incoming: Incoming) {
         let message = self.claim(&incoming);
         let status = self.status(TaskState::Working, None);
@@ -97,7 +98,7 @@ impl Run {
         self.expect(incoming, after);
     }
 
-    /// The task begins to exist, SUBMITTED, with the message that asked for it.
+    /// Opens the task, SUBMITTED, with the message that asked for it, if that has not happened yet.
     fn open(&mut self) {
         let Some(incoming) = self.first.take() else {
             return;
@@ -114,7 +115,7 @@ impl Run {
         self.expect(incoming, 0);
     }
 
-    /// The message as the task has it: with its ids.
+    /// The message with the ids of the task, as its history holds it.
     fn claim(&self, incoming: &Incoming) -> Message {
         Message {
             task_id: self.task_id.to_string(),
@@ -123,8 +124,8 @@ impl Run {
         }
     }
 
-    /// Remembers who waits for the message to be recorded, and after which generation its answer
-    /// begins. A new task, which begins after 0, needs no snapshot: its first event is the task.
+    /// Notes the caller that waits for the message to be recorded, and the generation after which its answer begins. A
+    /// new task begins after 0 and needs no snapshot: its first event is the whole task.
     fn expect(&mut self, incoming: Incoming, after: i64) {
         let cursor = after.unsigned_abs();
         if let Some(ticket) = &incoming.ticket {
@@ -186,7 +187,7 @@ impl Run {
         }
     }
 
-    /// Hands what is pending to the journal, if anything is.
+    /// Hands the pending changes to the journal as one batch, if there are any.
     pub(super) fn commit(&mut self) -> Option<Commit> {
         if self.pending.events.is_empty() && self.pending.notes.is_empty() {
             return None;
