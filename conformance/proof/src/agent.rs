@@ -149,7 +149,6 @@ fn named(part: Part, filename: &str, media_type: &str) -> Part {
 /// The agent. What it does is in the messages.
 #[derive(Clone, Debug, Default)]
 pub struct Scripted {
-    /// Where it waits.
     pub gates: Gates,
 }
 

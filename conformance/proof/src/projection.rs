@@ -12,11 +12,9 @@ use crate::wire::Wire;
 /// Something that cannot be asked over some wires. A step that asks for it is left out.
 #[derive(Clone, Copy, Debug)]
 pub struct Unasked {
-    /// What it is.
     pub name: &'static str,
     /// Why it cannot be asked.
     pub why: &'static str,
-    /// Over which wires.
     pub over: fn(Wire) -> bool,
     asks: fn(&Operation) -> bool,
 }
@@ -69,7 +67,6 @@ pub struct Projection {
     pub name: &'static str,
     /// Why it cannot be there.
     pub why: &'static str,
-    /// Over which wires.
     pub over: fn(Wire) -> bool,
     /// Leaves it out of what came of a step.
     apply: fn(&str, &mut Vec<Value>),

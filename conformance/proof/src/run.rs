@@ -97,7 +97,6 @@ struct Run<'a> {
     /// Ids and contexts of tasks.
     tasks: HashMap<Name, (String, String)>,
     streams: BTreeMap<Name, Followed>,
-    /// Places behind pages.
     pages: HashMap<Name, String>,
     /// The tasks of messages that were sent, and whether they opened them.
     messages: HashMap<String, (String, bool)>,

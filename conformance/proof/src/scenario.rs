@@ -31,19 +31,17 @@ mod print;
 #[path = "scenario_tests.rs"]
 mod tests;
 
-/// Steps, in order.
+/// A scenario: its steps, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scenario {
-    /// The steps.
     pub steps: Vec<Step>,
 }
 
-/// Somebody does something.
+/// One step: an actor and what it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Which client; `agent` for what the agent is told behind the server's back.
     pub who: Name,
-    /// What it does.
     pub what: Operation,
 }
 
@@ -59,7 +57,6 @@ impl Name {
         (begins && text.chars().all(word)).then(|| Self(text.to_owned()))
     }
 
-    /// The word.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -78,18 +75,15 @@ pub enum Operation {
     Send(Send),
     /// A task is asked for.
     Get {
-        /// Which.
         task: Name,
         /// How many of its messages.
         history: Option<u32>,
     },
-    /// Tasks are listed.
     List(List),
     /// A task is cancelled.
     Cancel(Name),
     /// A task is followed.
     Subscribe {
-        /// Which.
         task: Name,
         /// Behind which generation; without one from now on.
         from: Option<u64>,
@@ -98,7 +92,6 @@ pub enum Operation {
     },
     /// A stream is read.
     Read {
-        /// Which.
         stream: Name,
         /// At most so many events; otherwise all that have happened.
         count: Option<u32>,
@@ -130,7 +123,6 @@ pub struct Send {
     pub how: How,
     /// What the agent is to do: the text of the message.
     pub script: String,
-    /// A second part.
     pub with: Option<With>,
     /// The task that it continues.
     pub to: Option<Name>,
@@ -173,7 +165,6 @@ pub enum How {
     Send,
     /// That there is a task.
     Start,
-    /// All that happens.
     Stream,
 }
 
@@ -184,7 +175,6 @@ pub enum With {
     Bytes(String),
     /// A file, by its address.
     Link(String),
-    /// Some JSON.
     Data,
 }
 
@@ -197,7 +187,6 @@ pub struct List {
     pub state: Option<&'static str>,
     /// How many on a page.
     pub size: Option<u32>,
-    /// The page before.
     pub after: Option<Name>,
     /// What the place behind this page is called.
     pub page: Option<Name>,
@@ -217,9 +206,7 @@ pub const STATES: &[&str] = &[
 /// A webhook of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
-    /// Whose.
     pub task: Name,
-    /// Which.
     pub id: Name,
 }
 
@@ -232,7 +219,6 @@ macro_rules! bad {
         }
 
         impl Bad {
-            /// All of them.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
             /// What it is called.

@@ -9,9 +9,7 @@ use a2a::client::{Settings, Version};
 /// A binding and a version.
 #[derive(Clone, Copy, Debug)]
 pub struct Wire {
-    /// The binding.
     pub binding: &'static Binding,
-    /// The version.
     pub version: Version,
 }
 

@@ -17,7 +17,6 @@ use crate::wire::Wire;
 /// A running server with a scripted agent; it stops when this is dropped.
 #[derive(Debug)]
 pub struct World {
-    /// Where it is.
     pub address: SocketAddr,
     /// Where its agent waits.
     pub gates: Gates,

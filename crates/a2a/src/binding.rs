@@ -76,7 +76,7 @@ pub const DEPRECATED: &str = "urn:monas:a2a:ext:deprecated-bindings:1";
 /// What a server does with a binding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Offer {
-    /// It is served.
+    /// The binding is served, in the order of the list.
     #[default]
     On,
     /// It is served, and listed first.
@@ -115,9 +115,7 @@ pub struct Binding {
 /// What the address of a binding begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// `http` or `https`
     Http,
-    /// `ws` or `wss`
     WebSocket,
     /// Nothing: it is host and port.
     None,
@@ -203,9 +201,7 @@ impl Binding {
 #[cfg(feature = "http")]
 #[derive(Clone)]
 pub struct Wire {
-    /// Who answers.
     pub service: Arc<dyn Service>,
-    /// The numbers.
     pub limits: Limits,
     /// Who is let in.
     pub door: Arc<Door>,
@@ -293,7 +289,6 @@ impl Offers {
 pub struct Address {
     /// Whether connections are encrypted.
     pub encrypted: bool,
-    /// Host and port.
     pub authority: String,
     /// The agent that it is the address of, where there are several: its paths are below `/agents/` and its id, and
     /// what has no path names it as tenant.

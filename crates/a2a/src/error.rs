@@ -23,12 +23,7 @@ pub enum Error {
     TaskNotFound(String),
     /// The task has ended already.
     #[error("task {task:?} cannot be canceled: it is {}", state.name().unwrap_or("over"))]
-    TaskNotCancelable {
-        /// Which one.
-        task: String,
-        /// How it ended.
-        state: TaskState,
-    },
+    TaskNotCancelable { task: String, state: TaskState },
     /// The card does not offer push notifications.
     #[error("push notifications are not supported")]
     PushNotificationNotSupported,
@@ -56,7 +51,6 @@ pub enum Error {
     /// The task has moved on since the generation the caller had seen.
     #[error("task {task:?} is at generation {found}, not {expected}")]
     TaskGenerationMismatch {
-        /// Which one.
         task: String,
         /// What the caller expected.
         expected: i64,
@@ -69,7 +63,7 @@ pub enum Error {
     /// It is known who calls, and they may not.
     #[error("not authorized: {0}")]
     Unauthorized(Refusal),
-    /// Not JSON.
+    /// The body is not well-formed JSON.
     #[error("parse error: {0}")]
     Parse(String),
     /// JSON, but not a request.
@@ -80,12 +74,7 @@ pub enum Error {
     MethodNotFound(String),
     /// The operation is at this address, but not for this verb.
     #[error("{verb} is not allowed here: use {allowed}")]
-    VerbNotAllowed {
-        /// What was tried.
-        verb: String,
-        /// What would do.
-        allowed: String,
-    },
+    VerbNotAllowed { verb: String, allowed: String },
     /// The request is not one the operation understands.
     #[error("invalid params: {message}")]
     InvalidParams {
@@ -97,7 +86,7 @@ pub enum Error {
     /// The request is larger than the limit.
     #[error("the request is larger than {limit} bytes")]
     TooLarge {
-        /// In bytes.
+        /// The largest body that is taken, in bytes.
         limit: usize,
     },
     /// The request did not arrive in time.

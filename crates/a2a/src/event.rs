@@ -15,9 +15,7 @@ use crate::types::{Event as Payload, StreamResponse, Task, TaskState};
 /// How a request and its reply are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// ProtoJSON.
     Json,
-    /// Protobuf.
     Protobuf,
 }
 
@@ -35,7 +33,7 @@ pub struct Event {
 /// Which part of an artifact an agent hands over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chunk {
-    /// All of it.
+    /// The whole artifact, in one piece.
     Whole,
     /// The first part; more will come.
     First,
@@ -70,7 +68,6 @@ impl Event {
         }
     }
 
-    /// What happened.
     pub fn response(&self) -> &StreamResponse {
         &self.response
     }

@@ -42,7 +42,6 @@ pub struct Operation {
     pub calling_back: Option<&'static str>,
     /// What the card must offer for it to be served.
     pub needs: Need,
-    /// What it takes.
     pub request: fn() -> &'static MessageDescription,
     /// What it gives, once or again and again.
     pub reply: fn() -> &'static MessageDescription,
@@ -52,7 +51,6 @@ pub struct Operation {
 /// Whether an operation has one reply or a stream of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replies {
-    /// One.
     One,
     /// Any number, in order.
     Many,
@@ -63,11 +61,8 @@ pub enum Replies {
 pub enum Need {
     /// Nothing: it is always served.
     Nothing,
-    /// `capabilities.streaming`
     Streaming,
-    /// `capabilities.pushNotifications`
     Push,
-    /// `capabilities.extendedAgentCard`
     ExtendedCard,
 }
 
@@ -84,7 +79,6 @@ pub struct Input {
 
 /// A reply as a binding gets it.
 pub enum Reply {
-    /// The one reply.
     One(Bytes),
     /// The replies, in portions that were there at the same moment.
     Many(BoxStream<'static, Result<Vec<Frame>, Error>>),
@@ -95,7 +89,6 @@ pub enum Reply {
 pub struct Frame {
     /// Where a caller that lost the connection after this one goes on.
     pub cursor: Option<u64>,
-    /// The reply.
     pub body: Bytes,
     /// The event that it is, unless it was translated: what is made of that is made once for all who get it.
     #[cfg(feature = "http")]
@@ -123,7 +116,7 @@ macro_rules! operations {
         by $method:ident, needs $need:ident, $(calling back $calling_back:literal,)?
         at $($verb:ident $path:literal),+;
     )*) => {
-        /// All operations.
+        /// All operations, in the order of the specification.
         pub static TABLE: &[Operation] = &[$(
             Operation {
                 name: stringify!($name),
@@ -215,7 +208,7 @@ operations! {
     ListTaskPushNotificationConfigs(task_id, page_size, page_token):
         ListTaskPushNotificationConfigsRequest => One ListTaskPushNotificationConfigsResponse,
         by list_push_configs, needs Push, at Get "/tasks/{task_id}/pushNotificationConfigs";
-    /// Ends a webhook.
+    /// Deletes a webhook of a task.
     DeleteTaskPushNotificationConfig(task_id, id): DeleteTaskPushNotificationConfigRequest => One Empty,
         by delete_push_config, needs Push, at Delete "/tasks/{task_id}/pushNotificationConfigs/{id}";
     /// The card for callers who are known.

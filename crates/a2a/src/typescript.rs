@@ -51,7 +51,7 @@ pub fn declarations() -> String {
     text
 }
 
-/// Declarations by name.
+/// The declarations collected so far, by name.
 #[derive(Default)]
 struct Declared(BTreeMap<&'static str, String>);
 

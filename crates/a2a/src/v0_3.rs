@@ -96,7 +96,7 @@ pub static WEBHOOK: webhook::Dialect = webhook::Dialect {
 /// Where 0.3 has a rule of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
-    /// It has none.
+    /// 0.3 has the rule of 1.0.
     Same,
     /// To subscribe to a task that has ended gives the task, and the end.
     EndedIsTheTask,

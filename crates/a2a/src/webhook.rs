@@ -142,7 +142,7 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// What is signed.
+/// The bytes under the signature, as Standard Webhooks defines them.
 fn signed(id: &str, timestamp: &str, body: &[u8]) -> Vec<u8> {
     [id.as_bytes(), b".", timestamp.as_bytes(), b".", body].concat()
 }

@@ -11,7 +11,6 @@ use tokio::task::JoinHandle;
 
 /// Takes what is posted to it. It is gone when dropped.
 pub(crate) struct Receiver {
-    /// Its address.
     pub(crate) url: String,
     got: mpsc::UnboundedReceiver<(HeaderMap, Value)>,
     serving: JoinHandle<()>,

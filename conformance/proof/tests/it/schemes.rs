@@ -202,7 +202,7 @@ fn token(issuer: &str, pair: &Ed25519KeyPair) -> String {
     format!("{signed}.{signature}")
 }
 
-/// Who signs certificates.
+/// A certificate authority of the test.
 struct Authority {
     pem: String,
     issuer: Issuer<'static, KeyPair>,

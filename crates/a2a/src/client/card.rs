@@ -12,10 +12,9 @@ use crate::types::AgentCard;
 use crate::types::wire::WireMessage as _;
 use crate::v0_3;
 
-/// A card.
+/// A card as it was fetched, and what its address says about it.
 pub(super) struct Found {
     pub(super) card: AgentCard,
-    /// As it came.
     pub(super) raw: Value,
     /// Whether it came over an encrypted connection: then so is what does not say otherwise.
     pub(super) secure: bool,

@@ -18,7 +18,6 @@ pub(crate) trait Channel: Send + Sync {
     /// How requests and replies are written here.
     fn format(&self) -> Format;
 
-    /// Carries a call.
     fn call(&self, call: Outgoing) -> BoxFuture<'static, Result<Carried, Error>>;
 }
 
@@ -27,7 +26,6 @@ pub(crate) trait Channel: Send + Sync {
 pub(crate) struct Outgoing {
     /// What is called, under the name of a version.
     pub(crate) asked: VersionedOperation,
-    /// The request.
     pub(crate) body: Bytes,
     /// Service parameters of this call.
     pub(crate) parameters: Parameters,

@@ -11,7 +11,7 @@ use crate::types::wire::Violation;
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The agent refused.
+    /// The agent answered with an error.
     #[error("{0}")]
     Refused(Box<Refusal>),
     /// The agent, or who stands before it, wants to know who calls, or does not let this caller in.
@@ -19,17 +19,11 @@ pub enum Error {
     Unauthorized {
         /// The status of HTTP: 401 or 403.
         status: u16,
-        /// What was said.
         message: String,
     },
     /// Nobody could be reached, so that nothing was sent.
     #[error("{address} cannot be reached: {why}")]
-    Unreachable {
-        /// Where.
-        address: String,
-        /// What was tried.
-        why: String,
-    },
+    Unreachable { address: String, why: String },
     /// The connection broke when the call was under way. Nobody knows whether it was performed.
     #[error("the connection was lost: {0}")]
     Lost(String),
@@ -56,7 +50,6 @@ pub struct Refusal {
     pub code: i32,
     /// The word that programs decide by: `TASK_NOT_FOUND`.
     pub reason: String,
-    /// For people.
     pub message: String,
     /// The typed details, each an object with its `@type`.
     pub details: Vec<Value>,

@@ -22,11 +22,8 @@ use crate::version::Version;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Way {
-    /// What is spoken.
     pub binding: &'static Binding,
-    /// Its version.
     pub version: Version,
-    /// Where.
     pub url: String,
     /// Whose requests they are to be.
     pub tenant: String,

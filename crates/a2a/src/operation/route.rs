@@ -8,7 +8,6 @@ use super::{Operation, TABLE};
 /// An address of an operation: a verb, and a path whose `{field}` parts are fields of the request.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
-    /// The verb.
     pub verb: Verb,
     /// The path, such as `/tasks/{id}:cancel`.
     pub path: &'static str,
@@ -43,7 +42,7 @@ pub enum Found<T = &'static Operation> {
     Operation(T, Fields),
     /// Something, but not for this verb; these would do.
     OtherVerbs(Vec<&'static str>),
-    /// Nothing.
+    /// No operation has such a path.
     Nothing,
 }
 

@@ -161,7 +161,6 @@ impl SigningKey {
 }
 
 impl std::fmt::Debug for SigningKey {
-    /// Nothing secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SigningKey")
             .field("id", &self.id)

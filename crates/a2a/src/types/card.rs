@@ -8,13 +8,12 @@ use super::{SecurityRequirement, SecurityScheme, Struct};
 messages! { "lf.a2a.v1";
     /// What an agent is, can do and asks for, and where it is.
     AgentCard {
-        /// For people.
         name: String = 1 required,
         /// What the agent is for, for people and for other agents.
         description: String = 2 required,
         /// Where it can be reached and how, the preferred way first.
         supported_interfaces: Vec<AgentInterface> = 3 required,
-        /// Who offers it.
+        /// The organisation that runs the agent.
         provider: Option<AgentProvider> = 4,
         /// The agent's own version, in a form that its provider likes.
         version: String = 5 required,
@@ -52,9 +51,7 @@ messages! { "lf.a2a.v1";
 
     /// Who offers an agent.
     AgentProvider {
-        /// Its site.
         url: String = 1 required,
-        /// Its name.
         organization: String = 2 required,
     }
 
@@ -72,7 +69,6 @@ messages! { "lf.a2a.v1";
 
     /// An extension that an agent knows.
     AgentExtension {
-        /// Its name.
         uri: String = 1,
         /// How the agent uses it.
         description: String = 2,
@@ -86,7 +82,6 @@ messages! { "lf.a2a.v1";
     AgentSkill {
         /// Unique for the agent.
         id: String = 1 required,
-        /// For people.
         name: String = 2 required,
         /// What it does, for people and for other agents.
         description: String = 3 required,

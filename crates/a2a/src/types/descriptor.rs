@@ -17,20 +17,17 @@ pub const SERVICE: &str = "A2AService";
 /// A package of the protocol, and the file that it is in.
 #[derive(Debug, Clone, Copy)]
 pub struct Package {
-    /// Its name.
     pub name: &'static str,
     /// The name of the file.
     pub file: &'static str,
 }
 
 impl Package {
-    /// That of 1.0.
     pub const NEW: Self = Self {
         name: "lf.a2a.v1",
         file: "a2a.proto",
     };
 
-    /// That of 0.3.
     pub const OLD: Self = Self {
         name: "a2a.v1",
         file: "a2a_v0_3.proto",
@@ -40,9 +37,7 @@ impl Package {
 /// An operation, as a method of the service.
 #[derive(Debug, Clone, Copy)]
 pub struct Method {
-    /// Its name.
     pub name: &'static str,
-    /// What it takes.
     pub input: &'static MessageDescription,
     /// What it gives, or each event of what it streams.
     pub output: &'static MessageDescription,

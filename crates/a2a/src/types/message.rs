@@ -6,11 +6,10 @@ use super::wire::{enumerations, messages, oneofs};
 use super::{Struct, Value};
 
 enumerations! { "lf.a2a.v1";
-    /// Who speaks.
+    /// The author of a message: the user or the agent.
     Role "ROLE_UNSPECIFIED" {
         /// The one who asked.
         User = 1 "ROLE_USER",
-        /// The agent.
         Agent = 2 "ROLE_AGENT",
     }
 }
@@ -24,9 +23,8 @@ messages! { "lf.a2a.v1";
         context_id: String = 2,
         /// The task it belongs to.
         task_id: String = 3,
-        /// Who speaks.
+        /// The author of a message: the user or the agent.
         role: Role = 4 required,
-        /// What it says.
         parts: Vec<Part> = 5 required,
         /// Whatever else belongs to it.
         metadata: Option<Struct> = 6,
@@ -38,7 +36,6 @@ messages! { "lf.a2a.v1";
 
     /// A piece of a message or of an artifact.
     Part [
-        /// What it holds.
         content: Content
     ] {
         /// Whatever else belongs to it.
@@ -53,7 +50,6 @@ messages! { "lf.a2a.v1";
 oneofs! {
     /// What a part holds.
     Content {
-        /// Text.
         Text text: String = 1,
         /// Bytes, as they are in a file.
         Raw raw: Bytes = 2,

@@ -9,7 +9,6 @@ messages! { "lf.a2a.v1";
         tenant: String = 1,
         /// Tells several configurations of a task apart; made by the server if not given.
         id: String = 2,
-        /// The task.
         task_id: String = 3,
         /// Where each event is sent.
         url: String = 4 required,
@@ -31,9 +30,7 @@ messages! { "lf.a2a.v1";
     GetTaskPushNotificationConfigRequest {
         /// Which agent behind the endpoint is meant.
         tenant: String = 1,
-        /// The task.
         task_id: String = 2 required,
-        /// The configuration.
         id: String = 3 required,
     }
 
@@ -41,15 +38,12 @@ messages! { "lf.a2a.v1";
     DeleteTaskPushNotificationConfigRequest {
         /// Which agent behind the endpoint is meant.
         tenant: String = 1,
-        /// The task.
         task_id: String = 2 required,
-        /// The configuration.
         id: String = 3 required,
     }
 
     /// Asks for the configurations of a task.
     ListTaskPushNotificationConfigsRequest {
-        /// The task.
         task_id: String = 1 required,
         /// How many at once.
         page_size: i32 = 2,
@@ -61,7 +55,6 @@ messages! { "lf.a2a.v1";
 
     /// A page of configurations.
     ListTaskPushNotificationConfigsResponse {
-        /// The configurations.
         configs: Vec<TaskPushNotificationConfig> = 1,
         /// Where the next page begins; empty behind the last one.
         next_page_token: String = 2,

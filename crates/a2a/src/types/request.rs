@@ -11,9 +11,7 @@ messages! { "lf.a2a.v1";
     SendMessageRequest {
         /// Which agent behind the endpoint is meant.
         tenant: String = 1,
-        /// What is said.
         message: Option<Message> = 2 required,
-        /// How to answer.
         configuration: Option<SendMessageConfiguration> = 3,
         /// Whatever else belongs to the request.
         metadata: Option<Struct> = 4,
@@ -37,7 +35,6 @@ messages! { "lf.a2a.v1";
     GetTaskRequest {
         /// Which agent behind the endpoint is meant.
         tenant: String = 1,
-        /// The task.
         id: String = 2 required,
         /// How many of the newest messages the answer shall hold.
         history_length: Option<i32> = 3,
@@ -67,7 +64,6 @@ messages! { "lf.a2a.v1";
 
     /// A page of tasks. All of it is in JSON also when there are none.
     ListTasksResponse {
-        /// The tasks.
         tasks: Vec<Task> = 1 always,
         /// Where the next page begins; empty behind the last one.
         next_page_token: String = 2 always,
@@ -81,7 +77,6 @@ messages! { "lf.a2a.v1";
     CancelTaskRequest {
         /// Which agent behind the endpoint is meant.
         tenant: String = 1,
-        /// The task.
         id: String = 2 required,
         /// Whatever else belongs to the request.
         metadata: Option<Struct> = 3,
@@ -91,7 +86,6 @@ messages! { "lf.a2a.v1";
     SubscribeToTaskRequest {
         /// Which agent behind the endpoint is meant.
         tenant: String = 1,
-        /// The task.
         id: String = 2 required,
     }
 
@@ -109,7 +103,6 @@ messages! { "lf.a2a.v1";
 
     /// One event of a stream.
     StreamResponse [
-        /// What happened.
         payload: Event
     ] {}
 }
@@ -137,7 +130,7 @@ oneofs! {
 }
 
 messages! { "google.protobuf";
-    /// Nothing but success.
+    /// The reply of an operation that has nothing to give but success.
     Empty {}
 }
 

@@ -22,9 +22,7 @@ messages! { "google.rpc";
     Status {
         /// The code, as gRPC numbers them.
         code: i32 = 1,
-        /// For the developer.
         message: String = 2,
-        /// More about it.
         details: Vec<Any> = 3,
     }
 
@@ -40,7 +38,6 @@ messages! { "google.rpc";
 
     /// What is wrong with a request.
     BadRequest {
-        /// Each fault.
         field_violations: Vec<FieldViolation> = 1,
     }
 }
@@ -48,7 +45,7 @@ messages! { "google.rpc";
 messages! { "google.rpc.BadRequest";
     /// What is wrong with a field of a request.
     FieldViolation {
-        /// The field: `message.parts[1].content`.
+        /// The path of the field, such as `message.parts[1].content`.
         field: String = 1,
         /// What is wrong with it.
         description: String = 2,
@@ -80,7 +77,7 @@ pub struct Any {
 }
 
 impl Any {
-    /// Packs a message.
+    /// Wraps a message with the URL of its type.
     pub fn pack<M: WireMessage>(message: &M) -> Self {
         Self {
             type_url: format!("type.googleapis.com/{}", M::describe().full_name),

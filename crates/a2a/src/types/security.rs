@@ -13,19 +13,16 @@ messages! { "lf.a2a.v1";
 
     /// A list, where a map needs one as a value.
     StringList {
-        /// Its elements.
         list: Vec<String> = 1,
     }
 
     /// A way to prove who one is.
     SecurityScheme [
-        /// Which way.
         scheme: Scheme
     ] {}
 
-    /// A secret key.
+    /// A secret key, sent in a header, a query parameter or a cookie.
     APIKeySecurityScheme {
-        /// For people.
         description: String = 1,
         /// Where it is sent: `query`, `header` or `cookie`.
         location: String = 2 required,
@@ -35,7 +32,6 @@ messages! { "lf.a2a.v1";
 
     /// A scheme of HTTP authentication.
     HTTPAuthSecurityScheme {
-        /// For people.
         description: String = 1,
         /// Its registered name: `Bearer`, `Basic`, and others.
         scheme: String = 2 required,
@@ -43,9 +39,8 @@ messages! { "lf.a2a.v1";
         bearer_format: String = 3,
     }
 
-    /// OAuth 2.0.
+    /// OAuth 2.0, with the flows that the agent supports.
     OAuth2SecurityScheme {
-        /// For people.
         description: String = 1,
         /// How a token is got.
         flows: Option<OAuthFlows> = 2 required,
@@ -53,9 +48,8 @@ messages! { "lf.a2a.v1";
         oauth2_metadata_url: String = 3,
     }
 
-    /// OpenID Connect.
+    /// OpenID Connect, described by its discovery document.
     OpenIdConnectSecurityScheme {
-        /// For people.
         description: String = 1,
         /// Where the provider describes itself.
         open_id_connect_url: String = 2 required,
@@ -63,13 +57,11 @@ messages! { "lf.a2a.v1";
 
     /// A certificate of the caller's.
     MutualTlsSecurityScheme {
-        /// For people.
         description: String = 1,
     }
 
     /// How an OAuth 2.0 token is got.
     OAuthFlows [
-        /// Which flow.
         flow: Flow
     ] {}
 
@@ -135,13 +127,11 @@ oneofs! {
     Scheme {
         /// By a secret key.
         ApiKey api_key_security_scheme: APIKeySecurityScheme = 1,
-        /// By HTTP authentication.
         HttpAuth http_auth_security_scheme: HTTPAuthSecurityScheme = 2,
         /// By a token from an authorization server.
         OAuth2 oauth2_security_scheme: OAuth2SecurityScheme = 3,
         /// By a token from an identity provider.
         OpenIdConnect open_id_connect_security_scheme: OpenIdConnectSecurityScheme = 4,
-        /// By a certificate.
         MutualTls mtls_security_scheme: MutualTlsSecurityScheme = 5,
     }
 

@@ -8,11 +8,8 @@ enumerations! { "lf.a2a.v1";
     TaskState "TASK_STATE_UNSPECIFIED" {
         /// Accepted, and not begun.
         Submitted = 1 "TASK_STATE_SUBMITTED",
-        /// Being worked on.
         Working = 2 "TASK_STATE_WORKING",
-        /// Ended with success.
         Completed = 3 "TASK_STATE_COMPLETED",
-        /// Ended without success.
         Failed = 4 "TASK_STATE_FAILED",
         /// Ended because someone asked for it.
         Canceled = 5 "TASK_STATE_CANCELED",
@@ -57,7 +54,6 @@ messages! { "lf.a2a.v1";
         id: String = 1 required,
         /// The conversation it belongs to.
         context_id: String = 2,
-        /// How it stands.
         status: Option<TaskStatus> = 3 required,
         /// What it has made so far.
         artifacts: Vec<Artifact> = 4,
@@ -71,7 +67,6 @@ messages! { "lf.a2a.v1";
 
     /// How a task stands, and since when.
     TaskStatus {
-        /// The state.
         state: TaskState = 1 required,
         /// What the agent says about it.
         message: Option<Message> = 2,
@@ -83,7 +78,6 @@ messages! { "lf.a2a.v1";
     Artifact {
         /// Unique within the task.
         artifact_id: String = 1 required,
-        /// For people.
         name: String = 2,
         /// What it is, for people.
         description: String = 3,
@@ -97,11 +91,8 @@ messages! { "lf.a2a.v1";
 
     /// A task stands differently now.
     TaskStatusUpdateEvent {
-        /// The task.
         task_id: String = 1 required,
-        /// Its conversation.
         context_id: String = 2 required,
-        /// How it stands.
         status: Option<TaskStatus> = 3 required,
         /// Whatever else belongs to the event.
         metadata: Option<Struct> = 4,
@@ -111,9 +102,7 @@ messages! { "lf.a2a.v1";
 
     /// A task has made something, or more of it.
     TaskArtifactUpdateEvent {
-        /// The task.
         task_id: String = 1 required,
-        /// Its conversation.
         context_id: String = 2 required,
         /// What it made: the whole, or what is added.
         artifact: Option<Artifact> = 3 required,
@@ -135,7 +124,7 @@ impl Task {
         status.map_or(TaskState::Unspecified, |status| status.state)
     }
 
-    /// As [`TaskState::is_settled`].
+    /// Whether it has ended or waits for its user, as [`TaskState::is_settled`].
     pub fn is_settled(&self) -> bool {
         self.state().is_settled()
     }

@@ -17,7 +17,6 @@ use super::wire::{
 /// Printed as RFC 3339 with `Z` and as many digits as it needs, in groups of three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp {
-    /// Seconds since 1970.
     seconds: i64,
     /// Below a second, counted forward also before 1970.
     nanos: i32,

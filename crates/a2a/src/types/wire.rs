@@ -47,7 +47,7 @@ pub trait WireMessage:
         json(bytes).map_err(|error| DecodeError::in_json::<Self>(bytes, &error))
     }
 
-    /// Writes ProtoJSON.
+    /// The message in the JSON form that protobuf prescribes.
     fn to_json(&self) -> Bytes {
         // Most messages fit; to grow in steps costs more than to write.
         let mut out = Vec::with_capacity(512);
@@ -63,7 +63,7 @@ pub trait WireMessage:
     /// Reads protobuf. Fields of bytes share the memory of `bytes`.
     fn from_protobuf(bytes: Bytes) -> Result<Self, DecodeError>;
 
-    /// Writes protobuf.
+    /// The message in the binary form of protobuf.
     fn to_protobuf(&self) -> Bytes;
 
     /// Sets one field from the text of a URL's path or query: a string, number, boolean (`true` or `false`),

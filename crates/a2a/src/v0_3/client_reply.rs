@@ -70,7 +70,6 @@ fn unknown(what: &str) -> Error {
     Error::InvalidAgentResponse(format!("version 1.0 has no form for this: {what}"))
 }
 
-/// A task.
 pub(super) fn task(old: Value) -> Translated {
     content::task(old)
 }
@@ -85,7 +84,6 @@ pub(super) fn tasks(mut old: Value) -> Translated {
     Ok(old)
 }
 
-/// A webhook.
 pub(super) fn push(old: Value) -> Translated {
     let mut old = content::object(old);
     let mut new = match old.remove("pushNotificationConfig") {
@@ -114,12 +112,10 @@ pub(super) fn pushes(mut old: Value) -> Translated {
     Ok(json!({ "configs": configs, "nextPageToken": next.unwrap_or_default() }))
 }
 
-/// Nothing but success.
 pub(super) fn nothing(_: Value) -> Translated {
     Ok(json!({}))
 }
 
-/// A card.
 pub(super) fn card(old: Value) -> Translated {
     Ok(cards::renewed(old))
 }

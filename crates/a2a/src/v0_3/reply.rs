@@ -77,7 +77,6 @@ fn update(new: Value, dialect: Dialect, kind: &str) -> (Map<String, Value>, Map<
     (new, old)
 }
 
-/// A task.
 pub(super) fn task(reply: Value, dialect: Dialect) -> Translated {
     Ok(content::old_task(reply, dialect))
 }
@@ -139,7 +138,6 @@ pub(super) fn pushes(mut reply: Value, dialect: Dialect) -> Translated {
     })
 }
 
-/// Nothing but success.
 pub(super) fn nothing(_: Value, dialect: Dialect) -> Translated {
     Ok(match dialect {
         Dialect::Kind => Value::Null,

@@ -37,9 +37,7 @@ pub struct Row {
 /// A method of the gRPC service, which passes protobuf on as the JSON that stands for it.
 #[derive(Debug)]
 pub struct Rpc {
-    /// Its name.
     pub name: &'static str,
-    /// What it takes.
     pub request: fn() -> &'static MessageDescription,
     /// What it gives, once or again and again.
     pub reply: fn() -> &'static MessageDescription,

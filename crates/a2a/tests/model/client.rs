@@ -126,7 +126,6 @@ pub(crate) struct Heard {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum End {
     Over,
-    /// It never began.
     Refused(Answer),
     Failed(String),
 }

@@ -17,7 +17,6 @@ pub(crate) enum Order {
     Say(usize),
     Ask,
     Complete,
-    /// Its turn ends.
     End,
     /// Its turn ends with a failure.
     Fail,

@@ -3,7 +3,7 @@
 use crate::client::Way;
 use crate::desk::Order;
 
-/// What happens next.
+/// One event of the modelled world, chosen by the model checker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Action {
     /// The message that opens the task is sent.

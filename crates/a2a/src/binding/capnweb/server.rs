@@ -30,7 +30,6 @@ use crate::operation::{self, Operation, Reply, TABLE};
 use crate::v0_3;
 use crate::version::Version;
 
-/// The one address.
 pub fn routes(wire: Wire) -> Router {
     let options = Options::default()
         .tasks(wire.tasks.clone())
@@ -79,11 +78,9 @@ pub(super) struct AgentObject {
 
 /// What can be called.
 enum Method {
-    /// An operation.
     Operation(&'static Operation),
     /// An operation whose replies go to a callback.
     Streamed(&'static Operation),
-    /// The public card.
     Card,
     /// The same agent, for whoever these credentials belong to.
     Authenticate,

@@ -14,7 +14,6 @@ use crate::types::wire::json;
 pub struct Envelope {
     /// What the reply is to bear.
     pub id: Id,
-    /// The operation's name.
     pub method: String,
     /// The request of the operation: a part of the body, or nothing.
     pub params: Bytes,

@@ -17,7 +17,6 @@ use crate::error::Error;
 use crate::event::Format;
 use crate::operation::{Input, Reply};
 
-/// The one address.
 pub fn routes(wire: Wire) -> Router {
     Router::new()
         .route("/a2a/jsonrpc", post(answer).fallback(refuse_verb))

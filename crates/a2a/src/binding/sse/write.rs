@@ -17,7 +17,6 @@ use crate::operation::Frame;
 /// How a binding writes what an event holds: one line, behind `data: `. What an error adds to the event comes
 /// in lines of its own.
 pub trait Write: Send + 'static {
-    /// A reply.
     fn reply(&self, out: &mut Vec<u8>, reply: &Bytes);
     /// The error that ends the stream.
     fn error(&self, out: &mut Vec<u8>, error: &Error);

@@ -32,7 +32,6 @@ use crate::limits::{FRAMES_AT_ONCE, MAX_CALLS};
 use crate::operation::{Input, Replies, Reply};
 use crate::sabotage::broken;
 
-/// The one address.
 pub fn routes(wire: Wire) -> Router {
     Router::new().route(PATH, get(upgrade)).with_state(wire)
 }
@@ -59,7 +58,7 @@ async fn upgrade(State(wire): State<Wire>, request: Request<Body>) -> Response<B
         })
 }
 
-/// One connection.
+/// One connection: its caller, the calls under way, and the frames that wait to be written.
 struct Session {
     wire: Wire,
     /// Who opened it, and makes all its calls.

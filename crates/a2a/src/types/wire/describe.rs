@@ -9,7 +9,6 @@ pub struct MessageDescription {
     pub name: &'static str,
     /// The name with its package: `lf.a2a.v1.Part`.
     pub full_name: &'static str,
-    /// What it is.
     pub about: &'static str,
     /// The fields that are in no oneof, as declared.
     pub plain: &'static [FieldDescription],
@@ -58,7 +57,6 @@ pub struct FieldDescription {
     pub oneof: Option<&'static str>,
     /// Whether the protocol requires it.
     pub required: bool,
-    /// What it means.
     pub about: &'static str,
 }
 
@@ -97,7 +95,6 @@ pub enum Label {
 /// What a field holds.
 #[derive(Clone, Copy)]
 pub enum Kind {
-    /// A boolean.
     Bool,
     /// A number of 32 bits.
     Int32,
@@ -105,13 +102,11 @@ pub enum Kind {
     Int64,
     /// A floating point number.
     Double,
-    /// Text.
     String,
     /// Bytes, in JSON base64.
     Bytes,
     /// One of several names.
     Enum(&'static EnumDescription),
-    /// A message.
     Message(&'static MessageDescription),
     /// Values of this kind by name.
     Map(&'static Kind),
@@ -148,8 +143,6 @@ pub struct EnumDescription {
     pub name: &'static str,
     /// The name with its package: `lf.a2a.v1.TaskState`.
     pub full_name: &'static str,
-    /// What it is.
     pub about: &'static str,
-    /// Names and numbers.
     pub values: &'static [(&'static str, i32)],
 }

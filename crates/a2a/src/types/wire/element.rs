@@ -24,7 +24,6 @@ pub(crate) trait Element: Default {
     /// Reads protobuf behind the key. A message that occurs again adds to what is there.
     fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault>;
 
-    /// Writes JSON.
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
 
     /// Reads JSON, where `null` is no value.

@@ -32,7 +32,7 @@ macro_rules! enumerations {
         $(#[doc = $about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
         pub enum $name {
-            /// Not given.
+            /// The value that means "not given".
             #[default]
             Unspecified,
             $( $(#[$variant_about])* $variant, )*

@@ -37,7 +37,6 @@ pub(crate) trait Field: Default {
     /// Reads one occurrence from protobuf, behind its key.
     fn take(&mut self, wire: Wire, input: &mut Reader<'_>) -> Result<(), Fault>;
 
-    /// Writes JSON.
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
 
     /// Reads JSON, where `null` means that nothing is given.

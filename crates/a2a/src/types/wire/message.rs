@@ -17,7 +17,6 @@ pub(crate) trait Members: Default {
     /// How many bytes [`put_members`](Members::put_members) writes.
     fn size_members(&self) -> usize;
 
-    /// Writes protobuf.
     fn put_members(&self, out: &mut Vec<u8>);
 
     /// Reads one member from protobuf, behind its key, or passes over it.
@@ -26,7 +25,6 @@ pub(crate) trait Members: Default {
     /// The tag of the member with this name, in either spelling.
     fn tag_of(name: &str) -> Option<u32>;
 
-    /// Writes JSON.
     fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
 
     /// Reads one member from JSON, behind its name.

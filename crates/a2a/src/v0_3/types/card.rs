@@ -8,13 +8,12 @@ use crate::types::wire::{messages, oneofs};
 messages! { "a2a.v1";
     /// What an agent is, can do and asks for, and where it is.
     AgentCard {
-        /// For people.
         name: String = 1,
         /// What the agent is for.
         description: String = 2,
         /// Where it is reached by the preferred transport.
         url: String = 3,
-        /// Who offers it.
+        /// The organisation that runs the agent.
         provider: Option<AgentProvider> = 4,
         /// The agent's own version.
         version: String = 5,
@@ -48,7 +47,6 @@ messages! { "a2a.v1";
 
     /// A place where an agent is reached, and what is spoken there.
     AgentInterface {
-        /// The place.
         url: String = 1,
         /// `JSONRPC`, `GRPC`, `HTTP+JSON`, or another one.
         transport: String = 2,
@@ -56,9 +54,7 @@ messages! { "a2a.v1";
 
     /// Who offers an agent.
     AgentProvider {
-        /// Its site.
         url: String = 1,
-        /// Its name.
         organization: String = 2,
     }
 
@@ -74,7 +70,6 @@ messages! { "a2a.v1";
 
     /// An extension that an agent knows.
     AgentExtension {
-        /// Its name.
         uri: String = 1,
         /// How the agent uses it.
         description: String = 2,
@@ -88,9 +83,7 @@ messages! { "a2a.v1";
     AgentSkill {
         /// Unique for the agent.
         id: String = 1,
-        /// For people.
         name: String = 2,
-        /// What it does.
         description: String = 3,
         /// Words to find it by.
         tags: Vec<String> = 4,
@@ -122,19 +115,16 @@ messages! { "a2a.v1";
 
     /// A list, where a map needs one as a value.
     StringList {
-        /// Its elements.
         list: Vec<String> = 1,
     }
 
     /// A way to prove who one is.
     SecurityScheme [
-        /// Which way.
         scheme: Scheme
     ] {}
 
-    /// A secret key.
+    /// A secret key, sent in a header, a query parameter or a cookie.
     APIKeySecurityScheme {
-        /// For people.
         description: String = 1,
         /// Where it is sent: `query`, `header` or `cookie`.
         location: String = 2,
@@ -144,17 +134,14 @@ messages! { "a2a.v1";
 
     /// A scheme of HTTP authentication.
     HTTPAuthSecurityScheme {
-        /// For people.
         description: String = 1,
-        /// Its registered name.
         scheme: String = 2,
         /// What a bearer token looks like.
         bearer_format: String = 3,
     }
 
-    /// OAuth 2.0.
+    /// OAuth 2.0, with the flows that the agent supports.
     OAuth2SecurityScheme {
-        /// For people.
         description: String = 1,
         /// How a token is got.
         flows: Option<OAuthFlows> = 2,
@@ -162,9 +149,8 @@ messages! { "a2a.v1";
         oauth2_metadata_url: String = 3,
     }
 
-    /// OpenID Connect.
+    /// OpenID Connect, described by its discovery document.
     OpenIdConnectSecurityScheme {
-        /// For people.
         description: String = 1,
         /// Where the provider describes itself.
         open_id_connect_url: String = 2,
@@ -172,13 +158,11 @@ messages! { "a2a.v1";
 
     /// A certificate of the caller's.
     MutualTlsSecurityScheme {
-        /// For people.
         description: String = 1,
     }
 
     /// How an OAuth 2.0 token is got.
     OAuthFlows [
-        /// Which flow.
         flow: Flow
     ] {}
 
@@ -230,13 +214,11 @@ oneofs! {
     Scheme {
         /// By a secret key.
         ApiKey api_key_security_scheme: APIKeySecurityScheme = 1,
-        /// By HTTP authentication.
         HttpAuth http_auth_security_scheme: HTTPAuthSecurityScheme = 2,
         /// By a token from an authorization server.
         OAuth2 oauth2_security_scheme: OAuth2SecurityScheme = 3,
         /// By a token from an identity provider.
         OpenIdConnect open_id_connect_security_scheme: OpenIdConnectSecurityScheme = 4,
-        /// By a certificate.
         MutualTls mtls_security_scheme: MutualTlsSecurityScheme = 5,
     }
 

@@ -7,9 +7,7 @@ use crate::types::wire::{messages, oneofs};
 messages! { "a2a.v1";
     /// Says something to an agent.
     SendMessageRequest {
-        /// What is said.
         request as "message": Option<Message> = 1,
-        /// How to answer.
         configuration: Option<SendMessageConfiguration> = 2,
         /// Whatever else belongs to the request.
         metadata: Option<Struct> = 3,
@@ -29,7 +27,6 @@ messages! { "a2a.v1";
 
     /// Asks for a task.
     GetTaskRequest {
-        /// Its name, `tasks/{id}`.
         name: String = 1,
         /// How many of the newest messages the answer shall hold; all for 0.
         history_length: i32 = 2,
@@ -37,13 +34,11 @@ messages! { "a2a.v1";
 
     /// Asks that a task end.
     CancelTaskRequest {
-        /// Its name, `tasks/{id}`.
         name: String = 1,
     }
 
     /// Asks for what happens to a task from now on.
     TaskSubscriptionRequest {
-        /// Its name, `tasks/{id}`.
         name: String = 1,
     }
 
@@ -58,7 +53,6 @@ messages! { "a2a.v1";
 
     /// One event of a stream.
     StreamResponse [
-        /// What happened.
         payload: Event
     ] {}
 
@@ -84,37 +78,30 @@ messages! { "a2a.v1";
 
     /// A configuration, and whose it is.
     TaskPushNotificationConfig {
-        /// Its name, `tasks/{id}/pushNotificationConfigs/{id}`.
         name: String = 1,
-        /// The configuration.
         push_notification_config: Option<PushNotificationConfig> = 2,
     }
 
     /// Asks for reports on a task.
     CreateTaskPushNotificationConfigRequest {
-        /// The task, `tasks/{id}`.
         parent: String = 1,
         /// What to call the configuration.
         config_id: String = 2,
-        /// The configuration.
         config: Option<TaskPushNotificationConfig> = 3,
     }
 
     /// Asks for one configuration of a task.
     GetTaskPushNotificationConfigRequest {
-        /// Its name.
         name: String = 1,
     }
 
     /// Asks that one configuration of a task be forgotten.
     DeleteTaskPushNotificationConfigRequest {
-        /// Its name.
         name: String = 1,
     }
 
     /// Asks for the configurations of a task.
     ListTaskPushNotificationConfigRequest {
-        /// The task, `tasks/{id}`.
         parent: String = 1,
         /// How many at once.
         page_size: i32 = 2,
@@ -124,7 +111,6 @@ messages! { "a2a.v1";
 
     /// A page of configurations.
     ListTaskPushNotificationConfigResponse {
-        /// The configurations.
         configs: Vec<TaskPushNotificationConfig> = 1,
         /// Where the next page begins; empty behind the last one.
         next_page_token: String = 2,

@@ -6,11 +6,10 @@ use crate::types::wire::{enumerations, messages, oneofs};
 use crate::types::{Struct, Timestamp};
 
 enumerations! { "a2a.v1";
-    /// Who speaks.
+    /// The author of a message: the user or the agent.
     Role "ROLE_UNSPECIFIED" {
         /// The one who asked.
         User = 1 "ROLE_USER",
-        /// The agent.
         Agent = 2 "ROLE_AGENT",
     }
 
@@ -18,11 +17,8 @@ enumerations! { "a2a.v1";
     TaskState "TASK_STATE_UNSPECIFIED" {
         /// Accepted, and not begun.
         Submitted = 1 "TASK_STATE_SUBMITTED",
-        /// Being worked on.
         Working = 2 "TASK_STATE_WORKING",
-        /// Ended with success.
         Completed = 3 "TASK_STATE_COMPLETED",
-        /// Ended without success.
         Failed = 4 "TASK_STATE_FAILED",
         /// Ended because someone asked for it.
         Cancelled = 5 "TASK_STATE_CANCELLED",
@@ -42,7 +38,6 @@ messages! { "a2a.v1";
         id: String = 1,
         /// The conversation it belongs to.
         context_id: String = 2,
-        /// How it stands.
         status: Option<TaskStatus> = 3,
         /// What it has made so far.
         artifacts: Vec<Artifact> = 4,
@@ -54,7 +49,6 @@ messages! { "a2a.v1";
 
     /// How a task stands, and since when.
     TaskStatus {
-        /// The state.
         state: TaskState = 1,
         /// What the agent says about it.
         update as "message": Option<Message> = 2,
@@ -64,14 +58,13 @@ messages! { "a2a.v1";
 
     /// A piece of a message or of an artifact.
     Part [
-        /// What it holds.
         part: PartContent
     ] {
         /// Whatever else belongs to it.
         metadata: Option<Struct> = 4,
     }
 
-    /// A file.
+    /// A file, as bytes or by its address.
     FilePart [
         /// Where its bytes are.
         file: FileContent
@@ -82,9 +75,8 @@ messages! { "a2a.v1";
         name: String = 4,
     }
 
-    /// JSON.
+    /// A part that holds a JSON object.
     DataPart {
-        /// An object.
         data: Option<Struct> = 1,
     }
 
@@ -96,9 +88,8 @@ messages! { "a2a.v1";
         context_id: String = 2,
         /// The task it belongs to.
         task_id: String = 3,
-        /// Who speaks.
+        /// The author of a message: the user or the agent.
         role: Role = 4,
-        /// What it says.
         content: Vec<Part> = 5,
         /// Whatever else belongs to it.
         metadata: Option<Struct> = 6,
@@ -110,7 +101,6 @@ messages! { "a2a.v1";
     Artifact {
         /// Unique within the task.
         artifact_id: String = 1,
-        /// For people.
         name: String = 3,
         /// What it is, for people.
         description: String = 4,
@@ -124,11 +114,8 @@ messages! { "a2a.v1";
 
     /// A task stands differently now.
     TaskStatusUpdateEvent {
-        /// The task.
         task_id: String = 1,
-        /// Its conversation.
         context_id: String = 2,
-        /// How it stands.
         status: Option<TaskStatus> = 3,
         /// Whether the stream ends with it.
         r#final: bool = 4,
@@ -138,9 +125,7 @@ messages! { "a2a.v1";
 
     /// A task has made something, or more of it.
     TaskArtifactUpdateEvent {
-        /// The task.
         task_id: String = 1,
-        /// Its conversation.
         context_id: String = 2,
         /// What it made: the whole, or what is added.
         artifact: Option<Artifact> = 3,
@@ -156,19 +141,18 @@ messages! { "a2a.v1";
 oneofs! {
     /// What a part holds.
     PartContent {
-        /// Text.
         Text text: String = 1,
-        /// A file.
+        /// A file, as bytes or by its address.
         File file: FilePart = 2,
-        /// JSON.
+        /// A part that holds a JSON object.
         Data data: DataPart = 3,
     }
 
     /// Where the bytes of a file are.
     FileContent {
-        /// There.
+        /// The address of the file.
         Uri file_with_uri: String = 1,
-        /// Here.
+        /// The bytes of the file.
         Bytes file_with_bytes: Bytes = 2,
     }
 }
