@@ -362,9 +362,12 @@ pub(crate) fn failed(address: &Uri, error: &(dyn std::error::Error + 'static)) -
         }
         cause = error.source();
     }
+    let problem = error_chain(error);
+    // hyper-util names TCP before each of its errors, which adds nothing for a reader.
+    let short = problem.strip_prefix("tcp connect error: ");
     Error::Unreachable {
         address: host,
-        problem: error_chain(error),
+        problem: short.unwrap_or(&problem).to_owned(),
     }
 }
 
