@@ -286,7 +286,7 @@ async fn the_command_line_reaches_an_agent_through_a_proxy_over_every_binding() 
     for binding in ["jsonrpc", "rest", "grpc", "capnweb", "websocket"] {
         let arguments = [
             "send",
-            "task_hello",
+            "task hello",
             "-a",
             &server.url,
             "--transport",
@@ -374,9 +374,13 @@ async fn tool_servers_are_reached_through_a_proxy_with_an_own_authority() {
     let mut serve = command(home.path());
     serve.arg("--data").arg(home.path().join("tools"));
     serve.args(["--public-url", "https://outside.test"]);
-    let tools = Monas::start(&mut serve).await;
+    // The program prints its public address, so the one to connect to is chosen here.
+    let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let behind = free.local_addr().unwrap();
+    drop(free);
+    let tools = Monas::start_at(&behind.to_string(), &mut serve).await;
     let authority = Authority::new();
-    let outside = authority.before(address(&tools.url)).await;
+    let outside = authority.before(behind).await;
     let proxy = Listener::proxy_to(outside.address).await;
     let manifest = home.path().join("agent.toml");
     let text = "name = 'Caller'\n[mcp.other]\nurl = 'https://outside.test/mcp'\n";

@@ -82,7 +82,10 @@ impl Upstream {
             }
         }
         let stream = dialer.open(&self.uri).await;
-        let stream = stream.map_err(|error| error.to_string())?;
+        let stream = stream.map_err(|error| match error {
+            dial::Error::Unreachable { problem, .. } => problem,
+            error => error.to_string(),
+        })?;
         let opened =
             tokio_tungstenite::client_async_with_config(request, stream, Some(config())).await;
         let (socket, _response) = opened.map_err(|error| error.to_string())?;
