@@ -1,8 +1,7 @@
 //! The routes below `/api`.
 //!
-//! A body is JSON, and so is every answer. What is wrong is said as `{"error": {"code", "message", ...}}`: 400 for a
-//! request that cannot be read, 403 for one that its caller may not make, 404 for what is not there, 422 for one that
-//! can be read and makes no sense.
+//! Bodies and replies are JSON. An error is `{"error": {"code", "message", ...}}`, with status 400 for a body that is not
+//! JSON, 403 for a caller without the right, 404 for something that does not exist, and 422 for a body with wrong content.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,15 +10,19 @@ use access::Principal;
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::BytesRejection;
+use axum::extract::{RawQuery, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, Response, StatusCode};
+use axum::routing::{MethodRouter, get};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 pub mod agent;
 pub mod memory;
+pub mod reply;
 
-/// A request that is not fulfilled.
+/// An error reply: its status and its body.
 #[derive(Debug)]
 pub(crate) struct Failure {
     status: StatusCode,
@@ -34,17 +37,14 @@ impl Failure {
         }
     }
 
-    /// The same with one more field.
+    /// Adds a field to the error.
     pub(crate) fn with(mut self, name: &str, value: Value) -> Self {
         self.error[name] = value;
         self
     }
 }
 
-/// What a request gets.
-pub(crate) type Answer = Result<Value, Failure>;
-
-/// A body as a type; where it does not fit, which part of it.
+/// Reads a body; the error names the field that does not fit.
 pub(crate) fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, Failure> {
     let mut reader = serde_json::Deserializer::from_slice(body);
     serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -57,14 +57,14 @@ pub(crate) fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, Failure> {
         };
         let failure = Failure::new(status, code, &problem);
         match &*path {
-            // It is about the whole.
+            // The whole body does not fit.
             "." => failure,
             path => failure.with("field", path.into()),
         }
     })
 }
 
-/// The body of a request, unless it is too long or was cut off.
+/// The body of a request; fails if it is too long or was cut off.
 pub(crate) fn whole(body: Result<Bytes, BytesRejection>) -> Result<Bytes, Failure> {
     body.map_err(|problem| {
         let code = match problem.status() {
@@ -75,10 +75,11 @@ pub(crate) fn whole(body: Result<Bytes, BytesRejection>) -> Result<Bytes, Failur
     })
 }
 
-/// Who calls, if it was asked: whoever lets callers in says so, by a [`Principal`] among the request's extensions.
+/// The caller, which the access check in front of the routes puts among the request's extensions. Without such a check
+/// there is none.
 pub(crate) type Caller = Option<Extension<Principal>>;
 
-/// About which agent a request is that names none, and who may ask about which.
+/// The agent of requests that name none, and which callers may ask about which agents.
 #[derive(Clone)]
 pub struct Rights {
     agent: Arc<str>,
@@ -89,7 +90,7 @@ pub struct Rights {
 type May = dyn Fn(&Principal, &str) -> bool + Send + Sync;
 
 impl Rights {
-    /// Everybody who was let in may ask about every agent; about this one, if none is named.
+    /// Every caller may ask about every agent. `agent` is meant where a request names none.
     pub fn everybody(agent: &str) -> Self {
         Self {
             agent: agent.into(),
@@ -97,7 +98,7 @@ impl Rights {
         }
     }
 
-    /// The same for those alone of whom this says so.
+    /// Restricts callers to the agents for which `may` is true.
     #[must_use]
     pub fn only(self, may: impl Fn(&Principal, &str) -> bool + Send + Sync + 'static) -> Self {
         Self {
@@ -106,7 +107,7 @@ impl Rights {
         }
     }
 
-    /// The agent that a request is about.
+    /// The id of the agent that a request is about.
     pub(crate) fn agent<'a>(
         &'a self,
         caller: &Caller,
@@ -118,7 +119,7 @@ impl Rights {
         match (self.may)(caller, agent) {
             true => Ok(agent),
             false => {
-                let why = format!("{caller} is none of those for whom {agent:?} is");
+                let why = format!("{caller} is not on the allow list of agent {agent:?}");
                 Err(Failure::new(StatusCode::FORBIDDEN, "denied", why))
             }
         }
@@ -133,7 +134,7 @@ impl fmt::Debug for Rights {
     }
 }
 
-/// The fields of an address.
+/// The fields of a query string.
 #[derive(Debug, Default)]
 pub(crate) struct Fields(Vec<(String, String)>);
 
@@ -156,10 +157,58 @@ impl Fields {
     }
 }
 
-/// An answer on its way out.
-pub(crate) fn respond(answer: Answer) -> Response<Body> {
-    match answer {
-        Ok(value) => response(StatusCode::OK, "application/json", value.to_string()),
+/// What the routes of one part of the API are about, found by the id of an agent: its memory, or the agent itself.
+pub(crate) trait Part: Clone + Send + Sync + 'static {
+    type Subject: Send + 'static;
+
+    fn find(&self, id: &str) -> impl Future<Output = Result<Self::Subject, Failure>> + Send;
+}
+
+/// A part of the API, behind the rights of its callers.
+#[derive(Clone, Debug)]
+pub(crate) struct Guarded<P> {
+    pub(crate) part: P,
+    pub(crate) rights: Rights,
+}
+
+impl<P: Part> Guarded<P> {
+    /// The subject of a request by this caller about this agent, or about the default one.
+    pub(crate) async fn subject(
+        &self,
+        caller: &Caller,
+        agent: Option<&str>,
+    ) -> Result<P::Subject, Failure> {
+        let id = self.rights.agent(caller, agent)?;
+        self.part.find(id).await
+    }
+}
+
+/// A GET route; the query string is its request.
+pub(crate) fn by_query<P, F, T, R>(reply: F) -> MethodRouter<Guarded<P>>
+where
+    P: Part,
+    F: Fn(P::Subject, Fields) -> T + Clone + Send + Sync + 'static,
+    T: Future<Output = Result<R, Failure>> + Send + 'static,
+    R: Serialize + 'static,
+{
+    get(
+        async move |State(guarded): State<Guarded<P>>, caller: Caller, RawQuery(raw): RawQuery| {
+            let fields = Fields::of(raw);
+            match guarded.subject(&caller, fields.get("agent")).await {
+                Ok(subject) => respond(reply(subject, fields).await),
+                Err(failure) => respond::<R>(Err(failure)),
+            }
+        },
+    )
+}
+
+/// Writes a reply or an error.
+pub(crate) fn respond<R: Serialize>(reply: Result<R, Failure>) -> Response<Body> {
+    match reply {
+        Ok(reply) => {
+            let body = serde_json::to_string(&reply).expect("replies have text keys");
+            response(StatusCode::OK, "application/json", body)
+        }
         Err(Failure { status, error }) => {
             let body = json!({ "error": error });
             response(status, "application/json", body.to_string())

@@ -1,7 +1,8 @@
 //! The human side of a server: what people and their programs ask of it, over REST.
 //!
 //! Layout:
-//! - [`api`]: the routes below `/api`, each part in its own file; [`api::memory`] is what agents remember,
-//!   [`api::agent`] what they do, what they go by and why
+//! - [`api`]: the routes below `/api`: [`api::memory`] for the memories of agents, [`api::agent`] for their status, law
+//!   and explanations
+//! - [`api::reply`]: the replies, which clients read back
 
 pub mod api;

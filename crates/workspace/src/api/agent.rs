@@ -1,6 +1,6 @@
-//! `/api/agent`: what agents do, what they go by, and why they did something.
+//! `/api/agent`: the status of agents, their law, and explanations of what they did.
 //!
-//! `agent` names which one, everywhere; without it, the default agent.
+//! `agent` names the agent in every request; without it the default agent is meant.
 
 use agent::{Error, Household, Resident, Version};
 use axum::Router;
@@ -8,156 +8,149 @@ use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
-use axum::routing::{MethodRouter, get, post};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use axum::routing::{MethodRouter, post};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use super::{Answer, Caller, Failure, Fields, Rights, read, respond, whole};
+use super::reply::{Because, Explained, LawDiff, LawHistory, LawText, LawVersion};
+use super::{Caller, Failure, Fields, Guarded, Part, Rights, by_query, read, respond, whole};
 
-/// What the routes know.
-#[derive(Clone, Debug)]
-struct Site {
-    household: Household,
-    rights: Rights,
-}
-
-/// The routes.
+/// The routes of `/api/agent`.
 pub fn routes(household: Household, rights: Rights) -> Router {
-    let site = Site { household, rights };
     Router::new()
-        .route("/api/agent/status", looked(status))
-        .route("/api/agent/law", looked(law))
-        .route("/api/agent/laws", looked(laws))
-        .route("/api/agent/diff", looked(diff))
-        .route("/api/agent/why", looked(why))
-        .route("/api/agent/pause", told(true))
-        .route("/api/agent/resume", told(false))
-        .with_state(site)
+        .route("/api/agent/status", by_query(status))
+        .route("/api/agent/law", by_query(law))
+        .route("/api/agent/laws", by_query(laws))
+        .route("/api/agent/diff", by_query(diff))
+        .route("/api/agent/why", by_query(why))
+        .route("/api/agent/pause", switch(Switch::Pause))
+        .route("/api/agent/resume", switch(Switch::Resume))
+        .with_state(Guarded {
+            part: household,
+            rights,
+        })
 }
 
-impl Site {
-    async fn agent(&self, caller: &Caller, named: Option<&str>) -> Result<Resident, Failure> {
-        let id = self.rights.agent(caller, named)?;
-        self.household.find(id).await.map_err(failure)
+impl Part for Household {
+    type Subject = Resident;
+
+    async fn find(&self, id: &str) -> Result<Resident, Failure> {
+        Household::find(self, id).await.map_err(failure)
     }
 }
 
-/// A route whose request is its address.
-fn looked<F, T>(look: F) -> MethodRouter<Site>
-where
-    F: Fn(Resident, Fields) -> T + Clone + Send + Sync + 'static,
-    T: Future<Output = Answer> + Send + 'static,
-{
-    get(
-        async move |State(site): State<Site>, caller: Caller, RawQuery(raw): RawQuery| {
-            let fields = Fields::of(raw);
-            let answer = match site.agent(&caller, fields.get("agent")).await {
-                Ok(agent) => look(agent, fields).await,
-                Err(failure) => Err(failure),
-            };
-            respond(answer)
-        },
-    )
+async fn status(agent: Resident, _: Fields) -> Result<impl Serialize, Failure> {
+    agent.status().await.map_err(failure)
 }
 
-async fn status(agent: Resident, _: Fields) -> Answer {
-    let status = agent.status().await.map_err(failure)?;
-    Ok(json!(status))
-}
-
-/// The law as it is, or as it was in `?version=N`.
-async fn law(agent: Resident, fields: Fields) -> Answer {
+/// The current law, or that of `?version=N`.
+async fn law(agent: Resident, fields: Fields) -> Result<LawText, Failure> {
     let versions = agent.laws().await.map_err(failure)?;
     let wanted = number(&fields, "version")?;
     let (place, version) = pick(&versions, wanted)?;
-    Ok(json!({
-        "agent": agent.id(),
-        "version": place,
-        "hash": version.hash,
-        "by": version.by,
-        "why": version.why,
-        "event": version.event,
-        "text": version.law.show(),
-        "law": version.law,
-    }))
+    Ok(LawText {
+        agent: agent.id().to_owned(),
+        version: listed(place, version),
+        text: version.law.show(),
+        law: json!(version.law),
+    })
 }
 
-async fn laws(agent: Resident, _: Fields) -> Answer {
+async fn laws(agent: Resident, _: Fields) -> Result<LawHistory, Failure> {
     let versions = agent.laws().await.map_err(failure)?;
-    let listed = (1..).zip(&versions).map(|(place, version)| {
-        json!({
-            "version": place, "hash": version.hash, "by": version.by, "why": version.why, "event": version.event,
-        })
-    });
-    let listed: Vec<Value> = listed.collect();
-    Ok(json!({ "agent": agent.id(), "versions": listed }))
+    let versions = (1..).zip(&versions);
+    Ok(LawHistory {
+        agent: agent.id().to_owned(),
+        versions: versions
+            .map(|(place, version)| listed(place, version))
+            .collect(),
+    })
 }
 
-/// What changed between `?from=N` and `?to=N`; without them, by the last change.
-async fn diff(agent: Resident, fields: Fields) -> Answer {
+fn listed(place: usize, version: &Version) -> LawVersion {
+    LawVersion {
+        version: place,
+        hash: version.hash.clone(),
+        by: version.by.clone(),
+        why: version.why.clone(),
+        event: version.event,
+    }
+}
+
+/// What changed between `?from=N` and `?to=N`; without them, what the last change changed.
+async fn diff(agent: Resident, fields: Fields) -> Result<LawDiff, Failure> {
     let versions = agent.laws().await.map_err(failure)?;
     let (to, after) = pick(&versions, number(&fields, "to")?)?;
     let before = number(&fields, "from")?.unwrap_or(to.saturating_sub(1).max(1));
     let (from, before) = pick(&versions, Some(before))?;
-    Ok(json!({
-        "agent": agent.id(), "from": from, "to": to, "lines": before.law.diff(&after.law),
-    }))
+    Ok(LawDiff {
+        agent: agent.id().to_owned(),
+        from,
+        to,
+        lines: before.law.diff(&after.law),
+    })
 }
 
-async fn why(agent: Resident, fields: Fields) -> Answer {
+async fn why(agent: Resident, fields: Fields) -> Result<Explained, Failure> {
     let question = fields.get("question").ok_or_else(|| {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
-        Failure::new(status, "invalid", "a question is missing").with("field", "question".into())
+        Failure::new(status, "invalid", "question is missing").with("field", "question".into())
     })?;
     let explanation = agent.why(question).await.map_err(failure)?;
-    Ok(json!({
-        "agent": agent.id(),
-        "known": explanation.known,
-        "because": explanation.because,
-        "text": explanation.text(),
-    }))
+    let text = explanation.text();
+    let because = explanation.because.into_iter();
+    Ok(Explained {
+        agent: agent.id().to_owned(),
+        known: explanation.known,
+        because: because
+            .map(|it| Because {
+                says: it.says,
+                event: it.event,
+            })
+            .collect(),
+        text,
+    })
 }
 
-/// Which agent a body is about.
+/// The agent that a body names.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Whose {
+struct Named {
     agent: Option<String>,
 }
 
-/// A route that stops an agent where it is, or has it go on.
-fn told(pause: bool) -> MethodRouter<Site> {
+#[derive(Clone, Copy)]
+enum Switch {
+    Pause,
+    Resume,
+}
+
+/// A route that pauses an agent, or resumes it. The body may be empty; then the query may name the agent.
+fn switch(switch: Switch) -> MethodRouter<Guarded<Household>> {
     post(
-        async move |State(site): State<Site>,
+        async move |State(guarded): State<Guarded<Household>>,
                     caller: Caller,
                     RawQuery(raw): RawQuery,
                     body: Result<Bytes, BytesRejection>| {
-            respond(tell(&site, &caller, &Fields::of(raw), body, pause).await)
+            let fields = Fields::of(raw);
+            let switched = async {
+                let body = whole(body)?;
+                let named: Named = match body.is_empty() {
+                    true => Named::default(),
+                    false => read(&body)?,
+                };
+                let named = named.agent.as_deref().or_else(|| fields.get("agent"));
+                let agent = guarded.subject(&caller, named).await?;
+                let done = match switch {
+                    Switch::Pause => agent.pause().await,
+                    Switch::Resume => agent.resume().await,
+                };
+                done.map_err(failure)?;
+                status(agent, Fields::default()).await
+            };
+            respond(switched.await)
         },
     )
-}
-
-async fn tell(
-    site: &Site,
-    caller: &Caller,
-    fields: &Fields,
-    body: Result<Bytes, BytesRejection>,
-    pause: bool,
-) -> Answer {
-    let body = whole(body)?;
-    let whose: Whose = match body.is_empty() {
-        true => Whose::default(),
-        false => read(&body)?,
-    };
-    let named = whose.agent.as_deref().or_else(|| fields.get("agent"));
-    let agent = site.agent(caller, named).await?;
-    let done = if pause {
-        agent.pause().await
-    } else {
-        agent.resume().await
-    };
-    done.map_err(failure)?;
-    status(agent, Fields::default()).await
 }
 
 fn number(fields: &Fields, name: &str) -> Result<Option<usize>, Failure> {
@@ -168,18 +161,18 @@ fn number(fields: &Fields, name: &str) -> Result<Option<usize>, Failure> {
     })
 }
 
-/// A version by its place, which counts from one; the last, if none is wanted.
+/// A version by its number, which counts from one; the last one without a number.
 fn pick(versions: &[Version], wanted: Option<usize>) -> Result<(usize, &Version), Failure> {
     let place = wanted.unwrap_or(versions.len());
     let found = place.checked_sub(1).and_then(|it| versions.get(it));
     let missing = || {
-        let why = format!("there is no version {place} of the law");
+        let why = format!("the law has no version {place}; it has {}", versions.len());
         Failure::new(StatusCode::NOT_FOUND, "not_found", why)
     };
     Ok((place, found.ok_or_else(missing)?))
 }
 
-/// What an error of an agent is to its caller.
+/// The status and code of an error of an agent.
 #[expect(clippy::needless_pass_by_value, reason = "it is for map_err")]
 fn failure(error: Error) -> Failure {
     let (status, code) = match &error {

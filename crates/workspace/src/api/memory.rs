@@ -1,6 +1,6 @@
-//! `/api/memory`: what agents remember.
+//! `/api/memory`: the memories of agents.
 //!
-//! `agent` names whose memory it is, everywhere; without it, the default agent's.
+//! `agent` names the agent in every request; without it the default agent is meant.
 
 use std::sync::Arc;
 
@@ -10,129 +10,113 @@ use axum::extract::rejection::BytesRejection;
 use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::http::{Response, StatusCode};
 use axum::routing::{MethodRouter, get, post};
-use memory::{Access, Error, Handle, Hit, Layer, Memory, Record, export};
+use memory::{Access, Error, Handle, Layer, Memory, Record, export};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Answer, Caller, Failure, Fields, Rights, read, respond, response, whole};
+use super::reply::{
+    AuditCounts, Forgotten, Found, Graph, Imported, Recalled, RecordView, Stored, TaskContext,
+};
+use super::{
+    Caller, Failure, Fields, Guarded, Part, Rights, by_query, read, respond, response, whole,
+};
 
 mod shapes;
 
-use shapes::{Forget, Query, Search, Sorted, Store, Whose};
+use shapes::{Forget, Named, Query, Search, Sorted, Store};
 
 /// The most bytes of an import.
 const MAX_IMPORT: usize = 256 << 20;
 
-/// How many nodes a graph has unless it is said otherwise, and at most.
+/// How many nodes a graph has by default, and at most.
 const NODES: (usize, usize) = (50, 500);
 
 /// How many records a context lists.
 const LISTED: usize = 20;
 
-/// What the routes know.
-#[derive(Clone, Debug)]
-struct Site {
-    memory: Memory,
-    rights: Rights,
-}
-
-/// The routes.
+/// The routes of `/api/memory`.
 pub fn routes(memory: Memory, rights: Rights) -> Router {
-    let site = Site { memory, rights };
     Router::new()
-        .route("/api/memory/query", asked(query))
-        .route("/api/memory/store", asked(store))
-        .route("/api/memory/vector-search", asked(search))
-        .route("/api/memory/forget", asked(forget))
-        .route("/api/memory/context", looked(context))
-        .route("/api/memory/graph", looked(graph))
-        .route("/api/memory/audit", looked(audit))
+        .route("/api/memory/query", by_body(query))
+        .route("/api/memory/store", by_body(store))
+        .route("/api/memory/vector-search", by_body(search))
+        .route("/api/memory/forget", by_body(forget))
+        .route("/api/memory/context", by_query(context))
+        .route("/api/memory/graph", by_query(graph))
+        .route("/api/memory/audit", by_query(audit))
         .route("/api/memory/export", get(export_all))
         .route(
             "/api/memory/import",
             post(import).layer(DefaultBodyLimit::max(MAX_IMPORT)),
         )
-        .with_state(site)
+        .with_state(Guarded {
+            part: memory,
+            rights,
+        })
 }
 
-impl Site {
-    /// The memory of an agent, for whoever calls. Who may ask about an agent owns its space, and nobody governs.
-    fn space(&self, caller: &Caller, agent: Option<&str>) -> Result<Handle, Failure> {
-        let name = self.rights.agent(caller, agent)?;
-        let handle = self.memory.space(name).map_err(failure)?;
+impl Part for Memory {
+    type Subject = Handle;
+
+    /// The memory of an agent. A caller who may ask about the agent owns its memory, but cannot write its axioms.
+    async fn find(&self, id: &str) -> Result<Handle, Failure> {
+        let handle = self.space(id).map_err(failure)?;
         Ok(handle.shared(Access::Own))
     }
 }
 
-/// A route whose request is a body.
-fn asked<B, F, T>(act: F) -> MethodRouter<Site>
+/// A POST route; the body is its request.
+fn by_body<B, F, T, R>(reply: F) -> MethodRouter<Guarded<Memory>>
 where
     B: DeserializeOwned + Send + 'static,
     F: Fn(Handle, B) -> T + Clone + Send + Sync + 'static,
-    T: Future<Output = Answer> + Send + 'static,
+    T: Future<Output = Result<R, Failure>> + Send + 'static,
+    R: Serialize + 'static,
 {
     post(
-        async move |State(site): State<Site>,
+        async move |State(guarded): State<Guarded<Memory>>,
                     caller: Caller,
                     body: Result<Bytes, BytesRejection>| {
-            let read = || -> Result<(Handle, B), Failure> {
+            let replied = async {
                 let body = whole(body)?;
-                let Whose { agent } = read(&body)?;
-                Ok((site.space(&caller, agent.as_deref())?, read(&body)?))
+                let Named { agent } = read(&body)?;
+                let space = guarded.subject(&caller, agent.as_deref()).await?;
+                reply(space, read(&body)?).await
             };
-            let answer = match read() {
-                Ok((space, body)) => act(space, body).await,
-                Err(failure) => Err(failure),
-            };
-            respond(answer)
+            respond(replied.await)
         },
     )
 }
 
-/// A route whose request is its address.
-fn looked<F, T>(look: F) -> MethodRouter<Site>
-where
-    F: Fn(Handle, Fields) -> T + Clone + Send + Sync + 'static,
-    T: Future<Output = Answer> + Send + 'static,
-{
-    get(
-        async move |State(site): State<Site>, caller: Caller, RawQuery(raw): RawQuery| {
-            let fields = Fields::of(raw);
-            let answer = match site.space(&caller, fields.get("agent")) {
-                Ok(space) => look(space, fields).await,
-                Err(failure) => Err(failure),
-            };
-            respond(answer)
-        },
-    )
-}
-
-async fn query(space: Handle, query: Query) -> Answer {
+async fn query(space: Handle, query: Query) -> Result<Recalled, Failure> {
     let mode = query.mode();
     let answer = space.recall(query.recall()?).await.map_err(failure)?;
-    let entities: Vec<&str> = answer.entities.iter().map(|node| &*node.name).collect();
-    Ok(json!({
-        "entities": entities,
-        "relationships": answer.relations,
-        "sources": answer.hits.iter().map(shapes::hit).collect::<Vec<_>>(),
-        "mode": mode,
-        "retriever": answer.retriever,
-    }))
+    let entities = answer.entities.iter().map(|node| node.name.to_string());
+    Ok(Recalled {
+        entities: entities.collect(),
+        relationships: json!(answer.relations),
+        sources: answer.hits.iter().map(shapes::hit).collect(),
+        mode,
+        retriever: answer.retriever.clone(),
+    })
 }
 
-async fn search(space: Handle, search: Search) -> Answer {
+async fn search(space: Handle, search: Search) -> Result<Found, Failure> {
     let answer = space.recall(search.recall()).await.map_err(failure)?;
-    let result = |hit: &Hit| {
+    let results = answer.hits.iter().map(|hit| {
         let mut shown = shapes::hit(hit);
-        shown["similarity"] = json!(hit.similarity.unwrap_or(hit.relevance));
+        shown.similarity = Some(hit.similarity.unwrap_or(hit.relevance).into());
         shown
-    };
-    let results: Vec<Value> = answer.hits.iter().map(result).collect();
-    Ok(json!({ "results": results, "retriever": answer.retriever }))
+    });
+    Ok(Found {
+        results: results.collect(),
+        retriever: answer.retriever.clone(),
+    })
 }
 
-async fn store(space: Handle, store: Store) -> Answer {
-    let (id, layer, outcome) = match store.sort()? {
+async fn store(space: Handle, store: Store) -> Result<Stored, Failure> {
+    let (node_id, layer, outcome) = match store.sort()? {
         Sorted::Observe(content) => {
             let id = space.observe(content).await.map_err(failure)?;
             (id, Layer::Observation, "observed")
@@ -143,69 +127,91 @@ async fn store(space: Handle, store: Store) -> Answer {
             (outcome.id().clone(), layer, outcome.name())
         }
     };
-    Ok(json!({ "success": true, "node_id": id, "layer": layer, "outcome": outcome }))
+    Ok(Stored {
+        success: true,
+        node_id,
+        layer,
+        outcome: outcome.to_owned(),
+    })
 }
 
-async fn forget(space: Handle, forget: Forget) -> Answer {
-    let gone = space
-        .forget(&forget.id, &forget.why)
-        .await
-        .map_err(failure)?;
-    Ok(json!({ "success": true, "forgotten": gone }))
+async fn forget(space: Handle, forget: Forget) -> Result<Forgotten, Failure> {
+    let forgotten = space.forget(&forget.id, &forget.why).await;
+    Ok(Forgotten {
+        success: true,
+        forgotten: forgotten.map_err(failure)?,
+    })
 }
 
-async fn context(space: Handle, fields: Fields) -> Answer {
+async fn context(space: Handle, fields: Fields) -> Result<TaskContext, Failure> {
     let task = fields.get("task_id").ok_or_else(|| {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         Failure::new(status, "invalid", "task_id is missing").with("field", "task_id".into())
     })?;
     let context = space.context(task, LISTED).await.map_err(failure)?;
-    let shown = |records: &[Arc<Record>]| -> Vec<Value> {
+    let shown = |records: &[Arc<Record>]| -> Vec<RecordView> {
         records
             .iter()
             .map(|record| shapes::record(record))
             .collect()
     };
-    Ok(json!({
-        "task_id": task,
-        "related_concepts": context.concepts,
-        "previous_conversations": shown(&context.conversations),
-        "code_references": shown(&context.code),
-    }))
+    Ok(TaskContext {
+        task_id: task.to_owned(),
+        previous_conversations: shown(&context.conversations),
+        code_references: shown(&context.code),
+        related_concepts: context.concepts,
+    })
 }
 
-async fn graph(space: Handle, fields: Fields) -> Answer {
+async fn graph(space: Handle, fields: Fields) -> Result<Graph, Failure> {
     let limit = fields.get("limit").and_then(|it| it.parse().ok());
     let limit = limit.unwrap_or(NODES.0).clamp(1, NODES.1);
     let picture = space
         .graph(fields.get("topic"), limit)
         .await
         .map_err(failure)?;
-    Ok(json!({ "nodes": picture.nodes, "edges": picture.edges }))
+    Ok(Graph {
+        nodes: json!(picture.nodes),
+        edges: json!(picture.edges),
+    })
 }
 
-async fn audit(space: Handle, _: Fields) -> Answer {
+async fn audit(space: Handle, _: Fields) -> Result<AuditCounts, Failure> {
     let audit = space.audit().await.map_err(failure)?;
-    let mut shown = json!(audit);
-    shown["clean"] = audit.clean().into();
-    shown["agent"] = space.name().into();
-    Ok(shown)
+    let layers = audit.layers.iter();
+    Ok(AuditCounts {
+        agent: space.name().to_owned(),
+        clean: audit.clean(),
+        contradictions: audit.contradictions,
+        duplicates: audit.duplicates,
+        echoes: audit.echoes,
+        embedded: audit.embedded,
+        forgotten: audit.forgotten,
+        layers: layers
+            .map(|(layer, count)| ((*layer).to_owned(), *count))
+            .collect(),
+        never_read: audit.never_read,
+        recall_loops: audit.recall_loops,
+        records: audit.records,
+        uncertain: audit.uncertain,
+        without_reason: audit.without_reason,
+    })
 }
 
 /// As lines of JSON, or with `format=cypher` as statements that build the graph elsewhere.
 async fn export_all(
-    State(site): State<Site>,
+    State(guarded): State<Guarded<Memory>>,
     caller: Caller,
     RawQuery(raw): RawQuery,
 ) -> Response<Body> {
     let fields = Fields::of(raw);
     let exported = async {
-        let space = site.space(&caller, fields.get("agent"))?;
+        let space = guarded.subject(&caller, fields.get("agent")).await?;
         match fields.get("format") {
             None | Some("jsonl") => {}
             Some("cypher") => return space.cypher().await.map_err(failure),
             Some(other) => {
-                let why = format!("there is no format {other:?}: it is jsonl or cypher");
+                let why = format!("unknown format {other:?}; formats are jsonl and cypher");
                 let failure = Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", why);
                 return Err(failure.with("field", "format".into()));
             }
@@ -223,19 +229,19 @@ async fn export_all(
             response(StatusCode::OK, "text/plain; charset=utf-8", text)
         }
         Ok(text) => response(StatusCode::OK, "application/jsonl", text),
-        Err(failure) => respond(Err(failure)),
+        Err(failure) => respond::<()>(Err(failure)),
     }
 }
 
 async fn import(
-    State(site): State<Site>,
+    State(guarded): State<Guarded<Memory>>,
     caller: Caller,
     RawQuery(raw): RawQuery,
     body: Result<Bytes, BytesRejection>,
 ) -> Response<Body> {
     let fields = Fields::of(raw);
     let answer = async {
-        let space = site.space(&caller, fields.get("agent"))?;
+        let space = guarded.subject(&caller, fields.get("agent")).await?;
         let body = whole(body)?;
         let text = std::str::from_utf8(&body).map_err(|_| {
             Failure::new(StatusCode::BAD_REQUEST, "not_text", "the body is not UTF-8")
@@ -243,12 +249,16 @@ async fn import(
         let records = export::parse(text).map_err(failure)?;
         let given = records.len();
         let imported = space.import(records).await.map_err(failure)?;
-        Ok(json!({ "success": true, "imported": imported, "known": given - imported }))
+        Ok(Imported {
+            success: true,
+            imported,
+            known: given - imported,
+        })
     };
     respond(answer.await)
 }
 
-/// What an error of memory is to its caller.
+/// The status and code of an error of memory.
 #[expect(clippy::needless_pass_by_value, reason = "it is for map_err")]
 fn failure(error: Error) -> Failure {
     let (status, code) = match &error {

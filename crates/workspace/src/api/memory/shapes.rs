@@ -1,4 +1,4 @@
-//! What requests about memory look like, and what is shown of records.
+//! The requests about memory, and records as replies show them.
 
 use axum::http::StatusCode;
 use memory::{
@@ -9,15 +9,16 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::super::Failure;
+use super::super::reply::{Contradiction, RecordHit, RecordView, SignPart};
 
-/// Whose memory a request is about; the rest of it is one of the others.
+/// The agent that a request names. The rest of the body is one of the types below.
 #[derive(Debug, Deserialize)]
-pub(super) struct Whose {
+pub(super) struct Named {
     #[serde(default)]
     pub(super) agent: Option<String>,
 }
 
-/// A question.
+/// The body of `/api/memory/query`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Query {
     query: String,
@@ -37,7 +38,7 @@ pub(super) struct Query {
     task_id: Option<String>,
     #[serde(default)]
     max_tokens: Option<usize>,
-    /// Whether the best hits count as used; they do unless it is false.
+    /// Whether the best hits count as used; the default is true.
     #[serde(default)]
     noted: Option<bool>,
 }
@@ -64,7 +65,7 @@ impl Query {
     }
 }
 
-/// A question by meaning.
+/// The body of `/api/memory/vector-search`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Search {
     query: String,
@@ -80,7 +81,7 @@ impl Search {
     }
 }
 
-/// Something to forget.
+/// The body of `/api/memory/forget`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Forget {
     pub(super) id: RecordId,
@@ -88,7 +89,7 @@ pub(super) struct Forget {
     pub(super) why: String,
 }
 
-/// Something to remember.
+/// The body of `/api/memory/store`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Store {
     #[serde(default, rename = "type")]
@@ -100,12 +101,12 @@ pub(super) struct Store {
     layer: Option<Layer>,
     #[serde(default)]
     reason: Option<Draft>,
-    /// What it was concluded from.
+    /// The records it was concluded from.
     #[serde(default)]
     from: Vec<RecordId>,
 }
 
-/// What a request to remember something asks for.
+/// A request to store something, by what it is.
 #[derive(Debug)]
 pub(super) enum Sorted {
     Observe(Content),
@@ -113,7 +114,7 @@ pub(super) enum Sorted {
 }
 
 impl Store {
-    /// An observation; with a layer of the long term, something to keep, which takes a whole reason.
+    /// Decides by the layer: an observation, or a record of the long term, which needs a complete reason.
     pub(super) fn sort(self) -> Result<Sorted, Failure> {
         let mut metadata = self.metadata.unwrap_or_default();
         let mut take = |name: &str| match metadata.remove(name) {
@@ -167,55 +168,51 @@ fn time(field: &str, text: Option<String>) -> Result<Option<memory::Millis>, Fai
     text.map(read).transpose()
 }
 
-/// A record as it is shown.
-pub(super) fn record(record: &Record) -> Value {
+pub(super) fn record(record: &Record) -> RecordView {
     let content = &record.content;
-    let mut shown = json!({
-        "id": record.id,
-        "type": content.kind,
-        "content": content.text,
-        "layer": record.layer(),
-        "recorded_at": format_time(record.recorded),
-        "metadata": content.metadata,
-        "uses": record.usage.times,
-    });
-    let mut set = |name: &str, value: Value| {
-        if !value.is_null() {
-            shown[name] = value;
-        }
+    let kept = match &record.standing {
+        Standing::Kept(kept) => Some(kept),
+        _ => None,
     };
-    set("session_id", json!(content.session));
-    set("speaker", json!(content.speaker));
-    set("task_id", json!(content.task));
-    set("occurred_at", json!(content.occurred.map(format_time)));
-    set("source", json!(record.source()));
-    if let Standing::Kept(kept) = &record.standing {
-        set("reason", json!(kept.reason));
-        set("certain", json!(kept.certain()));
-        set("support", json!(kept.support));
-        if let Certainty::Uncertain { against, because } = &kept.certainty {
-            set(
-                "contradicted_by",
-                json!({ "id": against, "because": because }),
-            );
-        }
+    let doubt = kept.and_then(|kept| match &kept.certainty {
+        Certainty::Uncertain { against, because } => Some(Contradiction {
+            id: against.clone(),
+            because: because.clone(),
+        }),
+        Certainty::Certain => None,
+    });
+    RecordView {
+        id: record.id.clone(),
+        kind: content.kind.clone(),
+        content: content.text.clone(),
+        layer: record.layer(),
+        recorded_at: format_time(record.recorded),
+        metadata: content.metadata.clone(),
+        uses: record.usage.times,
+        session_id: content.session.clone(),
+        speaker: content.speaker.clone(),
+        task_id: content.task.clone(),
+        occurred_at: content.occurred.map(format_time),
+        source: record.source().map(str::to_owned),
+        reason: kept.map(|kept| kept.reason.clone().into()),
+        certain: kept.map(|kept| kept.certain()),
+        support: kept.map(|kept| json!(kept.support)),
+        contradicted_by: doubt,
     }
-    shown
 }
 
-/// A hit as it is shown: the record, how well it answers, and why that is thought.
-pub(super) fn hit(hit: &Hit) -> Value {
-    let mut shown = record(&hit.record);
-    shown["relevance"] = json!(hit.relevance);
-    shown["score"] = json!(hit.score);
-    let signs = hit.signs.iter();
-    let signs: Vec<Value> = signs
-        .map(|(sign, part)| json!({ "sign": sign, "part": part }))
-        .collect();
-    shown["explanation"] = json!(signs);
-    shown["provenance"] = json!(hit.provenance);
-    if let Some(confidence) = hit.confidence {
-        shown["confidence"] = json!(confidence);
+pub(super) fn hit(hit: &Hit) -> RecordHit {
+    let signs = hit.signs.iter().map(|(sign, part)| SignPart {
+        sign: json!(sign).as_str().unwrap_or_default().to_owned(),
+        part: (*part).into(),
+    });
+    RecordHit {
+        record: record(&hit.record),
+        relevance: hit.relevance.into(),
+        score: hit.score.into(),
+        explanation: signs.collect(),
+        provenance: json!(hit.provenance),
+        confidence: hit.confidence,
+        similarity: None,
     }
-    shown
 }

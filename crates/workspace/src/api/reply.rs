@@ -1,0 +1,214 @@
+//! The replies of `/api`, as types: the server writes them, and commands such as `monas law` and `monas memory` read
+//! them.
+//!
+//! What a client only passes on (a whole law, the relations of a graph) stays JSON here.
+
+use std::collections::BTreeMap;
+
+use memory::{Draft, Layer, Mode, RecordId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// One version of an agent's law.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LawVersion {
+    /// The first version has the number 1.
+    pub version: usize,
+    pub hash: String,
+    pub by: String,
+    pub why: String,
+    /// The number of the event in the agent's journal by which it became law.
+    pub event: u64,
+}
+
+/// The reply to `GET /api/agent/law`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LawText {
+    pub agent: String,
+    #[serde(flatten)]
+    pub version: LawVersion,
+    /// The rules in sentences.
+    pub text: String,
+    /// The rules as data.
+    pub law: Value,
+}
+
+/// The reply to `GET /api/agent/laws`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LawHistory {
+    pub agent: String,
+    pub versions: Vec<LawVersion>,
+}
+
+/// The reply to `GET /api/agent/diff`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LawDiff {
+    pub agent: String,
+    pub from: usize,
+    pub to: usize,
+    /// One line for each rule that differs.
+    pub lines: Vec<String>,
+}
+
+/// The reply to `GET /api/agent/why`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Explained {
+    pub agent: String,
+    /// False if the journal has nothing about the question.
+    pub known: bool,
+    pub because: Vec<Because>,
+    /// The same as one text.
+    pub text: String,
+}
+
+/// A sentence of an explanation, and the event that it rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Because {
+    pub says: String,
+    /// The number of the event in the agent's journal.
+    pub event: u64,
+}
+
+/// The reply to `POST /api/memory/store`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stored {
+    pub success: bool,
+    pub node_id: RecordId,
+    pub layer: Layer,
+    /// What became of it: `observed`, or what the memory decided about something to keep.
+    pub outcome: String,
+}
+
+/// The reply to `POST /api/memory/query`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recalled {
+    pub entities: Vec<String>,
+    pub relationships: Value,
+    /// The records that answer, best first.
+    pub sources: Vec<RecordHit>,
+    pub mode: Mode,
+    pub retriever: String,
+}
+
+/// The reply to `POST /api/memory/vector-search`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    pub results: Vec<RecordHit>,
+    pub retriever: String,
+}
+
+/// A record that answers a question: how well, and by which signs it was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordHit {
+    #[serde(flatten)]
+    pub record: RecordView,
+    /// From 0 to 1, where 1 is the best of the reply.
+    pub relevance: f64,
+    pub score: f64,
+    /// What the score is made of, the strongest sign first.
+    pub explanation: Vec<SignPart>,
+    /// What the record was concluded from.
+    pub provenance: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub similarity: Option<f64>,
+}
+
+/// What one sign added to a score.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SignPart {
+    pub sign: String,
+    pub part: f64,
+}
+
+/// A record of an agent's memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordView {
+    pub id: RecordId,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub content: String,
+    pub layer: Layer,
+    pub recorded_at: String,
+    pub metadata: Map<String, Value>,
+    /// How often it was recalled.
+    pub uses: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speaker: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occurred_at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Why it is kept; only records of the long term have this and what follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Draft>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certain: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub support: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contradicted_by: Option<Contradiction>,
+}
+
+/// The record that puts another one in doubt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contradiction {
+    pub id: RecordId,
+    pub because: String,
+}
+
+/// The reply to `POST /api/memory/forget`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forgotten {
+    pub success: bool,
+    /// How many records are gone: the one named, and those that rested on it alone.
+    pub forgotten: usize,
+}
+
+/// The reply to `GET /api/memory/context`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TaskContext {
+    pub task_id: String,
+    pub related_concepts: Vec<String>,
+    pub previous_conversations: Vec<RecordView>,
+    pub code_references: Vec<RecordView>,
+}
+
+/// The reply to `GET /api/memory/graph`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Graph {
+    pub nodes: Value,
+    pub edges: Value,
+}
+
+/// `GET /api/memory/audit`: counts of [`memory::Audit`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditCounts {
+    pub agent: String,
+    pub clean: bool,
+    pub contradictions: usize,
+    pub duplicates: usize,
+    pub echoes: usize,
+    pub embedded: usize,
+    pub forgotten: usize,
+    pub layers: BTreeMap<String, usize>,
+    pub never_read: usize,
+    pub recall_loops: usize,
+    pub records: usize,
+    pub uncertain: usize,
+    pub without_reason: usize,
+}
+
+/// The reply to `POST /api/memory/import`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    pub success: bool,
+    pub imported: usize,
+    /// Records that were there before.
+    pub known: usize,
+}
