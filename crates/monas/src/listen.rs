@@ -1,12 +1,11 @@
-//! One port: what holds for every connection and every request, whatever they are for.
+//! One port for every protocol: HTTP/1.1 and HTTP/2, over TLS or in the clear, with limits and checks for every request.
 //!
-//! HTTP/1.1 and HTTP/2 are spoken on the same port, over TLS or without it.
-//!
-//! Layout:
+//! Layout, in the order that a request takes:
+//! - [`Listener`]: accepts connections, and stops gracefully
 //! - [`limits`]: every time limit and size, with defaults
-//! - `connection`: one connection: TLS, the version of HTTP, the end
-//! - `sniff`, `tls`, `counted`: the streams under it
-//! - `gate`: one request: judged by [`Guard`], its `body` timed, its answer completed and `paced`
+//! - `connection`: one connection: TLS (`tls`), the version of HTTP (`sniff`), its end; `counted` is the socket
+//! - `gate`: one request: Host and Origin are checked by [`Guard`], the `body` has a time limit, the response gets headers
+//!   and, over HTTP/2, is `paced`
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -48,44 +47,44 @@ pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The address is not a loopback one, and those who reach it from elsewhere would not be asked who they are.
+    /// The address is not a loopback one, and the configuration does not make every remote caller authenticate.
     #[error("listen on {0}: only loopback addresses are allowed{needs}", needs = needs(.1))]
-    NotLoopback(SocketAddr, Beyond),
-    /// The address is taken, or not ours.
+    NotLoopback(SocketAddr, RemoteAccess),
+    /// Another process has the address, or this machine does not.
     #[error("listen on {address}: {source}")]
     Bind {
-        /// The address asked for.
         address: SocketAddr,
-        /// What the system said.
         source: std::io::Error,
     },
 }
 
-/// Whether others than this machine may be listened to.
+/// Whether a listener may take an address that other machines can reach.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Beyond {
-    /// Never.
+pub enum RemoteAccess {
+    /// This kind of server is for its own machine only.
     #[default]
-    Never,
-    /// Not as this server is configured.
-    NotSo,
-    /// They may: whoever calls has to prove who they are.
+    Forbidden,
+    /// The configuration lacks what it needs: a scheme in `[access]` for every caller, and a public URL of https.
+    NotConfigured,
+    /// Every caller has to authenticate, over an encrypted connection.
     Allowed,
 }
 
-fn needs(beyond: &Beyond) -> &'static str {
-    match beyond {
-        Beyond::NotSo => " without [access] that asks everybody and a public_url of https",
+fn needs(remote: &RemoteAccess) -> &'static str {
+    match remote {
+        RemoteAccess::NotConfigured => {
+            "; others need a scheme in [access], open = false and a public_url of https"
+        }
         _ => "",
     }
 }
 
-/// How a request is told that it was refused before it came to a route: at this path, with this status, for this
-/// reason.
-pub type Words = fn(&str, StatusCode, &'static str) -> Response;
+/// Writes the response to a request that is refused before it reaches a route: for this path, with this status and this
+/// reason. Protocols have their own forms of an error.
+pub type RefusalFormat = fn(&str, StatusCode, &'static str) -> Response;
 
-/// As plain text.
-pub(crate) fn plainly(_path: &str, status: StatusCode, why: &'static str) -> Response {
+/// Refuses in plain text, where the path belongs to no protocol with a form of its own.
+pub(crate) fn as_text(_path: &str, status: StatusCode, why: &'static str) -> Response {
     (status, format!("{why}\n")).into_response()
 }
 
@@ -94,14 +93,10 @@ pub(crate) fn plainly(_path: &str, status: StatusCode, why: &'static str) -> Res
 pub struct Options {
     /// TLS on every connection, or on none.
     pub tls: Option<Tls>,
-    /// Who may ask.
     pub guard: Guard,
-    /// How much, and for how long.
     pub limits: Limits,
-    /// Whether others than this machine may be listened to.
-    pub beyond: Beyond,
-    /// How a request is refused that comes to no route.
-    pub words: Words,
+    pub remote: RemoteAccess,
+    pub refusal: RefusalFormat,
 }
 
 impl Default for Options {
@@ -110,13 +105,25 @@ impl Default for Options {
             tls: None,
             guard: Guard::default(),
             limits: Limits::default(),
-            beyond: Beyond::default(),
-            words: plainly,
+            remote: RemoteAccess::default(),
+            refusal: as_text,
         }
     }
 }
 
-/// An address taken. Clients can connect from now on; they are served once it serves.
+/// A bound address: clients can connect from now on, and are served once [`Listener::serve`] runs.
+///
+/// Every connection takes a permit of one semaphore before it is accepted, so at [`Limits::connections`] further clients
+/// wait in the system's queue instead of costing memory. The permit lives in the socket (`counted`), not in the task of the
+/// connection: a WebSocket that leaves HTTP behind still counts.
+///
+/// Each connection is a task, and so is each HTTP/2 request; one `TaskTracker` owns all of them. Two tokens end them. `stop`
+/// asks: no new requests, those under way may finish. `cut` drops: it follows after [`Limits::drain`]. In the other order
+/// clients would lose responses that were ready. `serve` returns when the tracker is empty, so nothing of the listener is
+/// left then and the store can be closed.
+///
+/// The version of HTTP is read from the first bytes (`sniff`) rather than by `hyper_util`'s automatic connection, which
+/// waits for them without a limit: a client that connects and stays silent would hold its place for ever.
 #[derive(Debug)]
 pub struct Listener {
     inner: TcpListener,
@@ -125,10 +132,9 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Takes the address.
     pub async fn bind(address: SocketAddr, options: Options) -> Result<Self, Error> {
-        if !address.ip().is_loopback() && options.beyond != Beyond::Allowed {
-            return Err(Error::NotLoopback(address, options.beyond));
+        if !address.ip().is_loopback() && options.remote != RemoteAccess::Allowed {
+            return Err(Error::NotLoopback(address, options.remote));
         }
         let bind = |source| Error::Bind { address, source };
         let inner = TcpListener::bind(address).await.map_err(bind)?;
@@ -140,12 +146,11 @@ impl Listener {
         })
     }
 
-    /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// `http` or `https`.
+    /// The scheme of its URLs: `http` or `https`.
     pub fn scheme(&self) -> &'static str {
         if self.options.tls.is_some() {
             "https"
@@ -154,21 +159,20 @@ impl Listener {
         }
     }
 
-    /// Serves until `shutdown` ends. Requests under way then have [`Limits::drain`] to finish. When this
-    /// returns no task of it is left; sockets that became something else than HTTP belong to whoever
-    /// took them over.
+    /// Serves until `shutdown` ends. Requests under way then have [`Limits::drain`] to finish. No task of the listener is
+    /// left when this returns; upgraded sockets belong to the protocol that took them over.
     pub async fn serve(self, router: Router, shutdown: impl Future<Output = ()>) {
         let scheme = self.scheme();
         let Options {
             tls,
             guard,
             limits,
-            words,
+            refusal,
             ..
         } = self.options;
         let places = Arc::new(Semaphore::new(limits.connections));
         let common = Arc::new(Common {
-            gate: Arc::new(Gate::new(router, guard, words, scheme, limits.clone())),
+            gate: Arc::new(Gate::new(router, guard, refusal, scheme, limits.clone())),
             tls: tls.map(|tls| TlsAcceptor::from(tls.0)),
             limits,
             tasks: TaskTracker::new(),
@@ -203,11 +207,11 @@ async fn accept(listener: &TcpListener, places: &Arc<Semaphore>, common: &Arc<Co
             .expect("the semaphore is never closed");
         match listener.accept().await {
             Ok((stream, _peer)) => {
-                // An event is a small write that someone waits for. Without the option it is only slower.
+                // Events are small writes that must not wait for more. Without the option they are only slower.
                 let _ = stream.set_nodelay(true);
                 common.spawn(stream, place);
             }
-            // Out of file handles, usually: better in a moment.
+            // Usually the process is out of file handles; some are freed when connections end.
             Err(error) => {
                 tracing::warn!(%error, "could not accept a connection");
                 tokio::time::sleep(ACCEPT_PAUSE).await;

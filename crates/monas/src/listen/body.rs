@@ -1,4 +1,4 @@
-//! The rest of a request, given up on when its client takes too long to send it.
+//! A request body with time limits.
 
 use std::future::Future;
 use std::io;
@@ -14,7 +14,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::limits::Limits;
 
-/// Whether a request was given up on.
+/// Set when a body has exceeded its time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Late(Arc<AtomicBool>);
 
@@ -24,8 +24,8 @@ impl Late {
     }
 }
 
-/// A request body that fails when nothing arrives for too long, or when all of it takes too long.
-/// Only waiting counts: a handler that is slow to read takes its own time.
+/// A request body that fails when its client pauses for too long, or takes too long as a whole. Only the time spent waiting
+/// for the client counts, not that of a handler that reads slowly.
 pub(super) struct Timed {
     body: Incoming,
     progress: std::time::Duration,

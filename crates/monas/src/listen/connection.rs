@@ -1,4 +1,4 @@
-//! One connection, from the first byte to the last.
+//! One connection: the TLS handshake, the version of HTTP, its requests, its end.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use super::tls::name_of;
 const STREAM_WINDOW: u32 = 1 << 20;
 const CONNECTION_WINDOW: u32 = 4 << 20;
 
-/// How much of one response is kept for an HTTP/2 client that does not take it yet.
+/// How much of one response is buffered for an HTTP/2 client that does not read it yet.
 const SEND_BUFFER: usize = 128 << 10;
 
 /// What all connections of a listener have in common.
@@ -39,17 +39,17 @@ pub(super) struct Common {
     pub(super) limits: Limits,
     /// Owns the task of every connection and of every HTTP/2 request.
     pub(super) tasks: TaskTracker,
-    /// Cancelled when the server stops: what is under way may finish.
+    /// Cancelled when the server stops; requests under way may finish.
     pub(super) stop: CancellationToken,
-    /// Cancelled when that took too long.
+    /// Cancelled when the requests under way took too long to finish; drops them.
     pub(super) cut: CancellationToken,
 }
 
 impl Common {
-    /// Serves what arrives on a stream in a task of its own.
+    /// Serves a connection in a task of its own.
     pub(super) fn spawn(self: &Arc<Self>, stream: TcpStream, place: OwnedSemaphorePermit) {
         let this = self.clone();
-        // Tokens of their own: those of the listener would be a lock that all connections share.
+        // A child token for each: one shared token would be a lock that all connections contend for.
         let (stop, cut) = (self.stop.child_token(), self.cut.child_token());
         self.tasks.spawn(async move {
             let stream = Counted::new(stream, place, this.limits.write);
@@ -71,13 +71,13 @@ impl Common {
                 let shown = shown.and_then(|chain| chain.first()).map(name_of);
                 self.speak(stream, shown, stop).await;
             }
-            Some(Ok(Err(error))) => tracing::debug!(%error, "a TLS handshake failed"),
-            Some(Err(_)) => tracing::debug!("a TLS handshake took too long"),
+            Some(Ok(Err(error))) => tracing::debug!(%error, "TLS handshake failed"),
+            Some(Err(_)) => tracing::debug!("TLS handshake timed out"),
             None => {}
         }
     }
 
-    /// Speaks the version of HTTP that the client does, with whoever has shown this certificate.
+    /// Serves the version of HTTP that the client speaks. Requests carry the verified client certificate, if there is one.
     async fn speak<S>(&self, stream: S, shown: Option<Certified>, stop: &CancellationToken)
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -85,7 +85,7 @@ impl Common {
         let sniffed = timeout(self.limits.head, sniff(stream));
         let (protocol, stream) = match stop.run_until_cancelled(sniffed).await {
             Some(Ok(Ok(sniffed))) => sniffed,
-            Some(Err(_)) => return tracing::debug!("a client connected and did not say what for"),
+            Some(Err(_)) => return tracing::debug!("client sent nothing after it connected"),
             Some(Ok(Err(_))) | None => return,
         };
         let stream = TokioIo::new(stream);
@@ -96,7 +96,6 @@ impl Common {
             }
             gate.clone().answer(request)
         });
-        // A connection that breaks is its client's affair.
         let ended = match protocol {
             Protocol::Http1 => {
                 let connection = self
@@ -111,14 +110,14 @@ impl Common {
                     cut: self.cut.child_token(),
                     write: self.limits.write,
                 };
-                // Whatever ends the connection ends its requests.
+                // The requests end with their connection.
                 let _guard = requests.cut.clone().drop_guard();
                 let connection = self.http2(requests).serve_connection(stream, service);
                 finish(pin!(connection), stop, |it| it.graceful_shutdown()).await
             }
         };
         if let Err(error) = ended {
-            tracing::debug!(%error, "a connection broke");
+            tracing::debug!(%error, "connection ended with an error");
         }
     }
 
@@ -131,7 +130,7 @@ impl Common {
     }
 
     fn http2(&self, requests: Requests) -> http2::Builder<Requests> {
-        // Streams opened and reset in a rush are bounded by what hyper does without being asked.
+        // hyper itself limits streams that are opened and reset in a rush (CVE-2023-44487).
         let mut http = http2::Builder::new(requests);
         http.timer(TokioTimer::new())
             .max_concurrent_streams(self.limits.streams)
@@ -145,8 +144,8 @@ impl Common {
     }
 }
 
-/// Runs a connection to its end. When the server stops it is told so, once, and runs on: requests under
-/// way are answered, and no new ones are taken.
+/// Runs a connection to its end. When the server stops, `tell` asks it once to shut down gracefully; it then answers the
+/// requests under way and takes no new ones.
 async fn finish<C: Future>(
     mut connection: Pin<&mut C>,
     stop: &CancellationToken,
@@ -166,7 +165,7 @@ async fn finish<C: Future>(
 struct Requests {
     tasks: TaskTracker,
     cut: CancellationToken,
-    /// How long a client may take nothing of a response.
+    /// How long a client may read nothing of a response.
     write: Duration,
 }
 
@@ -179,7 +178,7 @@ where
         self.tasks.spawn(async move {
             let paced = Pace::new().watch(write, request);
             if cut.run_until_cancelled(paced).await == Some(false) {
-                tracing::debug!("a client did not take a response");
+                tracing::debug!("client did not read its response in time");
             }
         });
     }

@@ -1,5 +1,5 @@
-//! A stream that holds a place until it is dropped, also when another protocol takes it over, and
-//! that fails when its peer takes nothing for too long.
+//! A socket that holds the permit of its connection until it is dropped, also after an upgrade to another protocol, and
+//! that fails when its peer reads nothing for too long.
 
 use std::future::Future;
 use std::io;
@@ -13,7 +13,7 @@ use tokio::time::{Sleep, sleep};
 
 pub(super) struct Counted<S> {
     stream: S,
-    /// How long a peer may take nothing while something waits for it.
+    /// How long the peer may read nothing while data waits for it.
     limit: Duration,
     /// Runs while a write waits.
     stalled: Option<Pin<Box<Sleep>>>,
@@ -32,7 +32,7 @@ impl<S> Counted<S> {
 }
 
 impl<S> Counted<S> {
-    /// Passes on what a write gave, or the failure of one that waits for too long.
+    /// Passes on the result of a write; fails if it has been pending for too long.
     fn watch<T>(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,5 +1,4 @@
-//! What happens to every request, whatever it is for: it is judged, its body is timed, and its answer
-//! gets the headers that all answers have.
+//! One request: checks before the routes, headers after them.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -18,17 +17,26 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 use tower_service::Service as _;
 
-use super::Words;
+use super::RefusalFormat;
 use super::body::Timed;
 use super::guard::{Caller, Guard, Refusal};
 use super::limits::Limits;
 use super::paced::keep_pace;
 
-/// What stands before the routes.
+/// What stands between a connection and the routes.
+///
+/// For each request, in this order: [`Guard`] checks Host and Origin, and a request that fails is refused in the format of
+/// its path, without a look at its body; a CORS preflight of an allowed page is answered here, since no route has OPTIONS;
+/// the body gets its time limits ([`Timed`]); the router answers; if the body came too late and the route did not say so,
+/// the response is replaced with 408; headers for browsers are added to every response, refusals included; failures are
+/// logged, without the query, which may hold secrets; and the response is bound to the pace of its client.
+///
+/// It works on hyper's requests instead of being an axum layer, because the checks must also hold for routes that
+/// protocols add later, for fallbacks and for upgrades.
 pub(super) struct Gate {
     router: Router,
     guard: Guard,
-    words: Words,
+    refusal: RefusalFormat,
     scheme: &'static str,
     limits: Limits,
 }
@@ -37,27 +45,26 @@ impl Gate {
     pub(super) fn new(
         router: Router,
         guard: Guard,
-        words: Words,
+        refusal: RefusalFormat,
         scheme: &'static str,
         limits: Limits,
     ) -> Self {
         Self {
             router,
             guard,
-            words,
+            refusal,
             scheme,
             limits,
         }
     }
 
-    /// Answers a request.
     pub(super) async fn answer(
         self: Arc<Self>,
         request: Request<Incoming>,
     ) -> Result<Response, Infallible> {
         let (request, body) = request.into_parts();
         let (method, uri) = (request.method.clone(), request.uri.clone());
-        let mut response = match self.guard.judge(self.scheme, &request) {
+        let mut response = match self.guard.check(self.scheme, &request) {
             Ok(Caller::Ordinary) => self.pass(request, body).await,
             Ok(Caller::Page(origin)) => {
                 let mut response = if is_preflight(&request) {
@@ -70,19 +77,19 @@ impl Gate {
             }
             Err(refusal) => {
                 let (status, why) = refused(refusal);
-                (self.words)(uri.path(), status, why)
+                (self.refusal)(uri.path(), status, why)
             }
         };
         let headers = response.headers_mut();
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
 
-        // The query is left out: it may hold what is not for a log.
+        // The query is left out: it may hold secrets.
         let (path, status) = (uri.path(), response.status().as_u16());
         if response.status().is_server_error() {
-            tracing::warn!(%method, path, status, "a request failed");
+            tracing::warn!(%method, path, status, "request failed");
         } else if response.status().is_client_error() {
-            tracing::debug!(%method, path, status, "a request was refused");
+            tracing::debug!(%method, path, status, "request refused");
         }
         Ok(keep_pace(response))
     }
@@ -99,10 +106,10 @@ impl Gate {
         let uri = request.uri.clone();
         let request = Request::from_parts(request, Body::new(body));
         let Ok(response) = router.call(request).await;
-        // Who read the body may have said so already, in its own protocol's form.
+        // The route may have reported it already, in the form of its protocol.
         if late.is_late() && response.status() != StatusCode::REQUEST_TIMEOUT {
-            let why = "the rest of the request took too long to arrive";
-            return (self.words)(uri.path(), StatusCode::REQUEST_TIMEOUT, why);
+            let why = "request body took too long to arrive";
+            return (self.refusal)(uri.path(), StatusCode::REQUEST_TIMEOUT, why);
         }
         response
     }
@@ -112,16 +119,16 @@ fn refused(refusal: Refusal) -> (StatusCode, &'static str) {
     match refusal {
         Refusal::Host => (
             StatusCode::MISDIRECTED_REQUEST,
-            "this server answers to its own names only: those of loopback, and that of its public URL",
+            "unknown host; this server answers to localhost, loopback addresses and the host of its public URL",
         ),
         Refusal::Origin => (
             StatusCode::FORBIDDEN,
-            "pages of this origin may not call this server; --allow-origin lets them",
+            "origin not allowed; --allow-origin adds it",
         ),
     }
 }
 
-/// Whether a browser asks if a page may send another request.
+/// Whether it is a CORS preflight: a browser asks if a page may send another request.
 fn is_preflight(request: &Parts) -> bool {
     request.method == Method::OPTIONS && request.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
@@ -129,15 +136,14 @@ fn is_preflight(request: &Parts) -> bool {
 fn preflight() -> Response {
     let headers = [
         (ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
-        // The star does not include it.
+        // `*` does not include `authorization`.
         (ACCESS_CONTROL_ALLOW_HEADERS, "*, authorization"),
         (ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     (StatusCode::NO_CONTENT, headers).into_response()
 }
 
-/// Lets pages of this origin see the answer. Credentials that a browser adds by itself are never
-/// allowed, which is also what the star asks for.
+/// Lets pages of this origin read the response. Cookies are never allowed, which `*` requires, too.
 fn show_to(origin: HeaderValue, headers: &mut HeaderMap) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("*"));

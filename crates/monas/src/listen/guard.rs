@@ -1,10 +1,9 @@
-//! Which requests may go on, judged by the name they ask for and the page they come from.
+//! The checks of Host and Origin.
 //!
-//! A browser lets any page send requests to any address, the user's own machine included. The name
-//! asked for has to be one of ours, or else a page could make its own name resolve to loopback and
-//! read the answers (DNS rebinding). And whatever may change something has to come from a page of
-//! ours, of a configured origin, or from no page at all. No answer allows a browser to add cookies or
-//! other credentials of its own.
+//! A browser lets any page send requests to any address, the user's own machine included. So the host that a request
+//! names has to be one of this server's: otherwise a page could make its own name resolve to loopback and read the
+//! responses (DNS rebinding). And a request that may change something has to come from a page of this server, from a page
+//! of a configured origin, or from no page at all. No response allows a browser to add cookies or other credentials.
 
 use std::net::IpAddr;
 
@@ -19,36 +18,36 @@ use super::origin::Origin;
 #[path = "guard_tests.rs"]
 mod tests;
 
-/// Who may ask.
+/// The hosts and origins that requests may name.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
-    /// Names of this server besides those of loopback, such as that of a proxy in front of it.
+    /// Hosts of this server besides those of loopback, such as that of a proxy in front of it.
     pub hosts: Vec<String>,
-    /// Origins of pages that may call it, besides its own.
+    /// Origins of pages that may call it, besides its own pages.
     pub origins: Vec<Origin>,
 }
 
-/// What is known of a request that may go on.
+/// Where an accepted request comes from.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Caller {
-    /// No page, a page of our own, or a page that only reads and may not see the answer.
+    /// No page, a page of this server, or a foreign page that only reads and cannot see the response.
     Ordinary,
-    /// A page of another origin that was configured; it may see answers.
+    /// A page of a configured origin, which may see responses.
     Page(HeaderValue),
 }
 
-/// Why a request may not go on.
+/// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It names no host, several, or one that is not ours.
+    /// It names no host, several, or one that is not of this server.
     Host,
-    /// It may change something, and comes from a page that was not let in.
+    /// It may change something, and comes from a page of another origin.
     Origin,
 }
 
 impl Guard {
-    /// Judges a request that came by this scheme.
-    pub(super) fn judge(&self, scheme: &str, request: &Parts) -> Result<Caller, Refusal> {
+    /// Checks a request that came by this scheme.
+    pub(super) fn check(&self, scheme: &str, request: &Parts) -> Result<Caller, Refusal> {
         let authority = authority(request).ok_or(Refusal::Host)?;
         if !self.is_ours(authority.host()) {
             return Err(Refusal::Host);
@@ -80,8 +79,8 @@ impl Guard {
     }
 }
 
-/// The name and port asked for. HTTP/2 has it in the request line (`:authority`), HTTP/1 in the Host
-/// header, and either may have both: then they must agree.
+/// The host and port that a request names: in `:authority` over HTTP/2, in the Host header over HTTP/1. Either may have
+/// both; then they must agree.
 fn authority(request: &Parts) -> Option<Authority> {
     let mut asked = request.uri.authority().cloned();
     for host in request.headers.get_all(HOST) {
@@ -94,7 +93,7 @@ fn authority(request: &Parts) -> Option<Authority> {
     asked.filter(|authority| !authority.as_str().contains('@'))
 }
 
-/// Whether a request can change nothing. A request to speak another protocol can.
+/// Whether a request can change nothing. An upgrade to another protocol can.
 fn only_reads(request: &Parts) -> bool {
     matches!(request.method, Method::GET | Method::HEAD | Method::OPTIONS)
         && !request.headers.contains_key(UPGRADE)

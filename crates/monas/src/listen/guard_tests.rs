@@ -22,7 +22,7 @@ fn guard() -> Guard {
 }
 
 fn judge(method: &str, target: &str, headers: &[(&str, &str)]) -> Result<Caller, Refusal> {
-    guard().judge("http", &request(method, target, headers))
+    guard().check("http", &request(method, target, headers))
 }
 
 #[test]
@@ -149,6 +149,6 @@ fn the_scheme_is_part_of_the_origin() {
         "/",
         &[("host", "localhost"), ("origin", "https://localhost")],
     );
-    assert_eq!(guard().judge("https", &parts), Ok(Caller::Ordinary));
-    assert_eq!(guard().judge("http", &parts), Err(Refusal::Origin));
+    assert_eq!(guard().check("https", &parts), Ok(Caller::Ordinary));
+    assert_eq!(guard().check("http", &parts), Err(Refusal::Origin));
 }

@@ -1,41 +1,40 @@
-//! How much, and for how long, a client may keep the server waiting.
+//! The limits of a listener: sizes, counts and times.
 
 use std::time::Duration;
 
-/// The bounds of a listener. A response that streams is bounded by none of them for as long as its
-/// client takes what is sent.
+/// The limits of a listener. A response may stream for ever, as long as its client keeps reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How many connections may be open at once. A further one waits for a place.
+    /// How many connections may be open at once. Further ones wait to be accepted.
     pub connections: usize,
     /// How many requests one HTTP/2 connection may have under way.
     pub streams: u32,
-    /// How long the head of a request may be, in bytes.
+    /// The largest head of a request, in bytes.
     pub head_bytes: u32,
     /// How long a client may take for the TLS handshake.
     pub handshake: Duration,
     /// How long a client may take for the head of a request, the wait for it included.
     pub head: Duration,
-    /// How long a client may send nothing while the rest of its request is waited for.
+    /// How long a client may pause while it sends a request body.
     pub body: Duration,
-    /// How long the rest of a request may take as a whole.
+    /// How long a whole request body may take.
     pub body_total: Duration,
-    /// How long a client may take nothing while something waits for it.
+    /// How long a client may read nothing while data waits for it.
     pub write: Duration,
     /// How long connections may take to finish once the server stops.
     pub drain: Duration,
 }
 
 impl Limits {
-    /// When an HTTP/2 client is asked for a sign of life.
+    /// How often an HTTP/2 client is pinged.
     ///
-    /// It has [`Self::ping_answer`] to give it. Nothing but the rest of a frame or of a header block
-    /// may come in between, so that both together are also the limit for a head.
+    /// It has [`Self::ping_answer`] to reply. While it sends a header block it cannot reply, so both times together are
+    /// also the limit for a head.
     pub(super) fn ping_interval(&self) -> Duration {
         self.head * 2 / 3
     }
 
-    /// How long an HTTP/2 client may take for that sign.
+    /// How long an HTTP/2 client may take to reply to a ping.
     pub(super) fn ping_answer(&self) -> Duration {
         self.head / 3
     }

@@ -1,4 +1,4 @@
-//! Where a web page comes from: scheme, host and port.
+//! The origin of a web page: scheme, host and port.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use axum::http::uri::Authority;
 #[path = "origin_tests.rs"]
 mod tests;
 
-/// The origin of a page, such as `https://example.com`. The usual port of a scheme may be left out.
+/// The origin of a page, such as `https://example.com`. The default port of a scheme may be left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     scheme: String,
@@ -18,13 +18,13 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The origin of pages that are asked for by this scheme at this authority.
+    /// The origin of pages that are served by this scheme at this authority.
     pub(super) fn of(scheme: &str, authority: &Authority) -> Option<Self> {
         let after = authority.as_str().rsplit('@').next()?;
         let after = after.strip_prefix(authority.host())?;
         let port = match after.strip_prefix(':') {
             Some(port) => Some(port.parse().ok()?),
-            None => usual_port(scheme),
+            None => default_port(scheme),
         };
         Some(Self {
             scheme: scheme.to_ascii_lowercase(),
@@ -38,10 +38,12 @@ impl Origin {
         &self.host
     }
 
-    /// Host and port, without a port that goes without saying.
+    /// Host and port; the default port of the scheme is left out.
     pub fn authority(&self) -> String {
         match self.port {
-            Some(port) if self.port != usual_port(&self.scheme) => format!("{}:{port}", self.host),
+            Some(port) if self.port != default_port(&self.scheme) => {
+                format!("{}:{port}", self.host)
+            }
             _ => self.host.clone(),
         }
     }
@@ -52,7 +54,7 @@ impl Origin {
     }
 }
 
-/// Why a text is no origin.
+/// The text is not an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an origin such as https://example.com")]
 pub struct NotAnOrigin;
@@ -79,7 +81,7 @@ impl fmt::Display for Origin {
     }
 }
 
-fn usual_port(scheme: &str) -> Option<u16> {
+fn default_port(scheme: &str) -> Option<u16> {
     match scheme {
         "http" => Some(80),
         "https" => Some(443),

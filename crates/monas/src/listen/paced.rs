@@ -1,8 +1,9 @@
-//! Responses over HTTP/2 whose client takes nothing for too long.
+//! The time limit for HTTP/2 clients that do not read a response.
 //!
-//! On HTTP/1 that shows at the socket. On HTTP/2 the socket goes on, since a client may hold back one
-//! response and answer every sign of life; what shows is that nobody asks for the next piece of a
-//! response that has one. A response that has nothing to say is no concern of this.
+//! Over HTTP/1 a client that does not read blocks the socket, which `counted` sees. Over HTTP/2 the socket goes on: a
+//! client can leave one response unread and still reply to every ping. What stops is that hyper polls the body for its next
+//! piece, so the time since the last piece was handed out is measured here. A response with nothing to send is not
+//! affected.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,15 +20,15 @@ use tokio::time::{Instant, sleep_until};
 const AT_ONCE: u64 = 16 << 10;
 
 tokio::task_local! {
-    /// The pace of the request that the current task is for.
+    /// The pace of the request that the current task serves.
     static PACE: Pace;
 }
 
-/// Since when the next piece of a response could have been asked for.
+/// When the last piece of a response was handed out.
 #[derive(Clone, Debug)]
 pub(super) struct Pace {
     start: Instant,
-    /// Milliseconds after `start`, plus one; zero while nobody is waited for.
+    /// Milliseconds after `start`, plus one; zero while the response has nothing to send.
     since: Arc<AtomicU64>,
 }
 
@@ -39,8 +40,8 @@ impl Pace {
         }
     }
 
-    /// Runs a request so that its response keeps this pace, and gives up on it when the client takes
-    /// nothing for as long as `limit`. Returns whether it ran to its end.
+    /// Runs a request, and drops it when the client reads nothing for as long as `limit`. Returns whether it ran to its
+    /// end.
     pub(super) async fn watch(self, limit: Duration, request: impl Future<Output = ()>) -> bool {
         tokio::select! {
             biased;
@@ -49,7 +50,7 @@ impl Pace {
         }
     }
 
-    /// Ends when the client has taken nothing for so long.
+    /// Ends when the client has read nothing for so long.
     async fn stalled(&self, limit: Duration) {
         let mut wake = self.start + limit;
         loop {
@@ -75,7 +76,7 @@ impl Pace {
     }
 }
 
-/// Makes a response keep the pace of the current task, if it has one.
+/// Measures the pace of a response, if the current task has a limit for it.
 pub(super) fn keep_pace(response: Response) -> Response {
     if response
         .body()

@@ -1,7 +1,12 @@
-//! Which version of HTTP a client speaks, found out from what it sends first.
+//! The version of HTTP that a client speaks, from the first bytes it sends.
 //!
-//! An HTTP/2 client opens with a fixed text that no HTTP/1 request begins with. Whoever sends nothing
-//! is the caller's to give up on: this waits for as long as it is polled.
+//! An HTTP/2 client opens with a fixed text, the preface, that no HTTP/1 request begins with. Over TLS the handshake could
+//! tell the version (ALPN), but clients without TLS have no handshake, and one way serves both. HTTP/2 is certain only with
+//! the whole preface: deciding on its first bytes would take an HTTP/1 request with an odd method for HTTP/2. The bytes that
+//! were read are given out again ([`Rewound`]), so the HTTP implementation behind it sees the connection from its start.
+//!
+//! It has no time limit of its own. The caller sets one, since `hyper_util`'s automatic detection, which this replaces,
+//! waited for ever for a client that sends nothing.
 
 use std::io;
 use std::pin::Pin;
@@ -23,8 +28,7 @@ pub(super) enum Protocol {
     Http2,
 }
 
-/// Reads until it is certain what the client speaks, and gives the stream back as if nothing had been
-/// read. HTTP/2 is certain only with the whole preface, which bounds how long that may take as well.
+/// Reads until the version is certain, at most the length of the preface.
 pub(super) async fn sniff<S: AsyncRead + Unpin>(
     mut stream: S,
 ) -> io::Result<(Protocol, Rewound<S>)> {
@@ -51,7 +55,7 @@ pub(super) async fn sniff<S: AsyncRead + Unpin>(
     ))
 }
 
-/// A stream whose first bytes were read and are given out again.
+/// A stream that gives out again the bytes that were read from it.
 #[derive(Debug)]
 pub(super) struct Rewound<S> {
     head: [u8; PREFACE.len()],

@@ -1,4 +1,4 @@
-//! TLS from PEM files: a certificate chain and its key, and the authorities of those who show one themselves.
+//! TLS from PEM files: a certificate chain and its key, and the authorities of client certificates.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,38 +12,26 @@ use rustls::server::danger::ClientCertVerifier;
 use rustls::{RootCertStore, ServerConfig};
 use webpki::EndEntityCert;
 
-/// What a TLS listener shows its clients. HTTP/2 and HTTP/1.1 are offered, in this order.
+/// The TLS configuration of a listener. It offers HTTP/2 and HTTP/1.1, in this order.
 #[derive(Clone, Debug)]
 pub struct Tls(pub(super) Arc<ServerConfig>);
 
-/// Why the files are of no use. Each completes "could not ...".
+/// Why the files cannot be used. Each completes "could not ...".
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
-    /// The file is not there, or not ours to read.
+    /// The file does not exist or may not be read.
     #[error("read {}: {source}", path.display())]
     Read {
-        /// The file.
         path: PathBuf,
-        /// What the system said.
         source: std::io::Error,
     },
-    /// The file has nothing of the kind, or something damaged.
+    /// The file holds no usable certificate or key.
     #[error("use {}: {problem}", path.display())]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// The two do not belong together.
-    #[error("use {} with {}: the key is not that of the certificate", key.display(), certificate.display())]
-    Mismatch {
-        /// The file of the certificate.
-        certificate: PathBuf,
-        /// The file of the key.
-        key: PathBuf,
-    },
+    Content { path: PathBuf, problem: String },
+    /// Certificate and key do not belong together.
+    #[error("use {} with {}: the key does not belong to the certificate", key.display(), certificate.display())]
+    Mismatch { certificate: PathBuf, key: PathBuf },
 }
 
 impl Tls {
@@ -52,8 +40,8 @@ impl Tls {
         Self::read(certificate, key, None)
     }
 
-    /// The same, for clients that may show a certificate of one of the authorities in a file. One that shows
-    /// none is let in as well; one that shows another is not.
+    /// As [`Tls::from_files`], and asks clients for a certificate signed by one of the authorities in a file. A client
+    /// without a certificate is accepted; one with a certificate of another authority is not.
     pub fn with_clients(
         certificate: &Path,
         key: &Path,
@@ -65,7 +53,7 @@ impl Tls {
     fn read(certificate: &Path, key: &Path, authorities: Option<&Path>) -> Result<Self, TlsError> {
         let chain = certificates(certificate)?;
         let private = PrivateKeyDer::from_pem_file(key).map_err(|error| match error {
-            pem::Error::NoItemsFound => content(key, &"it has no private key in PEM form"),
+            pem::Error::NoItemsFound => content(key, &"no private key in PEM form"),
             error => explain(key, error),
         })?;
         let provider = Arc::new(ring::default_provider());
@@ -91,7 +79,7 @@ impl Tls {
     }
 }
 
-/// Believes certificates that the authorities in a file have signed.
+/// Verifies client certificates against the authorities in a file.
 fn clients(
     path: &Path,
     provider: Arc<CryptoProvider>,
@@ -108,8 +96,7 @@ fn clients(
         .map_err(|error| content(path, &error))
 }
 
-/// Who a certificate is for, which has been verified: the first name in it that is an address or a host, else its
-/// fingerprint.
+/// The name of a verified client certificate: its first URI, else its first DNS name, else its fingerprint.
 pub(super) fn name_of(certificate: &CertificateDer<'_>) -> Certified {
     let fingerprint = || Hash::of(certificate.as_ref()).to_string();
     let read = EndEntityCert::try_from(certificate).ok();
@@ -121,13 +108,13 @@ pub(super) fn name_of(certificate: &CertificateDer<'_>) -> Certified {
     Certified(named.unwrap_or_else(fingerprint).into())
 }
 
-/// The certificates in a PEM file, of which there is at least one.
+/// The certificates in a PEM file; at least one.
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let all: Vec<_> = CertificateDer::pem_file_iter(path)
         .and_then(Iterator::collect)
         .map_err(|error| explain(path, error))?;
     if all.is_empty() {
-        return Err(content(path, &"it has no certificate in PEM form"));
+        return Err(content(path, &"no certificate in PEM form"));
     }
     Ok(all)
 }

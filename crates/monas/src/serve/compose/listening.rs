@@ -1,4 +1,4 @@
-//! Whom a server listens to, from its configuration.
+//! The options of a server's listener, from its configuration.
 
 use a2a::binding;
 use access::Unauthenticated;
@@ -7,14 +7,13 @@ use axum::response::Response;
 
 use crate::config::{Access, Config};
 use crate::error::Error;
-use crate::listen::{self, Beyond, Guard, Tls};
+use crate::listen::{self, Guard, RemoteAccess, Tls};
 use crate::serve::door;
 
 #[cfg(test)]
 #[path = "listening_tests.rs"]
 mod tests;
 
-/// How a server listens.
 pub(super) fn options(config: &Config) -> Result<listen::Options, Error> {
     let authorities = door::authorities(&config.access, config.tls.is_some())?;
     let tls = match &config.tls {
@@ -38,33 +37,33 @@ pub(super) fn options(config: &Config) -> Result<listen::Options, Error> {
             connections: config.limits.max_connections,
             ..listen::Limits::default()
         },
-        beyond: beyond(config),
-        words,
+        remote: remote_access(config),
+        refusal,
     })
 }
 
-/// Others than this machine may be listened to where nobody is let in unknown and nobody shows what they know in the
-/// clear: the address they are told to call is encrypted, here or by what stands in front.
-fn beyond(config: &Config) -> Beyond {
+/// Other machines may call if every caller has to authenticate and credentials are encrypted: the URL that clients are told
+/// to call is https, by TLS here or in a proxy in front.
+fn remote_access(config: &Config) -> RemoteAccess {
     let Access {
         schemes,
         unauthenticated,
         ..
     } = &config.access;
-    let asks = !schemes.is_empty() && *unauthenticated == Unauthenticated::Refused;
+    let authenticates = !schemes.is_empty() && *unauthenticated == Unauthenticated::Refused;
     let encrypted = config.public_url.as_ref();
     let encrypted = encrypted.is_some_and(|url| url.scheme() == "https");
-    match asks && encrypted {
-        true => Beyond::Allowed,
-        false => Beyond::NotSo,
+    match authenticates && encrypted {
+        true => RemoteAccess::Allowed,
+        false => RemoteAccess::NotConfigured,
     }
 }
 
-/// Says no in the words of the protocol that is at a path.
-fn words(path: &str, status: StatusCode, why: &'static str) -> Response {
+/// Refuses in the format of the protocol that a path belongs to.
+fn refusal(path: &str, status: StatusCode, why: &'static str) -> Response {
     match binding::path_below(path) {
         ::mcp::PATH => ::mcp::refusal(status, why),
         path if acp::is_ours(path) => acp::refusal(status, why),
-        path => listen::plainly(path, status, why),
+        path => listen::as_text(path, status, why),
     }
 }

@@ -1,14 +1,14 @@
-//! Whom a server may listen to, as it is configured.
+//! Which configurations let other machines call.
 
 use std::path::PathBuf;
 
 use access::Unauthenticated;
 
-use super::beyond;
+use super::remote_access;
 use crate::config::{Config, Sources};
-use crate::listen::Beyond;
+use crate::listen::RemoteAccess;
 
-/// A file, and nothing else.
+/// Settings from a file alone.
 struct File(PathBuf);
 
 impl Sources for File {
@@ -29,7 +29,7 @@ impl Sources for File {
     }
 }
 
-/// A configuration that says this.
+/// The configuration of a file with this text.
 fn config(text: &str) -> Config {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("monas.toml");
@@ -38,22 +38,22 @@ fn config(text: &str) -> Config {
 }
 
 #[test]
-fn others_are_listened_to_only_where_everybody_is_asked_and_nothing_is_in_the_clear() {
+fn other_machines_may_call_only_if_callers_authenticate_and_the_url_is_https() {
     let hash = "0".repeat(64);
     let access =
         format!("[access.tokens]\ntype = 'bearer'\ncallers = {{ ada = 'sha256:{hash}' }}\n");
     let public = |scheme: &str| format!("public_url = \"{scheme}://agents.example\"\n");
     let https = public("https");
     for (text, expected) in [
-        (String::new(), Beyond::NotSo),
-        (https.clone(), Beyond::NotSo),
-        (access.clone(), Beyond::NotSo),
-        (public("http") + &access, Beyond::NotSo),
-        (https.clone() + &access, Beyond::Allowed),
+        (String::new(), RemoteAccess::NotConfigured),
+        (https.clone(), RemoteAccess::NotConfigured),
+        (access.clone(), RemoteAccess::NotConfigured),
+        (public("http") + &access, RemoteAccess::NotConfigured),
+        (https.clone() + &access, RemoteAccess::Allowed),
     ] {
-        assert_eq!(beyond(&config(&text)), expected, "{text}");
+        assert_eq!(remote_access(&config(&text)), expected, "{text}");
     }
     let mut open = config(&(https + &access));
     open.access.unauthenticated = Unauthenticated::Anonymous;
-    assert_eq!(beyond(&open), Beyond::NotSo);
+    assert_eq!(remote_access(&open), RemoteAccess::NotConfigured);
 }
