@@ -98,6 +98,8 @@ pub struct Binding {
     pub name: &'static str,
     /// Its name in a configuration.
     pub key: &'static str,
+    /// Its name in help texts and on pages.
+    pub title: &'static str,
     /// What its address begins with.
     pub scheme: Scheme,
     /// The path its address ends with; gRPC has its own paths, and an address without one.
@@ -126,6 +128,7 @@ pub static BINDINGS: &[Binding] = &[
     Binding {
         name: "JSONRPC",
         key: "jsonrpc",
+        title: "JSON-RPC",
         scheme: Scheme::Http,
         path: "/a2a/jsonrpc",
         old: Some("JSONRPC"),
@@ -138,6 +141,7 @@ pub static BINDINGS: &[Binding] = &[
     Binding {
         name: "HTTP+JSON",
         key: "rest",
+        title: "HTTP+JSON (REST)",
         scheme: Scheme::Http,
         path: "/a2a/rest",
         old: Some("HTTP+JSON"),
@@ -151,6 +155,7 @@ pub static BINDINGS: &[Binding] = &[
     Binding {
         name: "GRPC",
         key: "grpc",
+        title: "gRPC",
         scheme: Scheme::None,
         path: "",
         old: Some("GRPC"),
@@ -163,6 +168,7 @@ pub static BINDINGS: &[Binding] = &[
     Binding {
         name: "urn:monas:a2a:binding:capnweb:1",
         key: "capnweb",
+        title: "Cap'n Web",
         scheme: Scheme::Http,
         path: capnweb::PATH,
         old: Some("CAPNWEB"),
@@ -176,6 +182,7 @@ pub static BINDINGS: &[Binding] = &[
     Binding {
         name: "urn:monas:a2a:binding:websocket:1",
         key: "websocket",
+        title: "JSON-RPC over WebSockets",
         scheme: Scheme::WebSocket,
         path: websocket::PATH,
         old: Some("WEBSOCKET"),
@@ -259,7 +266,7 @@ impl std::fmt::Debug for Wire {
 }
 
 /// Which bindings are offered; those not named are on.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offers(Vec<(&'static str, Offer)>);
 
 impl Offers {

@@ -1,24 +1,23 @@
-//! What can be set, and by whom: flags before environment variables before `monas.toml` before what
-//! holds anyway.
+//! The configuration of a server: flags, then environment variables, then `monas.toml`, then defaults; the first of them
+//! that has a setting counts.
 //!
-//! It is read in two stages. Each source is checked by itself and becomes `Settings`, where a
-//! mistake is named by the place it was made in. Then the sources are laid over each other and become one
-//! [`Config`], which holds only what makes sense together.
+//! It is read in two stages. Each source is checked alone and becomes `Settings`; an error names the flag, the variable or
+//! the line. Then the sources are merged into one [`Config`], and what is wrong in combination is refused.
 //!
 //! Layout:
 //! - `settings`: the list of settings
-//! - `access`: the schemes by which callers prove who they are, which are a table of the file
-//! - `models`: which models are asked
+//! - [`access`]: the authentication schemes, `[access]` of the file
+//! - [`models`]: `[model]` and `[embedder]`
 //! - `outbound`: how connections to other machines are made
-//! - `value`: the kinds of values they have
-//! - `file`, `nearest`: `monas.toml`, and what to say about unknown names
+//! - `value`: the types of values
+//! - `file`, `nearest`: `monas.toml`, and suggestions for unknown names
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use ::access::Unauthenticated;
-use a2a::binding::Offer;
+use a2a::binding::{BINDINGS, Offer, Offers};
 use store::Durability;
 
 use crate::listen::Origin;
@@ -51,69 +50,58 @@ pub(crate) fn duration(text: &str) -> Option<Duration> {
 /// Everything a server is made from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Where to listen; a loopback address, unless everybody is asked who they are.
+    /// A loopback address, unless every caller has to authenticate.
     pub listen: SocketAddr,
-    /// Where the data is.
     pub data: Data,
-    /// What clients are told to call, if it is not the address listened on.
+    /// The URL that clients are told to call, if it is not the listening address.
     pub public_url: Option<Origin>,
-    /// Origins of pages that may call, besides the server's own.
+    /// Origins of web pages that may call, besides the server's own.
     pub allow_origins: Vec<Origin>,
-    /// What to log.
     pub log: Filter,
-    /// The files for TLS.
     pub tls: Option<TlsFiles>,
-    /// Who is let in.
     pub access: Access,
-    /// What is kept, and how.
     pub store: Store,
-    /// Which bindings are offered.
-    pub bindings: Bindings,
-    /// What the agent is called.
+    pub bindings: Offers,
     pub agent: Agent,
-    /// The file that says what the agent is, instead.
+    /// The file of the agent's manifest, which replaces `agent`.
     pub manifest: Option<PathBuf>,
-    /// Where agents read and write files.
+    /// The folder in which agents read and write files.
     pub workspace: Option<PathBuf>,
-    /// The small agent is served.
+    /// Serve the demo agent.
     pub demo: bool,
-    /// Where further agents are described.
+    /// The folder with manifests of further agents.
     pub agents: Option<PathBuf>,
-    /// The file that names servers of tools, as other hosts write it.
+    /// A `mcp.json` that names further tool servers.
     pub mcp_config: Option<PathBuf>,
-    /// The file of the private key that signs its card.
+    /// The file of the private key that signs the card.
     pub signing_key: Option<PathBuf>,
-    /// Which models are asked.
     pub models: Models,
     /// How connections to other machines are made.
     pub outbound: Outbound,
-    /// How much is allowed.
     pub limits: Limits,
     /// Whether webhooks may be at loopback and private addresses.
     pub push_private: bool,
-    /// How often an event is offered to a webhook before that is given up.
+    /// How often the delivery of an event is tried before the webhook is given up.
     pub push_attempts: u32,
 }
 
-/// Where the data is.
+/// Where a server keeps its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// In this folder.
     Folder(PathBuf),
-    /// Nowhere: it is gone when the server is.
+    /// In the process; it is lost when the server ends.
     Memory,
 }
 
 /// The two PEM files for TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The certificate chain.
     pub certificate: PathBuf,
     /// The key of its first certificate.
     pub key: PathBuf,
 }
 
-/// What is kept, and how.
+/// The settings of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     /// What an acknowledgement promises.
@@ -135,34 +123,6 @@ value::words!(Durability: "full or normal" {
     "normal" => Durability::Normal,
 });
 
-/// How each binding is offered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bindings {
-    /// JSON-RPC.
-    pub jsonrpc: Offer,
-    /// HTTP+JSON.
-    pub rest: Offer,
-    /// gRPC.
-    pub grpc: Offer,
-    /// Cap'n Web.
-    pub capnweb: Offer,
-    /// JSON-RPC over WebSockets.
-    pub websocket: Offer,
-}
-
-impl Bindings {
-    /// Each with its key.
-    pub fn all(&self) -> [(&'static str, Offer); 5] {
-        [
-            ("jsonrpc", self.jsonrpc),
-            ("rest", self.rest),
-            ("grpc", self.grpc),
-            ("capnweb", self.capnweb),
-            ("websocket", self.websocket),
-        ]
-    }
-}
-
 value::words!(Offer: "on, preferred, off or deprecated" {
     "on" => Offer::On,
     "preferred" => Offer::Preferred,
@@ -170,16 +130,14 @@ value::words!(Offer: "on, preferred, off or deprecated" {
     "deprecated" => Offer::Deprecated,
 });
 
-/// What the agent is called.
+/// The name and description of an agent without a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
-    /// Its name.
     pub name: String,
-    /// What it is for.
     pub description: String,
 }
 
-/// How much is allowed.
+/// The limits of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// How many connections may be open at once.
@@ -193,7 +151,7 @@ pub struct Limits {
 }
 
 impl Config {
-    /// What holds when nothing is set, with the data in this place.
+    /// The defaults, with the data in this place.
     pub fn new(data: Data) -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
@@ -211,13 +169,7 @@ impl Config {
                 max_bytes: None,
                 commit_delay: None,
             },
-            bindings: Bindings {
-                jsonrpc: Offer::On,
-                rest: Offer::On,
-                grpc: Offer::On,
-                capnweb: Offer::On,
-                websocket: Offer::On,
-            },
+            bindings: Offers::default(),
             agent: Agent {
                 name: "Monas".to_owned(),
                 description:
@@ -243,7 +195,7 @@ impl Config {
         }
     }
 
-    /// The configuration that these sources make together.
+    /// Reads and merges all sources.
     pub fn read(sources: &dyn Sources) -> Result<Self, Error> {
         let (file, schemes) = match sources.file() {
             Some(path) => file::read(&path)?,
@@ -262,13 +214,13 @@ impl Config {
         Self::decide(settings, schemes, sources)
     }
 
-    /// The part about outbound connections alone, for commands that are not about a server.
+    /// Reads the settings of outbound connections alone, for commands without a server.
     pub(crate) fn read_outbound(sources: &dyn Sources) -> Result<Outbound, Error> {
         let file = match sources.file() {
             Some(path) => file::read(&path)?.0,
             None => Settings::default(),
         };
-        let mine = |key: &settings::Key| matches!(key.name, "ca_cert" | "connect_timeout");
+        let mine = |key: &settings::Key| matches!(&*key.name, "ca_cert" | "connect_timeout");
         let flags = texts(|key| {
             let (flag, _) = key.flag.filter(|_| mine(key))?;
             Some((format!("--{flag}"), sources.flag(flag)?))
@@ -281,7 +233,7 @@ impl Config {
         Outbound::decide(&flags.over(variables).over(file), sources)
     }
 
-    /// The second stage: what makes sense together.
+    /// The second stage: checks the settings in combination and fills in defaults.
     fn decide(
         settings: Settings,
         schemes: Vec<Scheme>,
@@ -303,20 +255,22 @@ impl Config {
         {
             return Err(Error::PublicUrl(url.to_string()));
         }
-        // Who has said how callers prove who they are wants it proven.
+        // With a scheme in [access], callers without credentials are refused by default.
         let unauthenticated = match settings.open.unwrap_or(schemes.is_empty()) {
             true => Unauthenticated::Anonymous,
             false if schemes.is_empty() => return Err(Error::Closed),
             false => Unauthenticated::Refused,
         };
-        let bindings = Bindings {
-            jsonrpc: settings.jsonrpc.unwrap_or(standard.bindings.jsonrpc),
-            rest: settings.rest.unwrap_or(standard.bindings.rest),
-            grpc: settings.grpc.unwrap_or(standard.bindings.grpc),
-            capnweb: settings.capnweb.unwrap_or(standard.bindings.capnweb),
-            websocket: settings.websocket.unwrap_or(standard.bindings.websocket),
-        };
-        if bindings.all().iter().all(|(_, offer)| *offer == Offer::Off) {
+        let mut bindings = Offers::default();
+        for (key, offer) in settings.bindings {
+            // `on` is the default, which is not written down.
+            if offer != Offer::On {
+                bindings
+                    .set(key, offer)
+                    .expect("settings hold keys of bindings");
+            }
+        }
+        if BINDINGS.iter().all(|it| bindings.get(it) == Offer::Off) {
             return Err(Error::NoBinding);
         }
         let count =
@@ -390,13 +344,13 @@ pub trait Sources {
     fn data_folder(&self) -> Option<PathBuf>;
 }
 
-/// The settings that are given as texts, each with the place it was found in.
+/// Reads the settings that are given as texts, each with the flag or variable that holds it.
 fn texts(find: impl Fn(&settings::Key) -> Option<(String, String)>) -> Result<Settings, Error> {
     let mut settings = Settings::default();
-    for key in KEYS {
+    for key in KEYS.iter() {
         if let Some((place, value)) = find(key) {
             settings
-                .set(key.name, Raw::Text(&value))
+                .set(&key.name, Raw::Text(&value))
                 .map_err(|expected| Error::Text {
                     place,
                     value,
@@ -407,12 +361,12 @@ fn texts(find: impl Fn(&settings::Key) -> Option<(String, String)>) -> Result<Se
     Ok(settings)
 }
 
-/// The time that a text such as `30s` stands for.
+/// Reads a time such as `30s`.
 pub(crate) fn time(text: &str) -> Option<Duration> {
     Duration::from_text(text)
 }
 
-/// What an environment variable that is none of ours was probably meant to be.
+/// The setting's variable that is nearly spelled like `variable`, which is not one.
 pub(crate) fn misspelt(variable: &str) -> Option<String> {
     let name = variable.strip_prefix("MONAS_")?;
     let known = |key: &settings::Key| key.variable() == variable;
@@ -428,26 +382,21 @@ pub(crate) fn misspelt(variable: &str) -> Option<String> {
 /// The environment variable that names the configuration file.
 pub(crate) const CONFIG_VARIABLE: &str = "MONAS_CONFIG";
 
-/// What is wrong with a configuration. Each completes "could not ...".
+/// What is wrong with a configuration. Each message completes "could not ...".
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The file is not there, or not ours to read.
+    /// The file does not exist or may not be read.
     #[error("read {}: {source}", path.display())]
     Read {
-        /// The file.
         path: PathBuf,
-        /// What the system said.
         source: std::io::Error,
     },
     /// A line of the file is wrong.
     #[error("use {}:{line}: {problem}", path.display())]
     Line {
-        /// The file.
         path: PathBuf,
-        /// The line, counted from 1.
         line: usize,
-        /// What is wrong there.
         problem: String,
     },
     /// The file of certificate authorities holds none.
@@ -464,29 +413,26 @@ pub enum Error {
     /// A flag or a variable has a value of the wrong kind.
     #[error("use {place}={value:?}: expected {expected}")]
     Text {
-        /// The flag or variable.
         place: String,
-        /// The value it has.
         value: String,
-        /// What was expected instead.
         expected: &'static str,
     },
     /// Of two settings that need each other one is missing.
     #[error("use {0} without {1}: set both, or neither")]
     Half(&'static str, &'static str),
-    /// Nobody could call the server there.
+    /// Clients cannot call a URL of this scheme.
     #[error("use the public URL {0}: it must be http or https")]
     PublicUrl(String),
     /// Nothing would be served.
     #[error("serve: every binding is off")]
     NoBinding,
-    /// Only callers with credentials would be let in, and there are none.
-    #[error("serve with open = false: no scheme in [access] says how callers prove who they are")]
+    /// Callers need credentials, and no scheme accepts any.
+    #[error("serve with open = false: [access] has no scheme, so every caller would be refused")]
     Closed,
-    /// Nothing would ever be spent.
+    /// Without prices the cost would stay zero and the limit would never apply.
     #[error("use model.max_cost without a price: set model.price_input and model.price_output")]
     NoPrice,
-    /// It is not known where to keep data.
-    #[error("find a place for data: set --data, or HOME")]
+    /// There is neither a setting nor a home folder.
+    #[error("find a folder for data: set --data or HOME")]
     NoDataFolder,
 }

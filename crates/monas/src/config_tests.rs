@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use a2a::binding::Binding;
 use model::layer::Cost;
 use model::provider::{self, Endpoint, Key};
 
@@ -65,12 +66,12 @@ fn without_any_setting_the_defaults_hold() {
 #[test]
 fn the_defaults_that_are_documented_are_those_that_hold() {
     let mut documented = Settings::default();
-    for key in KEYS {
+    for key in KEYS.iter() {
         // Some are described in words, because they depend or are nothing.
         if !key.default.contains(' ') && !["none", "~/.local/share/monas"].contains(&key.default)
             || key.name == "agent.description"
         {
-            documented.set(key.name, Raw::Text(key.default)).unwrap();
+            documented.set(&key.name, Raw::Text(key.default)).unwrap();
         }
     }
     let documented = Config::decide(documented, Vec::new(), &Given::default()).unwrap();
@@ -109,9 +110,10 @@ fn every_setting_has_a_variable() {
         ("MONAS_TLS_KEY", "k"),
     ]);
     let config = Config::read(&given).unwrap();
-    assert_eq!(config.bindings.grpc, Offer::Off);
+    let grpc = Binding::named("grpc").unwrap();
+    assert_eq!(config.bindings.get(grpc), Offer::Off);
     assert_eq!(config.tls.unwrap().certificate, Path::new("c"));
-    for key in KEYS {
+    for key in KEYS.iter() {
         // What no kind of value takes but a text and a path.
         let given = variables(&[(key.variable().leak(), "\u{1}")]);
         let texts = [
@@ -126,7 +128,7 @@ fn every_setting_has_a_variable() {
             "agent.mcp_config",
             "agent.signing_key",
         ];
-        let any_text = texts.contains(&key.name);
+        let any_text = texts.contains(&&*key.name);
         assert_eq!(Config::read(&given).is_ok(), any_text, "{}", key.name);
     }
 }
@@ -177,7 +179,7 @@ fn refuses_what_makes_no_sense_together() {
     };
     assert_eq!(
         complaint(&homeless),
-        "find a place for data: set --data, or HOME"
+        "find a folder for data: set --data or HOME"
     );
 }
 
@@ -203,13 +205,13 @@ fn notices_variables_that_are_almost_ours() {
 fn the_documentation_lists_every_setting() {
     let mut table =
         String::from("| in the file | variable | flag | default | |\n|---|---|---|---|---|\n");
-    for key in KEYS {
+    for key in KEYS.iter() {
         let flag = match key.flag {
             Some((flag, "")) => format!("`--{flag}`"),
             Some((flag, value)) => format!("`--{flag} {}`", value.replace('|', "\\|")),
             None => String::new(),
         };
-        let (name, variable, help) = (key.name, key.variable(), key.help());
+        let (name, variable, help) = (&key.name, key.variable(), &key.help);
         let default = key.default;
         table += &format!("| `{name}` | `{variable}` | {flag} | {default} | {help} |\n");
     }

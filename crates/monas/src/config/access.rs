@@ -1,4 +1,4 @@
-//! `[access]`: the ways in which callers prove who they are, each a table of its own.
+//! `[access]`: the authentication schemes, each a table of its own.
 //!
 //! ```toml
 //! [access.tokens]
@@ -19,27 +19,25 @@ use super::{Error, nearest};
 #[path = "access_tests.rs"]
 mod tests;
 
-/// Who is let in.
+/// Which callers are let in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Access {
-    /// The ways to prove who one is; one is enough. Without any, everybody is let in.
+    /// A caller has to satisfy one of them. Without any, all callers are let in.
     pub schemes: Vec<Scheme>,
-    /// What those are who show nothing, where there is a way to.
+    /// How callers without credentials are treated.
     pub unauthenticated: Unauthenticated,
 }
 
-/// A way to prove who one is.
+/// An authentication scheme of the configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {
     /// Its name, as the card has it.
     pub name: String,
-    /// For people.
     pub description: String,
-    /// Which way.
     pub kind: Kind,
 }
 
-/// The ways that there are.
+/// The kinds of schemes, with their parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// A token, in `Authorization: Bearer`.
@@ -50,50 +48,45 @@ pub enum Kind {
     ApiKey(Place, Callers),
     /// A signed token of an authorization server.
     OAuth2 {
-        /// Which tokens count.
         tokens: Tokens,
-        /// Where callers get one.
+        /// Where callers get a token.
         token_url: String,
-        /// Where a person agrees to it, if one has to.
+        /// Where a user grants it, for flows with a user.
         authorization_url: Option<String>,
-        /// Where the server describes itself.
+        /// The metadata document of the authorization server.
         metadata_url: Option<String>,
     },
     /// A signed token of an identity provider.
     OpenIdConnect {
-        /// Which tokens count.
         tokens: Tokens,
-        /// Where the provider describes itself.
+        /// The discovery document of the provider.
         url: String,
     },
     /// A certificate that one of the authorities in this file has signed.
     MutualTls(PathBuf),
 }
 
-/// Which signed tokens count.
+/// Which signed tokens are accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tokens {
-    /// Who signs them.
     pub issuer: String,
-    /// Whom they are for: this server.
+    /// The audience that tokens must name: this server.
     pub audience: String,
-    /// The keys that verify them.
     pub keys: Keys,
-    /// What they must be for.
+    /// Scopes that a token must have.
     pub scopes: Vec<String>,
 }
 
-/// Where keys are: JSON Web Keys.
+/// JSON Web Keys that verify tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// In a file.
     File(PathBuf),
-    /// Here.
+    /// Written in the configuration itself.
     Text(String),
 }
 
 impl Default for Access {
-    /// Everybody is let in.
+    /// All callers are let in, as the anonymous caller.
     fn default() -> Self {
         Self {
             schemes: Vec::new(),
@@ -102,7 +95,7 @@ impl Default for Access {
     }
 }
 
-/// All that a table of a scheme can have.
+/// All keys that the table of a scheme can have.
 const KEYS: &[&str] = &[
     "type",
     "description",
@@ -139,8 +132,8 @@ pub(super) fn read(file: &File<'_>, table: &DeTable<'_>) -> Result<Vec<Scheme>, 
 }
 
 impl Scheme {
-    /// The same, with paths that are meant from this folder.
-    pub(super) fn meant_from(mut self, folder: &Path) -> Self {
+    /// Resolves relative paths against the folder of the configuration file.
+    pub(super) fn relative_to(mut self, folder: &Path) -> Self {
         match &mut self.kind {
             Kind::MutualTls(path) => *path = folder.join(&*path),
             Kind::OAuth2 { tokens, .. } | Kind::OpenIdConnect { tokens, .. } => {
@@ -154,7 +147,7 @@ impl Scheme {
     }
 }
 
-/// A table that is being read: what has been asked for is taken out, and what is left is a mistake.
+/// A table that is being read. Keys are removed as they are read; a key that is left at the end is an error.
 struct Table<'a> {
     file: &'a File<'a>,
     name: String,
@@ -189,11 +182,11 @@ impl<'a> Table<'a> {
             },
             "openIdConnect" => {
                 let tokens = self.tokens()?;
-                let usual = || {
+                let discovery = || {
                     let issuer = tokens.issuer.trim_end_matches('/');
                     format!("{issuer}/.well-known/openid-configuration")
                 };
-                let url = self.text("url")?.unwrap_or_else(usual);
+                let url = self.text("url")?.unwrap_or_else(discovery);
                 Kind::OpenIdConnect { tokens, url }
             }
             "mutualTLS" => Kind::MutualTls(self.required("ca")?.into()),
@@ -243,7 +236,7 @@ impl<'a> Table<'a> {
         place.map_err(|error| self.wrong(format!("{}: could not {error}", self.name)))
     }
 
-    /// Names with their secrets: one, several, or a table with scopes beside them.
+    /// Names with their secrets: one, several, or a table that adds scopes.
     fn callers(&mut self) -> Result<Callers, Error> {
         let expected = "names with hashes of secrets, such as { ada = \"sha256:…\" }";
         let Some((start, DeValue::Table(table))) = self.left.remove("callers") else {
@@ -302,7 +295,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A text, or a list of texts.
+    /// Reads a text or a list of texts.
     fn texts(&self, place: &str, start: usize, value: &DeValue<'_>) -> Result<Vec<String>, Error> {
         let texts = match value {
             DeValue::String(text) => Some(vec![text.to_string()]),
@@ -316,7 +309,7 @@ impl<'a> Table<'a> {
         texts.ok_or_else(|| self.file.wrong(start, wrong()))
     }
 
-    /// Nothing may be left.
+    /// Fails if a key is left that was not read.
     fn finish(self) -> Result<(), Error> {
         let first = self.left.iter().min_by_key(|(_, (start, _))| *start);
         match first {
@@ -324,7 +317,7 @@ impl<'a> Table<'a> {
             Some((key, (start, _))) => {
                 let name = format!("{}.{key}", self.name);
                 let problem = if KEYS.contains(&&**key) {
-                    format!("`{name}` is not for this type")
+                    format!("`{name}` does not belong to this type")
                 } else {
                     nearest::unknown(&name, KEYS.iter().copied())
                 };

@@ -124,7 +124,7 @@ fn a_mistake_is_named_by_its_line() {
         ),
         (
             "[access.tokens]\ntype = 'bearer'\ncallers = { ada = 'HASH' }\nca = 'x'\n",
-            "use monas.toml:4: `access.tokens.ca` is not for this type",
+            "use monas.toml:4: `access.tokens.ca` does not belong to this type",
         ),
         (
             "[access.keys]\ntype = 'apiKey'\nheader = 'a'\nquery = 'b'\n",

@@ -13,7 +13,7 @@ use super::{Error, nearest};
 #[path = "file_tests.rs"]
 mod tests;
 
-/// Reads a file. Paths in it are meant from the folder it is in.
+/// Reads a file. Relative paths in it are resolved against its folder.
 pub(super) fn read(path: &Path) -> Result<(Settings, Vec<Scheme>), Error> {
     let text = std::fs::read_to_string(path).map_err(|source| Error::Read {
         path: path.to_owned(),
@@ -33,11 +33,11 @@ pub(super) fn read(path: &Path) -> Result<(Settings, Vec<Scheme>), Error> {
         *path = folder.join(&*path);
     }
     let schemes = schemes.into_iter();
-    let schemes = schemes.map(|scheme| scheme.meant_from(folder));
+    let schemes = schemes.map(|scheme| scheme.relative_to(folder));
     Ok((settings, schemes.collect()))
 }
 
-/// Takes the text of a file apart. Stops at the first mistake.
+/// Parses the text of a file. Stops at the first error.
 pub(super) fn parse(path: &Path, text: &str) -> Result<(Settings, Vec<Scheme>), Error> {
     let file = File { path, text };
     let table = DeTable::parse(text).map_err(|error| {
@@ -46,7 +46,7 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<(Settings, Vec<Scheme>), 
     })?;
     let mut settings = Settings::default();
     let mut table = table.into_inner();
-    // Its keys are of the user's choosing, so that it is no table of settings.
+    // Its keys are names that users choose, so it is not a table of settings.
     let schemes = match table.remove_entry(ACCESS) {
         None => Vec::new(),
         Some((key, value)) => match value.get_ref() {
@@ -61,7 +61,7 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<(Settings, Vec<Scheme>), 
     Ok((settings, schemes))
 }
 
-/// The table of what callers prove themselves with.
+/// The table of authentication schemes.
 const ACCESS: &str = "access";
 
 pub(super) struct File<'a> {
@@ -70,14 +70,14 @@ pub(super) struct File<'a> {
 }
 
 impl File<'_> {
-    /// Reads a table whose keys have this prefix.
+    /// Reads a table; `prefix` is put before its keys.
     fn table(
         &self,
         prefix: &str,
         table: &DeTable<'_>,
         settings: &mut Settings,
     ) -> Result<(), Error> {
-        // In the order of the file, so that the first mistake is the one that is named.
+        // In the order of the file, so that the first error is reported.
         let mut members: Vec<_> = table.iter().collect();
         members.sort_by_key(|(key, _)| key.span().start);
         for (key, value) in members {
@@ -103,7 +103,7 @@ impl File<'_> {
 
     fn unknown(&self, start: usize, name: &str) -> Error {
         let tables = KEYS.iter().filter_map(|key| key.name.split_once('.'));
-        let known = KEYS.iter().map(|key| key.name);
+        let known = KEYS.iter().map(|key| &*key.name);
         let known = known.chain(tables.map(|(table, _)| table)).chain([ACCESS]);
         self.wrong(start, nearest::unknown(name, known))
     }
@@ -120,5 +120,5 @@ impl File<'_> {
 
 fn is_table(name: &str) -> bool {
     let inside = |key: &str| key.split_once('.').is_some_and(|(table, _)| table == name);
-    KEYS.iter().any(|key| inside(key.name))
+    KEYS.iter().any(|key| inside(&key.name))
 }

@@ -1,4 +1,4 @@
-//! `[model]` and `[embedder]`: who is asked, and how much may be spent.
+//! `[model]` and `[embedder]`: providers, times, limits and prices.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,22 +10,19 @@ use super::settings::Settings;
 use super::value::Kind;
 use super::{Error, Sources};
 
-/// Who is asked.
+/// The language model and the embedder of a server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Models {
-    /// The language model. Without one, rules answer.
+    /// Without a language model, rules answer direct requests.
     pub model: Option<Endpoint>,
-    /// Whether the model reads what is remembered.
+    /// Whether the model extracts entities from new memories.
     pub reads_memory: bool,
-    /// The embedder. Without one it is the local one, if its weights are there.
+    /// Without a setting the local embedder is used, if its weights are in the data folder.
     pub embedder: Option<Embedder>,
-    /// How long to wait for it.
     pub times: Times,
-    /// How often to ask.
     pub patience: Patience,
     /// How much may be spent while the server runs.
     pub allowance: Allowance,
-    /// What it costs.
     pub price: Price,
 }
 
@@ -43,18 +40,16 @@ impl Default for Models {
     }
 }
 
-/// Where vectors come from.
+/// What makes vectors from texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Embedder {
-    /// Nowhere.
     None,
     /// Weights in this process, of this name.
     Local(String),
-    /// Somebody else.
     Provider(Endpoint),
 }
 
-/// A model by the name of its provider and its own.
+/// A model as settings name it: its provider and its name there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     kind: provider::Kind,
@@ -75,7 +70,7 @@ impl Kind for Named {
     }
 }
 
-/// An embedder by its name.
+/// An embedder as settings name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NamedEmbedder {
     None,
@@ -96,12 +91,12 @@ impl Kind for NamedEmbedder {
     }
 }
 
-/// An address of a provider.
+/// The base URL of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Url(String);
 
 impl Kind for Url {
-    const EXPECTED: &'static str = "an address, such as http://localhost:1234/v1";
+    const EXPECTED: &'static str = "a URL, such as http://localhost:1234/v1";
 
     fn from_text(text: &str) -> Option<Self> {
         let uri: axum::http::Uri = text.parse().ok()?;
@@ -115,7 +110,7 @@ impl Kind for Key {
 
     fn from_text(text: &str) -> Option<Self> {
         let key = text.trim();
-        // It is sent in a header.
+        // It is sent in a header, so only visible ASCII can be in it.
         let sendable = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
         sendable.then(|| Self::new(key))
     }
@@ -138,7 +133,8 @@ impl Kind for Cost {
 }
 
 impl Models {
-    /// What the settings say about models. Keys that are not set are those that everybody's tools go by.
+    /// Reads the settings of models. An API key that is not set comes from the variable that other tools use, such as
+    /// `OPENAI_API_KEY`.
     pub(super) fn decide(settings: &Settings, sources: &dyn Sources) -> Result<Self, Error> {
         let standard = Self::default();
         let model = match &settings.model_name {
@@ -195,20 +191,20 @@ impl Named {
     fn endpoint(&self, url: Option<&Url>, key: Option<Key>, sources: &dyn Sources) -> Endpoint {
         let mut endpoint = Endpoint::new(self.kind, &self.name);
         endpoint.url = url.map(|Url(url)| url.clone());
-        // A key for a provider is for where the provider is, and not for whoever speaks like it.
-        let usual = || match endpoint.url {
+        // The variable of a provider holds a key for its own servers; it is not sent to another URL.
+        let from_variable = || match endpoint.url {
             None => sources
-                .variable(usual_key(self.kind)?)
+                .variable(key_variable(self.kind)?)
                 .and_then(|it| Key::from_text(&it)),
             Some(_) => None,
         };
-        endpoint.key = key.or_else(usual);
+        endpoint.key = key.or_else(from_variable);
         endpoint
     }
 }
 
-/// The variable in which everybody's tools look for a key.
-fn usual_key(kind: provider::Kind) -> Option<&'static str> {
+/// The variable in which other tools look for the key of a provider.
+fn key_variable(kind: provider::Kind) -> Option<&'static str> {
     match kind {
         provider::Kind::OpenAi => Some("OPENAI_API_KEY"),
         provider::Kind::Anthropic => Some("ANTHROPIC_API_KEY"),
@@ -228,7 +224,7 @@ fn secret(key: &Option<Key>, file: Option<&PathBuf>) -> Result<Option<Key>, Erro
                 source,
             };
             let text = std::fs::read_to_string(path).map_err(unread)?;
-            let none = || unread(std::io::Error::other("there is no key in it"));
+            let none = || unread(std::io::Error::other("no key in the file"));
             Key::from_text(&text).ok_or_else(none).map(Some)
         }
     }

@@ -1,15 +1,15 @@
-//! What someone probably meant by a name that does not exist.
+//! Suggestions for misspelt names.
 
-/// How different two names may be, as a share of the longer one, and still be taken for each other.
+/// The least similarity of a suggestion, from 0 to 1.
 const TOLERANCE: f64 = 0.5;
 
-/// The one of `known` that is most like `name`, if any is.
+/// The most similar of the known names, if one is similar enough.
 pub(super) fn nearest(
     name: &str,
     known: impl Iterator<Item = &'static str>,
 ) -> Option<&'static str> {
     let likeness = |other: &str| {
-        // A key without its table, or in the wrong one, is still that key.
+        // A key without its table, or in the wrong one, still matches by its last part.
         let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
         let whole = strsim::normalized_damerau_levenshtein(name, other);
         let inner = strsim::normalized_damerau_levenshtein(&last(name), &last(other));
@@ -22,7 +22,7 @@ pub(super) fn nearest(
         .map(|(_, other)| other)
 }
 
-/// What to say about a name that does not exist.
+/// The error text for an unknown name.
 pub(super) fn unknown(name: &str, known: impl Iterator<Item = &'static str> + Clone) -> String {
     match nearest(name, known.clone()) {
         Some(meant) => format!("`{name}` is not a setting; did you mean `{meant}`?"),

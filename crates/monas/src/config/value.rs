@@ -1,4 +1,4 @@
-//! Kinds of values a setting can have, each read from a text or from `monas.toml`.
+//! The types of values that settings have, read from a text or from `monas.toml`.
 
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
@@ -14,14 +14,14 @@ use crate::log::Filter;
 #[path = "value_tests.rs"]
 mod tests;
 
-/// Where a value comes from: a flag or variable is a text, the file has types of its own.
+/// A value before it is read. Flags and variables are texts; the file has types.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Raw<'a> {
     Text(&'a str),
     Toml(&'a DeValue<'a>),
 }
 
-/// A kind of value.
+/// A type of value.
 pub(super) trait Kind: Sized {
     /// What a value looks like; completes "expected ...".
     const EXPECTED: &'static str;

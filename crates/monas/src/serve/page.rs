@@ -1,10 +1,8 @@
-//! The page at `/`: who is served here, how to reach it, and a command to try each way.
-//!
-//! It is one file without anything from elsewhere, and says so to the browser: only its own style and
-//! script may be used, known by their hashes.
+//! The page at `/`: the agent, its addresses, and a command to try each binding; `/healthz`; and the fallbacks of all routes.
 
 use std::fmt::{self, Display, Write};
 
+use a2a::binding::Binding;
 use a2a::types::AgentCard;
 use axum::Router;
 use axum::body::Bytes;
@@ -25,48 +23,55 @@ mod tests;
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/copy.js");
 
-/// A unit with something inside: the old sign for a monad.
+/// The logo: a circle with a dot, the old sign of the monad.
 const SIGN: &str = r#"<svg viewBox="0 0 48 48" fill="none" aria-hidden="true"><circle cx="24" cy="24" r="21" stroke="currentColor" stroke-width="3"/><circle cx="24" cy="24" r="5.5" fill="currentColor"/></svg>"#;
 
-/// What the page shows.
+/// The content of the page at `/`, which is HTML by its [`Display`].
+///
+/// It is made once, at the start, from the card of the agent at the root and the list of bindings: what the card offers is
+/// what the page shows, in the same order, so the two cannot disagree. MCP and ACP are not in an A2A card and are added by
+/// [`Page::beside`]. Nothing on it depends on the request.
+///
+/// The page is one document and loads nothing: no script, style, font or image of another address. The
+/// `Content-Security-Policy` forbids everything except the style and the script in it, which are named by their hashes. So
+/// text that an agent's author wrote (its name, its description, its skills) can never run as a script; it is also escaped,
+/// see [`Text`]. Changing the style or the script changes the hash, which is computed from the same constants.
+///
+/// Templates would be a dependency for sixty lines; a client-side application would need scripts that the policy forbids.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
-    /// The agent's name.
     pub(crate) name: String,
-    /// What it is for.
     pub(crate) description: String,
-    /// What it can do: a name and a sentence each.
+    /// Name and description of each skill.
     pub(crate) skills: Vec<(String, String)>,
-    /// The ways to reach it, the preferred one first.
+    /// The preferred binding first.
     pub(crate) ways: Vec<Way>,
 }
 
-/// A way to reach the agent.
+/// A section of the page: one binding or protocol.
 #[derive(Clone, Debug)]
 pub(crate) struct Way {
-    /// What it is called.
     pub(crate) title: &'static str,
-    /// Where it is.
     pub(crate) url: String,
-    /// Whether it is going to be switched off.
+    /// Marked as going to be switched off.
     pub(crate) deprecated: bool,
-    /// Commands to try it: what they do, and what to type.
+    /// Commands to try it: a description and what to type.
     pub(crate) commands: Vec<(&'static str, String)>,
 }
 
 impl Page {
     /// The page of an agent. `deprecated` names bindings that are going to be switched off.
     pub(crate) fn of(card: &AgentCard, encrypted: bool, deprecated: &[&str]) -> Self {
-        // Who speaks an older version knows where to look.
+        // Interfaces of version 0.3 have the same addresses and are left out.
         let interfaces = card.supported_interfaces.iter();
         let interfaces = interfaces.filter(|it| it.protocol_version == a2a::binding::VERSION);
         let ways = interfaces.filter_map(|interface| {
-            let (title, commands) = ways::try_it(interface, encrypted)?;
+            let binding = Binding::named(&interface.protocol_binding)?;
             Some(Way {
-                title,
+                title: binding.title,
                 url: interface.url.clone(),
                 deprecated: deprecated.contains(&&*interface.protocol_binding),
-                commands,
+                commands: ways::examples(binding.key, interface, encrypted),
             })
         });
         let skills = card.skills.iter();
@@ -80,14 +85,14 @@ impl Page {
         }
     }
 
-    /// With the other protocols that are spoken at this address.
+    /// Adds MCP and ACP, which are served at the same address.
     pub(crate) fn beside(mut self, url: &str) -> Self {
         self.ways.extend(ways::beside(url));
         self
     }
 }
 
-/// The page, and the sign of life.
+/// The routes of the page and of `/healthz`.
 pub(crate) fn routes(page: &Page) -> Router {
     let html = Bytes::from(page.to_string());
     let policy = HeaderValue::try_from(policy()).expect("hashes are printable");
@@ -107,9 +112,11 @@ pub(crate) fn routes(page: &Page) -> Router {
         .route("/healthz", get(health))
 }
 
-/// What is said where nothing is. To be called when all routes are there.
+/// Adds the responses to unknown paths and methods. Must be called after all routes are added.
 pub(crate) fn with_fallbacks(router: Router) -> Router {
-    router.fallback(nothing).method_not_allowed_fallback(not_so)
+    router
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
 }
 
 async fn health() -> Response {
@@ -120,17 +127,17 @@ async fn health() -> Response {
     (headers, r#"{"status":"ok"}"#).into_response()
 }
 
-async fn nothing(uri: Uri) -> Response {
-    let message = format!("nothing is at {}; the page at / names what is", uri.path());
+async fn not_found(uri: Uri) -> Response {
+    let message = format!("no route {}; the page at / lists the addresses", uri.path());
     problem(StatusCode::NOT_FOUND, "NOT_FOUND", &message)
 }
 
-async fn not_so(method: Method, uri: Uri) -> Response {
-    let message = format!("{method} is not for {}", uri.path());
+async fn method_not_allowed(method: Method, uri: Uri) -> Response {
+    let message = format!("method {method} is not allowed for {}", uri.path());
     problem(StatusCode::METHOD_NOT_ALLOWED, "UNIMPLEMENTED", &message)
 }
 
-/// An error in the form that the protocol's own have over HTTP.
+/// An error in the form of A2A over HTTP+JSON.
 fn problem(code: StatusCode, status: &str, message: &str) -> Response {
     let body = serde_json::json!({
         "error": { "code": code.as_u16(), "status": status, "message": message }
@@ -139,7 +146,7 @@ fn problem(code: StatusCode, status: &str, message: &str) -> Response {
     (code, headers, body.to_string()).into_response()
 }
 
-/// What a browser may do with the page: nothing, besides its own style and script.
+/// The `Content-Security-Policy`: nothing but the page's own style and script.
 fn policy() -> String {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
     format!(
@@ -202,7 +209,7 @@ impl Display for Way {
     }
 }
 
-/// A text inside HTML, where it can mean nothing but itself.
+/// A text escaped for HTML.
 struct Text<'a>(&'a str);
 
 impl Display for Text<'_> {

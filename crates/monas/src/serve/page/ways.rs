@@ -4,17 +4,16 @@ use a2a::types::AgentInterface;
 
 use super::Way;
 
-/// What a binding is called, and commands to try it: what they do, and what to type. `None` for a
-/// binding that is not known here.
-pub(super) fn try_it(
-    interface: &AgentInterface,
-    encrypted: bool,
-) -> Option<(&'static str, Vec<(&'static str, String)>)> {
+/// A command to try something: what it does, and what to type.
+type Example = (&'static str, String);
+
+/// Commands to try a binding, by its key in [`a2a::binding::BINDINGS`]. One that has none here is shown without.
+pub(super) fn examples(key: &str, interface: &AgentInterface, encrypted: bool) -> Vec<Example> {
     let url = &interface.url;
     let version = &interface.protocol_version;
     let curl = format!("-H 'Content-Type: application/json' -H 'A2A-Version: {version}'");
-    Some(match &*interface.protocol_binding {
-        "JSONRPC" => {
+    match key {
+        "jsonrpc" => {
             let call = |method: &str, id: &str, text: &str| {
                 let params = message(id, text);
                 format!(
@@ -23,41 +22,35 @@ pub(super) fn try_it(
             };
             let send = call("SendMessage", "jsonrpc", "/help");
             let stream = call("SendStreamingMessage", "jsonrpc-stream", "/help");
-            (
-                "JSON-RPC",
-                vec![
-                    (
-                        "Send a message",
-                        format!("curl -s {url} \\\n  {curl} \\\n  -d '{send}'"),
-                    ),
-                    (
-                        "Watch a task at work",
-                        format!("curl -sN {url} \\\n  {curl} \\\n  -d '{stream}'"),
-                    ),
-                ],
-            )
+            vec![
+                (
+                    "Send a message",
+                    format!("curl -s {url} \\\n  {curl} \\\n  -d '{send}'"),
+                ),
+                (
+                    "Watch a task at work",
+                    format!("curl -sN {url} \\\n  {curl} \\\n  -d '{stream}'"),
+                ),
+            ]
         }
-        "HTTP+JSON" => {
+        "rest" => {
             let (send, stream) = (message("rest", "/help"), message("rest-stream", "/help"));
-            (
-                "HTTP+JSON (REST)",
-                vec![
-                    (
-                        "Send a message",
-                        format!("curl -s {url}/message:send \\\n  {curl} \\\n  -d '{send}'"),
-                    ),
-                    (
-                        "Watch a task at work",
-                        format!("curl -sN {url}/message:stream \\\n  {curl} \\\n  -d '{stream}'"),
-                    ),
-                    (
-                        "List tasks, newest first",
-                        format!("curl -s {url}/tasks -H 'A2A-Version: {version}'"),
-                    ),
-                ],
-            )
+            vec![
+                (
+                    "Send a message",
+                    format!("curl -s {url}/message:send \\\n  {curl} \\\n  -d '{send}'"),
+                ),
+                (
+                    "Watch a task at work",
+                    format!("curl -sN {url}/message:stream \\\n  {curl} \\\n  -d '{stream}'"),
+                ),
+                (
+                    "List tasks, newest first",
+                    format!("curl -s {url}/tasks -H 'A2A-Version: {version}'"),
+                ),
+            ]
         }
-        "GRPC" => {
+        "grpc" => {
             let plain = if encrypted { "" } else { " -plaintext" };
             let call = |method: &str, id: &str, text: &str| {
                 let request = message(id, text);
@@ -65,18 +58,15 @@ pub(super) fn try_it(
                     "grpcurl{plain} -H 'A2A-Version: {version}' \\\n  -d '{request}' \\\n  {url} lf.a2a.v1.A2AService/{method}"
                 )
             };
-            (
-                "gRPC",
-                vec![
-                    ("Send a message", call("SendMessage", "grpc", "/help")),
-                    (
-                        "Watch a task at work",
-                        call("SendStreamingMessage", "grpc-stream", "/help"),
-                    ),
-                ],
-            )
+            vec![
+                ("Send a message", call("SendMessage", "grpc", "/help")),
+                (
+                    "Watch a task at work",
+                    call("SendStreamingMessage", "grpc-stream", "/help"),
+                ),
+            ]
         }
-        "urn:monas:a2a:binding:capnweb:1" => {
+        "capnweb" => {
             let script = format!(
                 "import {{ newWebSocketRpcSession }} from \"capnweb\"\n\
                  const agent = newWebSocketRpcSession(\"{}\")\n\
@@ -85,15 +75,12 @@ pub(super) fn try_it(
                  agent[Symbol.dispose]()",
                 socket(url)
             );
-            (
-                "Cap'n Web",
-                vec![(
-                    "Send a message, after npm install capnweb",
-                    format!("node --input-type=module -e '{script}'"),
-                )],
-            )
+            vec![(
+                "Send a message, after npm install capnweb",
+                format!("node --input-type=module -e '{script}'"),
+            )]
         }
-        "urn:monas:a2a:binding:websocket:1" => {
+        "websocket" => {
             let script = format!(
                 "const socket = new WebSocket(\"{url}\", \"a2a.v1\")\n\
                  socket.onmessage = ({{ data }}) => {{ console.log(data); socket.close() }}\n\
@@ -101,22 +88,19 @@ pub(super) fn try_it(
                  method: \"SendMessage\", params: {{ message: {{ messageId: crypto.randomUUID(),\n    \
                  role: \"ROLE_USER\", parts: [{{ text: \"/help\" }}] }} }} }}))"
             );
-            (
-                "JSON-RPC over WebSockets",
-                vec![("Send a message", format!("node -e '{script}'"))],
-            )
+            vec![("Send a message", format!("node -e '{script}'"))]
         }
-        _ => return None,
-    })
+        _ => Vec::new(),
+    }
 }
 
-/// The address of a WebSocket that is served where this is.
+/// The WebSocket URL of an HTTP URL.
 fn socket(url: &str) -> String {
     url.replacen("http", "ws", 1)
 }
 
-/// A request with one message. The shell adds the time to its id, because a message that is sent again
-/// gets the answer of the first time.
+/// A request with one message. The shell adds the time to its id: a message with the id of an earlier one would get the
+/// earlier answer.
 fn message(id: &str, text: &str) -> String {
     format!(
         "{{\"message\": {{\"messageId\": \"{id}-'$(date +%s)'\",\n    \
@@ -124,7 +108,7 @@ fn message(id: &str, text: &str) -> String {
     )
 }
 
-/// Other protocols by which the same skills are called, at the server of this address.
+/// The sections for MCP and ACP, which call the same skills.
 pub(super) fn beside(url: &str) -> [Way; 2] {
     let url = url.trim_end_matches('/');
     let mcp = format!("{url}{}", ::mcp::PATH);

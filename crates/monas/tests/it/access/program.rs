@@ -72,7 +72,7 @@ async fn a_door_that_cannot_be_is_said_before_anything_is_served() {
         ),
         (
             "open = false\n",
-            "serve with open = false: no scheme in [access] says how callers prove who they are",
+            "serve with open = false: [access] has no scheme, so every caller would be refused",
         ),
     ] {
         std::fs::write(&path, text).unwrap();
