@@ -1,163 +1,179 @@
-//! `/metrics`: what sessions of objects do, in the text form that Prometheus reads.
+//! `/metrics`: what Cap'n Web sessions and the store do, in the OpenMetrics text that Prometheus reads.
+//!
+//! The numbers live where they are counted; [`Collector`]s read them at each scrape. The text is written by
+//! `prometheus-client`.
 
-use std::fmt::{self, Display, Write as _};
+use std::fmt;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::IntoResponse as _;
 use axum::routing::get;
 use capnweb::observe::{CallStats, Metrics, Snapshot, TIME_BOUNDS};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet, text};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::registry::Registry;
+use store::Store;
 
 #[cfg(test)]
 #[path = "metrics_tests.rs"]
 mod tests;
 
-/// The one address. How many labels there are does not depend on what callers send.
-pub(crate) fn routes(metrics: Metrics) -> Router {
+/// The route of `/metrics`. How many labels there are does not depend on what callers send.
+pub(crate) fn routes(sessions: Metrics, store: Store) -> Router {
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(Sessions(sessions)));
+    registry.register_collector(Box::new(Journal(store)));
+    let registry = Arc::new(registry);
     let show = async move || {
         let headers = [
-            (CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8"),
+            (
+                CONTENT_TYPE,
+                "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            ),
             (CACHE_CONTROL, "no-store"),
         ];
-        (headers, Page(metrics.snapshot()).to_string()).into_response()
+        let mut page = String::new();
+        text::encode(&mut page, &registry).expect("a String takes every text");
+        (headers, page).into_response()
     };
     Router::new().route("/metrics", get(show))
 }
 
-struct Page(Snapshot);
+/// What the store has done since it was opened.
+#[derive(Debug)]
+struct Journal(Store);
 
-impl Display for Page {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Snapshot {
-            sessions,
-            sessions_opened,
-            sessions_parked,
-            tables,
-            calls,
-            ..
-        } = &self.0;
-        head(f, "capnweb_sessions", "gauge", "Sessions that are open.")?;
-        writeln!(f, "capnweb_sessions {sessions}")?;
-        head(
-            f,
-            "capnweb_sessions_parked",
-            "gauge",
-            "Open sessions that have nothing to do.",
-        )?;
-        writeln!(f, "capnweb_sessions_parked {sessions_parked}")?;
-        head(f, "capnweb_sessions_total", "counter", "Sessions so far.")?;
-        writeln!(f, "capnweb_sessions_total {sessions_opened}")?;
-        head(
-            f,
-            "capnweb_table_entries",
-            "gauge",
-            "Entries in the tables of all sessions.",
-        )?;
-        for (table, entries) in [
-            ("imports", tables.imports),
-            ("exports", tables.exports),
-            ("pending", tables.pending),
+impl Collector for Journal {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let stats = self.0.stats();
+        for (name, help, count) in [
+            ("store_commits", "Transactions.", stats.commits),
+            (
+                "store_batches",
+                "Batches acknowledged; several can share a transaction.",
+                stats.batches,
+            ),
+            (
+                "store_events",
+                "Events appended to the journal.",
+                stats.events,
+            ),
         ] {
-            writeln!(f, "capnweb_table_entries{{table=\"{table}\"}} {entries}")?;
+            let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+            counter(&mut metric, count)?;
         }
-        head(f, "capnweb_calls_in_flight", "gauge", "Calls under way.")?;
-        for call in calls {
-            writeln!(
-                f,
-                "capnweb_calls_in_flight{{{}}} {}",
-                Labels(call),
-                call.in_flight
-            )?;
-        }
-        head(
-            f,
-            "capnweb_calls_total",
-            "counter",
-            "Calls that have ended.",
-        )?;
-        for call in calls {
-            for (outcome, count) in [
-                ("succeeded", call.succeeded),
-                ("failed", call.failed),
-                ("cancelled", call.cancelled),
-            ] {
-                let labels = Labels(call);
-                writeln!(
-                    f,
-                    "capnweb_calls_total{{{labels},outcome=\"{outcome}\"}} {count}"
-                )?;
-            }
-        }
-        head(
-            f,
-            "capnweb_call_bytes_total",
-            "counter",
-            "Bytes of calls, roughly.",
-        )?;
-        for call in calls {
-            for (what, bytes) in [
-                ("arguments", call.argument_bytes),
-                ("answers", call.answer_bytes),
-            ] {
-                let labels = Labels(call);
-                writeln!(
-                    f,
-                    "capnweb_call_bytes_total{{{labels},of=\"{what}\"}} {bytes}"
-                )?;
-            }
-        }
-        head(
-            f,
-            "capnweb_call_seconds",
-            "histogram",
-            "How long calls took.",
-        )?;
-        calls.iter().try_for_each(|call| times(f, call))
+        Ok(())
     }
 }
 
-fn head(f: &mut fmt::Formatter<'_>, name: &str, kind: &str, help: &str) -> fmt::Result {
-    writeln!(f, "# HELP {name} {help}\n# TYPE {name} {kind}")
-}
+/// What Cap'n Web sessions do.
+#[derive(Debug)]
+struct Sessions(Metrics);
 
-/// Each bound counts all that took no longer.
-fn times(f: &mut fmt::Formatter<'_>, call: &CallStats) -> fmt::Result {
-    let labels = Labels(call);
-    let mut sum = 0;
-    for (bound, count) in TIME_BOUNDS.iter().zip(call.times) {
-        sum += count;
-        let bound = bound.as_secs_f64();
-        writeln!(
-            f,
-            "capnweb_call_seconds_bucket{{{labels},le=\"{bound}\"}} {sum}"
-        )?;
+impl Collector for Sessions {
+    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        write(&self.0.snapshot(), encoder)
     }
-    let ended = call.ended();
-    let time = call.time.as_secs_f64();
-    writeln!(
-        f,
-        "capnweb_call_seconds_bucket{{{labels},le=\"+Inf\"}} {ended}"
-    )?;
-    writeln!(f, "capnweb_call_seconds_sum{{{labels}}} {time}")?;
-    writeln!(f, "capnweb_call_seconds_count{{{labels}}} {ended}")
 }
 
-/// What was called.
-struct Labels<'a>(&'a CallStats);
+fn write(snapshot: &Snapshot, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+    let calls = &snapshot.calls;
+    let one = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
 
-impl Display for Labels<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let CallStats {
-            interface, member, ..
-        } = self.0;
-        write!(f, "interface=\"{interface}\",member=\"")?;
-        for letter in member.chars() {
-            match letter {
-                '"' | '\\' => write!(f, "\\{letter}")?,
-                '\n' => f.write_str("\\n")?,
-                letter => f.write_char(letter)?,
-            }
+    let help = "Sessions that are open.";
+    let mut metric =
+        encoder.encode_descriptor("capnweb_sessions", help, None, MetricType::Gauge)?;
+    metric.encode_gauge(&one(snapshot.sessions))?;
+    let help = "Open sessions that have nothing to do.";
+    let mut metric =
+        encoder.encode_descriptor("capnweb_sessions_parked", help, None, MetricType::Gauge)?;
+    metric.encode_gauge(&one(snapshot.sessions_parked))?;
+    // As a counter its family would have the name of the gauge above, which OpenMetrics forbids.
+    let help = "Sessions so far.";
+    let mut metric =
+        encoder.encode_descriptor("capnweb_sessions_total", help, None, MetricType::Unknown)?;
+    metric.encode_gauge(&i64::try_from(snapshot.sessions_opened).unwrap_or(i64::MAX))?;
+
+    let help = "Entries in the tables of all sessions.";
+    let mut metric =
+        encoder.encode_descriptor("capnweb_table_entries", help, None, MetricType::Gauge)?;
+    let tables = &snapshot.tables;
+    for (table, entries) in [
+        ("imports", tables.imports),
+        ("exports", tables.exports),
+        ("pending", tables.pending),
+    ] {
+        metric
+            .encode_family(&[("table", table)])?
+            .encode_gauge(&one(entries))?;
+    }
+
+    let help = "Calls under way.";
+    let mut metric =
+        encoder.encode_descriptor("capnweb_calls_in_flight", help, None, MetricType::Gauge)?;
+    for call in calls {
+        let in_flight = i64::try_from(call.in_flight).unwrap_or(i64::MAX);
+        metric
+            .encode_family(&labels(call).to_vec())?
+            .encode_gauge(&in_flight)?;
+    }
+
+    let help = "Calls that have ended.";
+    let mut metric = encoder.encode_descriptor("capnweb_calls", help, None, MetricType::Counter)?;
+    for call in calls {
+        for (outcome, count) in [
+            ("succeeded", call.succeeded),
+            ("failed", call.failed),
+            ("cancelled", call.cancelled),
+        ] {
+            let labels = with(call, "outcome", outcome);
+            counter(&mut metric.encode_family(&labels)?, count)?;
         }
-        f.write_char('"')
     }
+
+    let help = "Bytes of calls, approximately.";
+    let mut metric =
+        encoder.encode_descriptor("capnweb_call_bytes", help, None, MetricType::Counter)?;
+    for call in calls {
+        for (of, bytes) in [
+            ("arguments", call.argument_bytes),
+            ("answers", call.answer_bytes),
+        ] {
+            counter(&mut metric.encode_family(&with(call, "of", of))?, bytes)?;
+        }
+    }
+
+    let help = "How long calls took.";
+    let mut metric =
+        encoder.encode_descriptor("capnweb_call_seconds", help, None, MetricType::Histogram)?;
+    for call in calls {
+        let bounds = TIME_BOUNDS.iter().map(std::time::Duration::as_secs_f64);
+        // The last bucket has no bound, which the library writes as `+Inf`.
+        let buckets: Vec<(f64, u64)> = bounds.chain([f64::MAX]).zip(call.times).collect();
+        let labels = labels(call).to_vec();
+        let mut family = metric.encode_family(&labels)?;
+        let time = call.time.as_secs_f64();
+        family.encode_histogram::<NoLabelSet>(time, call.ended(), &buckets, None)?;
+    }
+    Ok(())
+}
+
+fn counter(metric: &mut MetricEncoder<'_>, count: u64) -> fmt::Result {
+    metric.encode_counter::<NoLabelSet, u64, u64>(&count, None)
+}
+
+/// What was called. The library writes values as they are, so they are escaped here.
+fn labels(call: &CallStats) -> [(&'static str, String); 2] {
+    let member = call.member.replace('\\', r"\\").replace('"', "\\\"");
+    let member = member.replace('\n', r"\n");
+    [("interface", call.interface.to_owned()), ("member", member)]
+}
+
+fn with(call: &CallStats, name: &'static str, value: &str) -> Vec<(&'static str, String)> {
+    let mut labels = labels(call).to_vec();
+    labels.push((name, value.to_owned()));
+    labels
 }

@@ -15,15 +15,26 @@ fn bounds_count_what_took_no_longer() {
     snapshot.sessions = 2;
     snapshot.sessions_parked = 1;
     snapshot.calls = vec![call];
-    let page = Page(snapshot).to_string();
+    #[derive(Debug)]
+    struct Fixed(Snapshot);
+    impl Collector for Fixed {
+        fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
+            write(&self.0, encoder)
+        }
+    }
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(Fixed(snapshot)));
+    let mut page = String::new();
+    text::encode(&mut page, &registry).unwrap();
     let call = r#"interface="Agent",member="say \"x\"""#;
     for line in [
         "capnweb_sessions 2".to_owned(),
         "capnweb_sessions_parked 1".to_owned(),
+        "capnweb_sessions_total 0".to_owned(),
         format!("capnweb_calls_total{{{call},outcome=\"succeeded\"}} 3"),
         format!("capnweb_call_seconds_bucket{{{call},le=\"0.001\"}} 1"),
         format!("capnweb_call_seconds_bucket{{{call},le=\"0.005\"}} 2"),
-        format!("capnweb_call_seconds_bucket{{{call},le=\"10\"}} 2"),
+        format!("capnweb_call_seconds_bucket{{{call},le=\"10.0\"}} 2"),
         format!("capnweb_call_seconds_bucket{{{call},le=\"+Inf\"}} 3"),
     ] {
         assert!(page.lines().any(|found| found == line), "{line}\n{page}");
