@@ -3,7 +3,7 @@
 //! - [`sample`]: memory, files, threads and sessions of the server at one moment;
 //! - [`judge`]: whether they stay as they are after the warm-up.
 //!
-//! The server is `monas sut` with SQLite data, built with the profile `dist`. It keeps few finished tasks, so that what
+//! The server is `sut` with SQLite data, built with the profile `dist`. It keeps few finished tasks, so that what
 //! is stored does not grow with the time; the traffic is that of `load soak`, which looks at every answer.
 
 use std::io::{BufRead as _, BufReader};
@@ -76,7 +76,7 @@ fn start(program: &Path) -> Result<(Server, u16)> {
     let port = free_port()?;
     let data = Data::new(port)?;
     let mut command = process::with_many_files(program);
-    command.args(["sut", "--listen", &format!("127.0.0.1:{port}")]);
+    command.args(["--listen", &format!("127.0.0.1:{port}")]);
     command.arg("--store").arg(&data.path);
     command.args(["--durability", "normal", "--keep-count", KEPT]);
     Ok((Server::start(command, port, "", Some(data))?, port))

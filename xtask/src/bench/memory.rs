@@ -2,7 +2,7 @@
 //!
 //! The harness and its questions are not part of the project. It stores conversations over HTTP, asks, and counts the
 //! turns among the first hits that the questions' authors named as evidence. Our own questions
-//! (`conformance/memory/questions`) are measured in the same run, by the example `evaluate` of the crate.
+//! (`conformance/memory/questions`) are measured in the same run, by the bench `evaluate` of the crate.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
         None => &["--bin"],
     };
     let monas = process::build_measured(root, "monas", kind, "monas")?;
-    let evaluate = process::build_measured(root, "memory", &["--example"], "evaluate")?;
+    let evaluate = process::build_measured(root, "memory", &["--bench"], "evaluate")?;
     let folder = options.data.join("data");
     let files = fs::read_dir(&folder).doing(|| format!("read {}", folder.display()))?;
     let files = files.filter_map(|file| Some(file.ok()?.path()));

@@ -12,13 +12,13 @@ pub(crate) struct Ours(PathBuf);
 
 impl Ours {
     pub(crate) fn build(root: &Path) -> Result<Ours> {
-        process::build_measured(root, "monas", &["--bin"], "monas").map(Ours)
+        process::build_measured(root, "sut", &["--bin"], "sut").map(Ours)
     }
 
     /// The command that serves on a port of this machine.
     pub(crate) fn command(&self, port: u16) -> Command {
         let mut command = Command::new(&self.0);
-        command.args(["sut", "--listen", &format!("127.0.0.1:{port}")]);
+        command.args(["--listen", &format!("127.0.0.1:{port}")]);
         command
     }
 }

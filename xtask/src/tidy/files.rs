@@ -88,7 +88,7 @@ pub(super) fn names(root: &Path) -> Result<Vec<String>> {
 
 /// Rust files that are part of a program or library, in contrast to inputs of compile tests.
 fn is_module(name: &str) -> bool {
-    let source = ["/src/", "/tests/it/", "/examples/"]
+    let source = ["/src/", "/tests/it/", "/examples/", "/benches/"]
         .iter()
         .any(|folder| name.contains(folder));
     name.ends_with(".rs") && (source || name.starts_with("examples/"))

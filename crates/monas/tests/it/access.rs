@@ -41,7 +41,7 @@ fn over(mut settings: Settings, (binding, version): (&str, Version)) -> Settings
     settings
 }
 
-/// Whom the agent takes the caller for.
+/// The name that the agent sees for the caller.
 async fn asked(client: &Client) -> Result<String, Error> {
     match client.send_message(say("whoami")).await?.payload {
         Answer::Message(message) => {
@@ -71,7 +71,7 @@ async fn check(case: Case) {
                 let answer = asked(&liar).await;
                 assert!(is_401(&answer), "{about}, wrong: {answer:?}");
             }
-            // Nobody else's certificate gets as far as that.
+            // Other wrong certificates fail in the handshake.
             Err(error) => assert!(case.is_certificate(), "{about}, wrong: {error}"),
         }
         let caller = connect(case.right()).await.expect(&about);
@@ -227,7 +227,7 @@ async fn an_agent_for_some_is_for_nobody_else_on_any_wire() {
         }
     }
     server.stop().await;
-    // Where nobody can say who they are, nobody is on a list.
+    // Without schemes no caller can be on a list.
     config.access.schemes.clear();
     let refused = monas::Server::start(&config).await.unwrap_err().to_string();
     assert!(refused.contains("no scheme"), "{refused}");

@@ -8,7 +8,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 
 use crate::support::program::{Ended, Monas, command, run};
-use crate::wire::sut::Sut;
+use crate::support::sut::Sut;
 
 /// Asks something of the agent; words are separated by spaces, `_` stands for one.
 async fn ask(sut: &Sut, line: &str) -> Ended {
@@ -41,7 +41,7 @@ const TRANSPORTS: [&str; 5] = ["jsonrpc", "rest", "grpc", "capnweb", "websocket"
 
 #[tokio::test]
 async fn a_task_is_sent_watched_cancelled_and_listed_over_different_bindings() {
-    let sut = Sut::in_memory().await;
+    let sut = Sut::start().await;
     for (number, binding) in TRANSPORTS.iter().enumerate() {
         let next = |ahead: usize| TRANSPORTS[(number + ahead) % TRANSPORTS.len()];
         let sent = ask(
@@ -80,7 +80,7 @@ async fn a_task_is_sent_watched_cancelled_and_listed_over_different_bindings() {
 
 #[tokio::test]
 async fn a_message_is_answered_streamed_and_waited_for() {
-    let sut = Sut::in_memory().await;
+    let sut = Sut::start().await;
     let answer = ask(&sut, "send echo_hello").await;
     assert!(answer.stdout.contains("hello"), "{answer:?}");
     // What an agent says does not command the terminal.
@@ -124,7 +124,7 @@ async fn a_message_is_answered_streamed_and_waited_for() {
 
 #[tokio::test]
 async fn files_and_data_go_there_and_come_back() {
-    let sut = Sut::in_memory().await;
+    let sut = Sut::start().await;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("notes.txt");
     std::fs::write(&path, "notes").unwrap();
@@ -160,7 +160,7 @@ async fn files_and_data_go_there_and_come_back() {
 
 #[tokio::test]
 async fn webhooks_are_made_shown_and_ended_without_their_secrets() {
-    let sut = Sut::in_memory().await;
+    let sut = Sut::start().await;
     let asking = json(&ask(&sut, "send tck-input-required -o json").await);
     let task = asking["task"]["id"].as_str().unwrap();
     let about = |what: &str, more: &str| format!("task push-config {what} {task}{more} -o json");
@@ -186,7 +186,7 @@ async fn webhooks_are_made_shown_and_ended_without_their_secrets() {
 
 #[tokio::test]
 async fn the_card_is_shown_for_people_and_for_programs() {
-    let sut = Sut::in_memory().await;
+    let sut = Sut::start().await;
     let text = ask(&sut, "card get").await;
     assert!(
         text.stdout.contains("interfaces:") && text.stdout.contains("JSONRPC 1.0"),
@@ -200,7 +200,7 @@ async fn the_card_is_shown_for_people_and_for_programs() {
 
 #[tokio::test]
 async fn what_goes_wrong_has_a_code_a_word_and_a_hint() {
-    let sut = Sut::in_memory().await;
+    let sut = Sut::start().await;
     let missing = ask(&sut, "task get nothing").await;
     assert_eq!(missing.status.code(), Some(1), "{missing:?}");
     assert!(
@@ -303,7 +303,7 @@ async fn an_encrypted_agent_is_reached_over_every_binding_by_who_trusts_it() {
 
 #[tokio::test]
 async fn a_conversation_goes_on_where_the_agent_asked() {
-    let sut = Sut::in_memory().await;
+    let sut = Sut::start().await;
     let home = tempfile::tempdir().unwrap();
     let mut command = command(home.path());
     command.args(["chat", "-a", &format!("http://{}", sut.address)]);

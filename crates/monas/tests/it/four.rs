@@ -19,10 +19,10 @@ mod remote;
 mod skills;
 mod wires;
 
-/// Nobody waits longer than this for anything.
+/// The limit for every wait.
 const DEADLINE: Duration = Duration::from_secs(120);
 
-/// A server, somebody who sees all its tasks, and a caller by each way.
+/// A server, a client that sees all its tasks, and a caller for each protocol.
 struct Stage {
     kit: Kit,
     observer: Client,
@@ -241,7 +241,7 @@ async fn a_task_begun_on_one_wire_is_answered_on_another() {
             let pair = format!("begun on {here:?}, answered on {there:?}");
             let ended = wires.at(there).answer(&task, yes()).await.unwrap();
             assert_eq!(ended, booked(), "{pair}");
-            // Whoever began it is told, too.
+            // The caller that began it is told, too.
             let told = wires.at(here).end(&task).await.unwrap();
             assert_eq!(told, booked(), "{pair}");
             let journal = stage.journal(&task).await;

@@ -117,7 +117,7 @@ async fn it_asks_before_it_writes_a_file_and_goes_on_after_a_kill() {
     let read = say(&client, "read notes.md", None).await;
     assert!(words(&read).contains("hello world"), "{read:?}");
 
-    // Asked why, it cites its journal, whether somebody serves it or not.
+    // `why` cites the journal, with a running server and without one.
     let why = monas(home.path(), &["why", &asked.id]).await;
     assert!(why.contains("file-write") && why.contains('['), "{why}");
     server.stop().await;
@@ -218,7 +218,7 @@ async fn what_a_neighbour_asks_is_asked_here_and_each_knows_who_calls() {
         let url = format!("{}{path}", server.url);
         Client::discover(&url, Settings::default()).await
     };
-    // The one at the root is where its id says, too, and nobody is where nobody is.
+    // The agent at the root is also below its id; an unknown id has no agent.
     let first = at("/agents/default").await.unwrap();
     let nobody = at("/agents/scrib").await.unwrap_err().to_string();
     assert!(nobody.contains("there is none at"), "{nobody}");
@@ -290,7 +290,7 @@ async fn who_may_not_call_an_agent_may_not_look_into_it_either() {
     // What others asked of an agent is for an operator to see.
     assert_eq!(status("token-of-bob", "/api/agent/status").await, 403);
     assert_eq!(status("token-of-bob", "/api/memory/audit").await, 200);
-    // Whom the manifest lists may be another agent, which proves who it is.
+    // A caller on the list of a manifest can be another agent, which authenticates itself.
     let settings = Settings::default().bearer("token-of-bob").unwrap();
     let first = Client::discover(&server.url, settings).await.unwrap();
     let asked = say(&first, "ask scribe to recall anything", None).await;

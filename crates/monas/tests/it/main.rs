@@ -6,12 +6,9 @@
 )]
 
 mod access;
-mod acp;
 mod agents;
 mod cli;
-mod client;
 mod four;
-mod interop;
 mod listen;
 mod living;
 mod mcp;
@@ -22,8 +19,6 @@ mod outbound;
 mod program;
 mod server;
 mod support;
-mod sut;
 mod tap;
 mod tools;
 mod typescript;
-mod wire;

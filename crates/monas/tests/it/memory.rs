@@ -34,7 +34,7 @@ async fn memory(home: &Path, arguments: &[&str]) -> Ended {
 #[tokio::test]
 async fn what_was_added_is_found_in_other_words_after_a_restart_with_its_reason() {
     let home = tempfile::tempdir().unwrap();
-    // Nobody serves: the command opens the data itself.
+    // Without a server the command opens the data itself.
     let added = memory(
         home.path(),
         &[
@@ -65,7 +65,7 @@ async fn what_was_added_is_found_in_other_words_after_a_restart_with_its_reason(
         "{refused:?}"
     );
 
-    // Somebody serves: the command asks them.
+    // With a running server the command asks it.
     let monas = Monas::start(&mut command(home.path())).await;
     let said = json!({ "type": "conversation", "content": "Bob lives in Lisbon.", "metadata": { "speaker": "Ada" } });
     let (status, stored) = ask(&monas, "POST", "store", &said).await;
@@ -112,7 +112,7 @@ async fn what_was_added_is_found_in_other_words_after_a_restart_with_its_reason(
     );
     monas.stop().await;
 
-    // And again nobody does.
+    // And again without a server.
     let found = memory(
         home.path(),
         &["query", "Where is Bob living?", "-o", "json"],
@@ -194,7 +194,7 @@ async fn a_configured_model_reads_what_is_remembered_and_a_configured_embedder_f
     monas.stop().await;
 }
 
-/// Stores sentence after sentence until nobody answers any more; gives the ids that were acknowledged.
+/// Stores sentence after sentence until the server is gone; gives the ids that were acknowledged.
 async fn store_on(
     address: SocketAddr,
     authority: String,

@@ -26,14 +26,17 @@ async fn without_any_it_says_so() {
     let (code, said) = models(&[], &[]).await;
     assert_eq!(code, 0, "{said}");
     assert!(
-        said.contains("model     none: direct requests are understood by rules"),
+        said.contains("model     none; rules understand direct requests"),
         "{said}"
     );
     assert!(
-        said.contains("embedder  none: memory is searched by words"),
+        said.contains("embedder  none; memory is searched by words"),
         "{said}"
     );
-    assert!(said.contains("not here: monas models pull"), "{said}");
+    assert!(
+        said.contains("not fetched; monas models pull fetches them"),
+        "{said}"
+    );
 }
 
 #[tokio::test]
@@ -68,7 +71,7 @@ async fn what_does_not_answer_is_told_with_the_reason() {
     let variables = [
         ("MONAS_MODEL_NAME", "openai:small"),
         ("MONAS_MODEL_URL", url.as_str()),
-        // It is for the provider, and not for whoever is at another address.
+        // The variable holds a key for the provider; it is not sent to another URL.
         ("OPENAI_API_KEY", "secret"),
     ];
     let (code, said) = models(&[], &variables).await;
@@ -77,7 +80,7 @@ async fn what_does_not_answer_is_told_with_the_reason() {
         said.contains("not authorised: this is not the key (401)"),
         "{said}"
     );
-    assert!(said.contains("1 of 2 gave no answer"), "{said}");
+    assert!(said.contains("1 of 2 did not answer"), "{said}");
     assert!(!said.contains("secret"), "{said}");
 
     let silent = Server::start(Scripted::new([Turn::fails(Failure::Refused)]))
@@ -106,7 +109,7 @@ async fn what_makes_no_sense_is_refused() {
         (
             &[],
             &[("MONAS_MODEL_URL", "localhost:1234")],
-            "expected an address",
+            "expected a URL",
         ),
         (
             &[],
@@ -114,7 +117,7 @@ async fn what_makes_no_sense_is_refused() {
             "expected an amount",
         ),
         (&[], &[("MONAS_MODEL_MAX_COST", "5")], "without a price"),
-        (&["pull", "gpt-5"], &[], "there are all-minilm-l6-v2"),
+        (&["pull", "gpt-5"], &[], "known are all-minilm-l6-v2"),
     ] {
         let (code, said) = models(arguments, variables).await;
         assert_eq!(code, 2, "{said}");

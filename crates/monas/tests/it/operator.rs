@@ -50,7 +50,7 @@ async fn ask(monas: &Monas, method: &str, path: &str, body: &Value) -> Answer {
     client.send(request.body(body).unwrap()).await
 }
 
-/// Sends a message whose task tells this webhook.
+/// Sends a message; the events of its task go to this webhook.
 async fn send(monas: &Monas, id: &str, url: &str) {
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {
         "message": { "messageId": id, "role": "ROLE_USER", "parts": [{ "text": "task hello" }] },
@@ -99,7 +99,7 @@ async fn webhooks_that_were_given_up_are_listed_and_go_on() {
     );
 
     let Ended { stdout, .. } = operate(&monas, &["replay", id]).await;
-    assert_eq!(stdout, format!("{id} goes on\n"));
+    assert_eq!(stdout, format!("{id} restarted\n"));
     loop {
         let event = got.recv().await.unwrap();
         if event["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED" {
@@ -113,7 +113,7 @@ async fn webhooks_that_were_given_up_are_listed_and_go_on() {
     );
     let Ended { status, stderr, .. } = operate(&monas, &["replay", id]).await;
     assert_eq!(status.code(), Some(1));
-    assert!(stderr.contains("was not given up"), "{stderr}");
+    assert!(stderr.contains("is not among those given up"), "{stderr}");
     let refused = ask(&monas, "POST", "/operator/webhooks/replay", &json!({})).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
     monas.stop().await;
@@ -158,7 +158,7 @@ async fn the_card_is_signed_with_the_key_that_is_configured() {
         let refused = run(program().env("MONAS_AGENT_SIGNING_KEY", &file)).await;
         assert_eq!(refused.status.code(), Some(2));
         assert!(
-            refused.stderr.contains("everybody may read it"),
+            refused.stderr.contains("all users may read it"),
             "{}",
             refused.stderr
         );

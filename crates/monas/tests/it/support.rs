@@ -4,3 +4,4 @@ pub(crate) mod agent;
 pub(crate) mod http;
 pub(crate) mod program;
 pub(crate) mod server;
+pub(crate) mod sut;

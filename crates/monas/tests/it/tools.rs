@@ -17,10 +17,9 @@ use skill::{Manifest, extension};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::interop::program;
 use crate::support::http;
 use crate::support::program::{Monas, command};
-use crate::wire::sut::{Store, Sut};
+use crate::support::sut::{Sut, program};
 
 const EVERYTHING: &str = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
 
@@ -272,7 +271,7 @@ async fn a_program_of_ours_is_used_as_a_program() {
 
 #[tokio::test]
 async fn a_server_of_ours_is_used_over_http() {
-    let sut = Sut::start(&Store::Memory).await;
+    let sut = Sut::start().await;
     let agent = Agent::with(&format!("[mcp.ours]\nurl = 'http://{}/mcp'\n", sut.address)).await;
     assert_eq!(
         agent.gives("ours-echo", json!({ "text": "hi" })).await,
@@ -303,7 +302,7 @@ async fn a_server_of_ours_is_used_over_http() {
 
 #[tokio::test]
 async fn what_is_cancelled_here_is_cancelled_there() {
-    let sut = Sut::start(&Store::Memory).await;
+    let sut = Sut::start().await;
     let agent = Agent::with(&format!("[mcp.ours]\nurl = 'http://{}/mcp'\n", sut.address)).await;
     let task = agent.under_way("ours-slow", json!({ "text": "it" })).await;
     let url = format!("http://{}", sut.address);
@@ -323,21 +322,19 @@ async fn what_is_cancelled_here_is_cancelled_there() {
 
 #[tokio::test]
 async fn a_server_that_was_killed_is_used_again_once_it_is_back() {
-    let home = tempfile::tempdir().unwrap();
-    let mut start = command(home.path());
-    let first = Monas::start(start.arg("sut")).await;
-    let address = first.authority().to_owned();
+    let first = Sut::start().await;
+    let address = first.address;
     let agent = Agent::with(&format!("[mcp.ours]\nurl = 'http://{address}/mcp'\n")).await;
     let slow = agent.under_way("ours-slow", json!({ "text": "it" })).await;
-    first.signal("KILL").await;
-    first.ended().await;
+    tokio::task::spawn_blocking(move || first.kill())
+        .await
+        .unwrap();
     let task = ended(&agent.client, slow).await;
     assert_eq!(state(&task), TaskState::Failed, "a call that is lost fails");
     let gone = agent.call("ours-echo", json!({ "text": "hi" })).await;
     assert_eq!(state(&gone), TaskState::Failed);
-    let mut start = command(home.path());
-    let _second = Monas::start_at(&address, start.arg("sut")).await;
-    // For a moment after it was not there nobody tries again.
+    let _second = Sut::start_at(address).await;
+    // For a moment after a failure no new attempt is made.
     let back = loop {
         let task = agent.call("ours-echo", json!({ "text": "hi" })).await;
         match extension::failure_code(&task).as_deref() {
@@ -358,7 +355,7 @@ async fn the_program_offers_the_tools_of_others_on_every_wire() {
         everything_program()
     );
     std::fs::write(&file, manifest).unwrap();
-    let sut = Sut::start(&Store::Memory).await;
+    let sut = Sut::start().await;
     let others = home.path().join("mcp.json");
     let list = json!({ "mcpServers": { "far": {
         "url": format!("http://{}/mcp", sut.address), "allow": ["boom"],

@@ -14,6 +14,7 @@ use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 
 use crate::support::program::{Monas, command};
+use crate::support::sut::Sut;
 
 /// The browser that the examples use.
 #[path = "../../../../examples/tests/it/browser.rs"]
@@ -64,9 +65,9 @@ async fn compiled() {
 #[tokio::test]
 async fn the_client_reaches_an_agent_from_node() {
     compiled().await;
-    let mut command = command(&std::env::temp_dir());
-    let monas = Monas::start(command.args(["sut", "--store", "memory"])).await;
-    let said = node(&["tests/dist/a2a.js", &monas.url]).await;
+    let sut = Sut::start().await;
+    let url = format!("http://{}", sut.address);
+    let said = node(&["tests/dist/a2a.js", &url]).await;
     assert!(said.trim_end().ends_with("all passed"), "{said}");
 }
 

@@ -1,4 +1,4 @@
-//! The two peers under test: npm capnweb on node, and our crate's example programs.
+//! The two peers under test: npm capnweb on node, and our crate's programs `bench_target` and `latency`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ impl Clients {
                 modules,
                 scripts,
             },
-            ours: process::build_measured(root, "capnweb", &["--example"], "bench_client")?,
+            ours: process::build_measured(root, "capnweb", &["--bench"], "latency")?,
         })
     }
 

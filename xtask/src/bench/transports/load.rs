@@ -1,4 +1,4 @@
-//! The server and the load generator, which is an example beside it: the client of `a2a` speaks all wires.
+//! The server (`sut`) and the load generator, which is a bench of the same package: the client of `a2a` speaks all wires.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(crate) struct Programs {
 impl Programs {
     /// Builds them together, so that what they share is compiled once.
     pub(crate) fn build(root: &Path) -> Result<Programs> {
-        let wanted = ["--package", "monas", "--bin", "monas", "--example", "load"];
+        let wanted = ["--package", "sut", "--bin", "sut", "--bench", "load"];
         let built = process::build(
             root,
             &[&["--profile", process::MEASURED_PROFILE], &wanted[..]].concat(),
@@ -32,7 +32,7 @@ impl Programs {
             path.ok_or_else(|| Error::Answer(format!("cargo built no program {name}")))
         };
         Ok(Programs {
-            server: find("monas")?,
+            server: find("sut")?,
             load: find("load")?,
         })
     }

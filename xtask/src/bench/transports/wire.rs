@@ -86,7 +86,7 @@ pub(super) fn start_all(programs: &Programs) -> Result<Vec<Served>> {
 fn start(programs: &Programs, wire: Wire) -> Result<Served> {
     let port = free_port()?;
     let mut command = process::with_many_files(&programs.server);
-    command.args(["sut", "--listen", &format!("127.0.0.1:{port}")]);
+    command.args(["--listen", &format!("127.0.0.1:{port}")]);
     let mut identity = None;
     if wire.encrypted {
         let folder = Data::new(port)?;

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 use crate::support::server::{Running, config};
 
-/// A scheme, who shows what, and whom the agent takes them for then.
+/// A scheme, credentials for it, and the caller's name that they lead to.
 pub(super) struct Case {
     /// The scheme's name in the card.
     pub(super) name: &'static str,
@@ -111,7 +111,7 @@ impl Case {
     }
 }
 
-/// All of them.
+/// One case for each kind of scheme.
 pub(super) fn cases() -> [Case; 8] {
     [
         bearer_tokens_are_known_over_every_binding(),
@@ -222,7 +222,7 @@ pub(super) fn tokens_of_oauth_are_known_over_every_binding() -> Case {
     };
     let sign = |message: &[u8]| pair.sign(&random, message).unwrap().as_ref().to_vec();
     Case::new("oauth", "oauth:ada by oauth for a2a", kind).shown(|settings, right| {
-        // The wrong one is meant for somebody else.
+        // The wrong token has another audience.
         let change = if right {
             json!({})
         } else {
@@ -268,7 +268,7 @@ impl Authority {
         Self { pem, issuer }
     }
 
-    /// The certificate and the key of somebody, as PEM.
+    /// Issues a certificate for this name; gives it and its key as PEM.
     fn certify(&self, name: &str) -> (String, String) {
         let params = CertificateParams::new([name.to_owned()]).unwrap();
         let key = KeyPair::generate().unwrap();

@@ -1,4 +1,4 @@
-//! A refusal in the words of each binding, and what is for everybody.
+//! Refusals in the form of each binding, and the routes that need no credentials.
 
 use axum::body::Body;
 use serde_json::{Value, json};

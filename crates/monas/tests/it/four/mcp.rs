@@ -179,7 +179,7 @@ impl Mcp {
 
     pub(super) async fn cancel(&mut self, task: &str) -> Result<(), Refused> {
         if let Some(call) = self.call.take() {
-            // Whoever does not wait for a call any more cancels it.
+            // To stop waiting for a call cancels it.
             call.abort();
             return Ok(());
         }
@@ -224,7 +224,7 @@ impl Mcp {
         if self.way == Way::Mcp2026
             && let Some(form) = form
         {
-            // Nobody could tell this user that the question is settled: it is answered again, and too late.
+            // This client was not told that the question is settled; its answer comes too late.
             form.send(json!({ "approved": false })).unwrap();
         }
         let result = (&mut call).await.unwrap();

@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use super::wires::{Refused, View};
-use crate::interop::program;
+use crate::support::sut::program;
 
 pub(super) struct Remote {
     _process: Child,
@@ -35,7 +35,7 @@ impl Remote {
 
     fn start(python: PathBuf, script: &str, url: &str) -> Self {
         let mut command = Command::new(python);
-        // No compiled files beside the sources, and nobody to report to.
+        // No compiled files beside the sources, and no telemetry.
         command.arg("-B").arg(folder().join(script)).arg(url);
         command.env("OTEL_SDK_DISABLED", "true").kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -46,7 +46,7 @@ async fn strike(trip: Trip, ctx: Context) -> Result<Booked, SkillError> {
     Err(SkillError::coded("strike", why))
 }
 
-/// Waits until nobody wants it any more.
+/// Waits until it is cancelled.
 #[skill(tags = ["travel"], examples = ["wait for the train"])]
 async fn wait(_trip: Trip, ctx: Context) -> Result<Booked, SkillError> {
     ctx.progress(1.0, None, "waiting").await?;

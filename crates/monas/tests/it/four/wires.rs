@@ -64,7 +64,7 @@ pub(super) struct View {
 /// Why a call was refused.
 pub(super) type Refused = String;
 
-/// One caller.
+/// A caller over one protocol.
 pub(super) enum Wire {
     Remote(Box<Remote>),
     Mcp(Mcp),
@@ -109,7 +109,6 @@ impl Wire {
         }
     }
 
-    /// Ends a task.
     pub(super) async fn cancel(&mut self, task: &str) -> Result<(), Refused> {
         match self {
             Self::Remote(remote) => remote.cancel(task).await,
@@ -161,7 +160,7 @@ impl Wires {
     }
 }
 
-/// How a task stands once it has ended, seen by somebody who is on none of the wires.
+/// The state of a task after its end, seen by a client of none of these protocols.
 pub(super) async fn observed(observer: &Client, task: &str) -> View {
     let mut request = GetTaskRequest {
         id: task.to_owned(),

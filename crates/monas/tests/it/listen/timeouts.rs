@@ -60,7 +60,7 @@ async fn an_idle_connection_is_closed() {
     server.stop().await;
 }
 
-/// A body whose first piece arrives and whose second does not.
+/// A body that stops after its first piece.
 fn unfinished() -> Body {
     let first = Ok::<_, Infallible>(Bytes::from_static(b"half"));
     let stream = futures_util::stream::StreamExt::chain(

@@ -48,7 +48,7 @@ impl Client {
         Self::try_connect(address, version).await.unwrap()
     }
 
-    /// Nothing if nobody listens there, or no longer.
+    /// None if the port is closed.
     pub(crate) async fn try_connect(address: SocketAddr, version: Version) -> Option<Self> {
         let stream = TcpStream::connect(address).await.ok()?;
         Self::over(stream, version).await.ok()
@@ -127,7 +127,7 @@ impl Client {
         })
     }
 
-    /// A request whose authority is spelled as the version has it.
+    /// A request with its authority where the version of HTTP has it.
     pub(crate) fn request(
         &self,
         method: &str,

@@ -77,7 +77,6 @@ impl Monas {
         self.url.split_once("://").unwrap().1
     }
 
-    /// Its process id.
     pub(crate) fn id(&self) -> u32 {
         self.process.id().unwrap()
     }

@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 
 use monas::config::{Config, Data};
-use monas::sut::Sut;
 use monas::{Error, Server};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -31,14 +30,9 @@ impl Running {
         Self::run(Server::start(config).await)
     }
 
-    /// What `monas sut` serves.
-    pub(crate) async fn sut(agent: Sut) -> Self {
-        Self::run(Server::start_sut(&config(), agent).await)
-    }
-
-    /// The same with this configuration.
+    /// The agent that conformance suites drive, with this configuration.
     pub(crate) async fn sut_with(config: &Config) -> Self {
-        Self::run(Server::start_sut(config, Sut::default()).await)
+        Self::run(::sut::Sut::default().start(config).await)
     }
 
     fn run(server: Result<Server, Error>) -> Self {

@@ -1,0 +1,174 @@
+//! The command line of `sut`.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::{PathBufValueParser, PossibleValuesParser};
+use clap::{Arg, ArgMatches, value_parser};
+use monas::Config;
+use monas::config::{Data, TlsFiles};
+use monas::log::Filter;
+use store::Durability;
+
+use crate::{Sut, client};
+
+#[cfg(test)]
+#[path = "command_tests.rs"]
+mod tests;
+
+/// A conformance suite writes here how long it waits for a stream, in seconds.
+const TIMEOUT_VARIABLE: &str = "TCK_STREAMING_TIMEOUT";
+
+/// What the user asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    Serve(Box<Config>, Sut),
+    /// Call the tools of a suite's own MCP server.
+    Client(client::Calls),
+}
+
+/// Why a command line cannot be carried out, or asks for help.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The command line cannot be read, or asks for help.
+    #[error(transparent)]
+    Usage(#[from] clap::Error),
+    /// The variable of the suite holds no time.
+    #[error("read {TIMEOUT_VARIABLE}: {0:?} is not a number of seconds")]
+    Timeout(String),
+}
+
+impl Command {
+    /// Reads the command line and the environment.
+    pub fn read(
+        arguments: impl IntoIterator<Item = OsString>,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, Error> {
+        let matches = definition().try_get_matches_from(arguments)?;
+        if let Some(("client", matches)) = matches.subcommand() {
+            let url = matches.get_one::<String>("url").cloned();
+            let calls = client::Calls::new(url.unwrap_or_default(), &environment);
+            return Ok(Self::Client(calls));
+        }
+        let config = config(&matches, &environment);
+        Ok(Self::Serve(Box::new(config), agent(&environment)?))
+    }
+}
+
+fn definition() -> clap::Command {
+    clap::Command::new("sut")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Serve the agent that conformance suites and measurements drive")
+        .long_about(
+            "Serves the agent that conformance suites and measurements drive: the beginning of a message \
+             chooses what it does. It reads no configuration file, and calls webhooks at loopback addresses.",
+        )
+        .args_conflicts_with_subcommands(true)
+        .args(arguments())
+        .subcommand(
+            clap::Command::new("client")
+                .about("Call the tools of a conformance suite's MCP server")
+                .arg(
+                    Arg::new("url")
+                        .value_name("URL")
+                        .required(true)
+                        .help("The server of the suite"),
+                ),
+        )
+}
+
+fn arguments() -> Vec<Arg> {
+    vec![
+        Arg::new("listen")
+            .long("listen")
+            .value_name("ADDRESS")
+            .value_parser(value_parser!(SocketAddr))
+            .default_value("127.0.0.1:8080")
+            .help("Where to listen"),
+        Arg::new("store")
+            .long("store")
+            .value_name("memory|DIR")
+            .value_parser(PathBufValueParser::new())
+            .default_value("memory")
+            .help("Where to keep tasks: nowhere, or in a folder"),
+        Arg::new("durability")
+            .long("durability")
+            .value_parser(PossibleValuesParser::new(["full", "normal"]))
+            .default_value("full")
+            .help("What an acknowledgement promises, with a folder"),
+        Arg::new("keep-count")
+            .long("keep-count")
+            .value_name("N")
+            .value_parser(value_parser!(u64).range(1..))
+            .help("How many finished tasks to keep"),
+        Arg::new("tls-cert")
+            .long("tls-cert")
+            .value_name("FILE")
+            .value_parser(PathBufValueParser::new())
+            .requires("tls-key")
+            .help("The certificate chain for TLS, a PEM file"),
+        Arg::new("tls-key")
+            .long("tls-key")
+            .value_name("FILE")
+            .value_parser(PathBufValueParser::new())
+            .requires("tls-cert")
+            .help("The key of the certificate, a PEM file"),
+        Arg::new("log")
+            .long("log")
+            .value_name("FILTER")
+            .value_parser(|text: &str| Filter::new(text).ok_or("not a filter such as info"))
+            .help("What to log [MONAS_LOG, default: warn]"),
+        Arg::new("commit-delay")
+            .long("commit-delay")
+            .value_name("MS")
+            .value_parser(value_parser!(u64))
+            .hide(true),
+    ]
+}
+
+fn config(matches: &ArgMatches, environment: &dyn Fn(&str) -> Option<String>) -> Config {
+    let folder = matches.get_one::<PathBuf>("store");
+    let data = match folder {
+        Some(folder) if folder.as_os_str() != "memory" => Data::Folder(folder.clone()),
+        _ => Data::Memory,
+    };
+    let mut config = Config::new(data);
+    if let Some(listen) = matches.get_one("listen") {
+        config.listen = *listen;
+    }
+    if matches
+        .get_one::<String>("durability")
+        .is_some_and(|it| it == "normal")
+    {
+        config.store.durability = Durability::Normal;
+    }
+    let log = matches.get_one::<Filter>("log").cloned();
+    let variable = || environment("MONAS_LOG").and_then(|text| Filter::new(&text));
+    config.log = log.or_else(variable).unwrap_or_else(Filter::warn);
+    config.store.commit_delay = matches
+        .get_one("commit-delay")
+        .copied()
+        .map(Duration::from_millis);
+    if let Some(count) = matches.get_one("keep-count") {
+        config.store.keep_count = *count;
+    }
+    let file = |name: &str| matches.get_one::<PathBuf>(name).cloned();
+    if let (Some(certificate), Some(key)) = (file("tls-cert"), file("tls-key")) {
+        config.tls = Some(TlsFiles { certificate, key });
+    }
+    config.push_private = true;
+    config
+}
+
+/// The agent, with the time limit of the suite that drives it.
+fn agent(environment: &dyn Fn(&str) -> Option<String>) -> Result<Sut, Error> {
+    let Some(text) = environment(TIMEOUT_VARIABLE) else {
+        return Ok(Sut::default());
+    };
+    let seconds = text.parse().ok();
+    let timeout = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let timeout = timeout.ok_or(Error::Timeout(text))?;
+    Ok(Sut { timeout })
+}
