@@ -1,14 +1,8 @@
 //! Command lines, and what they mean.
 
-use std::time::Duration;
-
-use store::Durability;
-
 use super::Command;
 use crate::config::{Config, Data};
 use crate::listen::Origin;
-use crate::log::Filter;
-use crate::sut::Sut;
 
 fn read(line: &str) -> Command {
     let environment = |name: &str| (name == "HOME").then(|| "/nowhere".to_owned());
@@ -49,27 +43,6 @@ fn origins_are_given_one_by_one_or_with_commas() {
 }
 
 #[test]
-fn the_agent_for_conformance_suites_keeps_nothing_unless_told_to() {
-    let Command::Sut(config, agent) = read("sut") else {
-        panic!("another command");
-    };
-    assert_eq!(agent.timeout, Duration::from_secs(2));
-    let mut expected = Config::new(Data::Memory);
-    expected.log = Filter::warn();
-    expected.push_private = true;
-    assert_eq!(config, expected);
-
-    let line =
-        "sut --listen 127.0.0.1:7 --store here --durability normal --commit-delay 5 --log info";
-    expected.listen.set_port(7);
-    expected.data = Data::Folder("here".into());
-    expected.store.durability = Durability::Normal;
-    expected.store.commit_delay = Some(Duration::from_millis(5));
-    expected.log = Filter::info();
-    assert_eq!(read(line), Command::Sut(expected, Sut::default()));
-}
-
-#[test]
 fn folders_of_the_user_follow_the_environment() {
     let folder = |variables: &[(&str, &str)]| {
         let variables = variables.to_vec();
@@ -93,24 +66,6 @@ fn folders_of_the_user_follow_the_environment() {
     );
     assert_eq!(folder(&[home, ("MONAS_DATA", "here")]), data("here"));
     assert_eq!(folder(&[]), None);
-}
-
-#[test]
-fn a_suite_says_how_long_it_waits() {
-    let sut = |timeout: &'static str| {
-        let environment =
-            move |name: &str| (name == "TCK_STREAMING_TIMEOUT").then(|| timeout.to_owned());
-        Command::read(["monas".into(), "sut".into()], environment)
-    };
-    let timeout = |text| match sut(text) {
-        Ok(Command::Sut(_, Sut { timeout })) => timeout,
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(timeout("0.25"), Duration::from_millis(250));
-    assert_eq!(timeout("10"), Duration::from_secs(10));
-    for text in ["", "soon", "-1", "inf"] {
-        assert!(sut(text).is_err(), "{text}");
-    }
 }
 
 #[test]

@@ -1,29 +1,28 @@
-//! The process: started, told to stop, ended.
+//! The process: reads the command line, runs the command, gives the exit code.
 
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::Notify;
 
 use crate::app::App;
-use crate::command::client;
 use crate::command::tap::{self, Tap};
-use crate::command::{Command, Refused, completion};
+use crate::command::{self, Command, Refused, client, completion};
 use crate::config::{self, Config};
 use crate::error::Error;
 use crate::log;
-use crate::serve::compose::{Server, serve_stdio};
+use crate::serve::compose::{Serve, Server, serve_stdio};
 use crate::serve::demo;
 use crate::signals::Signals;
 
-/// Does what the command line asks for. What it returns is what the process ends with: 0 when it was
-/// told to stop and did, 1 when it failed, 2 when what the user wrote makes no sense.
+/// Runs the command of the command line. Gives the exit code: 0 for success, 1 for a failure, 2 for an error in the command
+/// line or the configuration.
 pub(crate) fn main(app: App) -> ExitCode {
     let command = match Command::read(std::env::args_os(), |name| std::env::var(name).ok()) {
         Ok(command) => command,
         Err(Refused::Usage(usage)) => {
-            // Help goes to standard output, and a pipe that is closed is no failure.
+            // Help goes to standard output; a closed pipe is not a failure.
             let _ = usage.print();
             return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
         }
@@ -31,7 +30,9 @@ pub(crate) fn main(app: App) -> ExitCode {
     };
     match &command {
         Command::Completion(shell) => {
-            let _ = std::io::stdout().lock().write_all(&completion(*shell));
+            let _ = std::io::stdout()
+                .lock()
+                .write_all(&completion::script(*shell));
             return ExitCode::SUCCESS;
         }
         Command::Ask(request) => log::start(&log::Filter::of_client(request.options.debug)),
@@ -40,12 +41,32 @@ pub(crate) fn main(app: App) -> ExitCode {
     if let Some(config) = command.config() {
         log::start(&config.log);
     }
+    warn_of_misspelt_settings();
+    in_runtime(run(&command, app))
+}
+
+/// Serves until a signal ends the process, as `monas serve` does; for a program with a server of its own. Gives the
+/// exit code: 0 after a graceful stop, 1 or 2 if the server did not start.
+pub fn serve_until_signal(config: &Config, serve: Serve) -> ExitCode {
+    log::start(&config.log);
+    warn_of_misspelt_settings();
+    in_runtime(async {
+        let signals = catch_signals()?;
+        let server = serve.start(config).await?;
+        Ok(command::serve::run(server, signals).await)
+    })
+}
+
+fn warn_of_misspelt_settings() {
     for (name, _) in std::env::vars_os() {
         if let Some(meant) = name.to_str().and_then(config::misspelt) {
             let name = name.to_string_lossy();
             tracing::warn!("{name} is not a setting; did you mean {meant}?");
         }
     }
+}
+
+fn in_runtime(work: impl Future<Output = Result<ExitCode, Error>>) -> ExitCode {
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(source) => {
@@ -55,13 +76,20 @@ pub(crate) fn main(app: App) -> ExitCode {
             });
         }
     };
-    let ended = runtime.block_on(run(&command, app));
-    // Whoever asked twice does not wait for what is left.
+    let ended = runtime.block_on(work);
+    // After a second signal nothing that is left is waited for.
     runtime.shutdown_background();
     ended.unwrap_or_else(|error| complain(&error))
 }
 
-/// The app, unless the small one is wanted.
+fn catch_signals() -> Result<Signals, Error> {
+    Signals::catch().map_err(|source| Error::System {
+        what: "catch signals",
+        source,
+    })
+}
+
+/// The app, or the demo if the configuration asks for it.
 fn chosen(config: &Config, app: App) -> App {
     match config.demo {
         true => demo::app(),
@@ -69,77 +97,35 @@ fn chosen(config: &Config, app: App) -> App {
     }
 }
 
-/// Serves until a signal, then stops in good order; at a second signal in no order at all.
 async fn run(command: &Command, app: App) -> Result<ExitCode, Error> {
-    let mut signals = Signals::catch().map_err(|source| Error::System {
-        what: "catch signals",
-        source,
-    })?;
-    let server = match command {
-        Command::Serve(config) => Server::start_app(config, chosen(config, app)).await?,
-        Command::Sut(config, agent) => Server::start_sut(config, *agent).await?,
+    let mut signals = catch_signals()?;
+    match command {
+        Command::Serve(config) => {
+            let server = Server::start_app(config, chosen(config, app)).await?;
+            return Ok(command::serve::run(server, signals).await);
+        }
         Command::Mcp(config) => {
             let stopped = async {
                 let _ = signals.next().await;
             };
             serve_stdio(config, chosen(config, app), stopped).await?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        Command::SutClient(asked) => {
-            asked
-                .perform(|line| {
-                    say(line);
-                })
-                .await?;
-            return Ok(ExitCode::SUCCESS);
         }
         Command::Tap(options) => return tap(options, signals).await,
-        Command::Webhook(asked) => {
-            asked.perform(say).await?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        Command::Models(asked) => {
-            asked.perform(say).await?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        Command::Memory(asked) => {
-            asked.perform(say).await?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        Command::Life(asked) => {
-            asked.perform(say).await?;
-            return Ok(ExitCode::SUCCESS);
-        }
+        Command::Webhook(asked) => asked.perform(say).await?,
+        Command::Models(asked) => asked.perform(say).await?,
+        Command::Memory(asked) => asked.perform(say).await?,
+        Command::Law(asked) => asked.perform(say).await?,
+        Command::Why(asked) => asked.perform(say).await?,
         Command::Key(asked) => {
             say(asked.perform()?.trim_end());
-            return Ok(ExitCode::SUCCESS);
         }
         Command::Ask(request) => return Ok(client::run(request, signals).await),
-        Command::Completion(_) => return Ok(ExitCode::SUCCESS),
-    };
-    say(&format!("monas listens on {}", server.url()));
-
-    let (stop, stopped) = oneshot::channel::<()>();
-    let running = server.run(async { drop(stopped.await) });
-    tokio::pin!(running);
-    tokio::select! {
-        () = &mut running => {}
-        signal = signals.next() => tracing::info!(?signal, "stopping; a second signal ends it at once"),
+        Command::Completion(_) => {}
     }
-    drop(stop);
-    tokio::select! {
-        () = &mut running => {
-            tracing::info!("stopped");
-            Ok(ExitCode::SUCCESS)
-        }
-        signal = signals.next() => {
-            tracing::warn!(?signal, "ended without waiting");
-            Ok(ExitCode::from(signal.exit_code()))
-        }
-    }
+    Ok(ExitCode::SUCCESS)
 }
 
-/// Taps until a signal, or until nobody reads what it prints.
+/// Taps until a signal, or until standard output is closed.
 async fn tap(options: &tap::Options, mut signals: Signals) -> Result<ExitCode, Error> {
     let tap = Tap::bind(options).await?;
     let upstream = &options.upstream;
@@ -163,8 +149,8 @@ async fn tap(options: &tap::Options, mut signals: Signals) -> Result<ExitCode, E
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a line to standard output, for the user or a script; false when nobody reads it.
-fn say(line: &str) -> bool {
+/// Writes a line to standard output; false if it is closed.
+pub(crate) fn say(line: &str) -> bool {
     writeln!(std::io::stdout().lock(), "{line}").is_ok()
 }
 

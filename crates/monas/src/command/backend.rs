@@ -7,6 +7,7 @@ use axum::http::{Method, StatusCode, Uri};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches};
 use memory::Memory;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use store::Store;
 use workspace::api::Rights;
@@ -42,18 +43,22 @@ impl DataOptions {
             argument.clone().hide(!shown)
         });
         command.args(settings).args([
-            text("for", "AGENT", "Which agent [default: the default agent]"),
+            text(
+                "for",
+                "AGENT",
+                "The agent, by its id [default: the default agent]",
+            ),
             text(
                 "bearer",
                 "TOKEN",
-                "Who asks a running server [A2ACLI_BEARER]",
+                "The bearer token for a running server [A2ACLI_BEARER]",
             ),
             Arg::new("output")
                 .short('o')
                 .long("output")
                 .value_parser(PossibleValuesParser::new(["text", "json"]))
                 .default_value("text")
-                .help("What to print"),
+                .help("The output format"),
         ])
     }
 
@@ -75,6 +80,15 @@ impl DataOptions {
 }
 
 impl DataOptions {
+    /// The query string of a request, with the agent if one is named.
+    pub(crate) fn query(&self) -> form_urlencoded::Serializer<'static, String> {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        if let Some(agent) = &self.agent {
+            query.append_pair("agent", agent);
+        }
+        query
+    }
+
     /// Fails if the data folder does not exist. Commands that only read call it first: opening the store would create
     /// the folder.
     pub(crate) fn require_data(&self) -> Result<(), Error> {
@@ -154,16 +168,11 @@ impl Backend {
         }
     }
 
-    /// Sends a request and reads the reply as JSON.
-    pub(crate) async fn json(
-        &self,
-        method: Method,
-        path: &str,
-        body: String,
-    ) -> Result<Value, Error> {
-        let text = self.text(method, path, body).await?;
-        serde_json::from_str(&text)
-            .map_err(|_| self.refused("the reply is not JSON; is it a Monas server?".to_owned()))
+    /// Reads a reply that [`Backend::text`] gave.
+    pub(crate) fn parse<T: DeserializeOwned>(&self, text: &str) -> Result<T, Error> {
+        serde_json::from_str(text).map_err(|_| {
+            self.refused("unexpected reply; is it a Monas server of this version?".to_owned())
+        })
     }
 
     /// Sends a request; gives the body of the reply.

@@ -1,12 +1,24 @@
-//! `card get`: what an agent says about itself.
+//! `monas card`: the card of an agent, and the key that signs it (`card/key.rs`).
 
 use std::fmt::Write as _;
 
 use a2a::client::Client;
+use clap::Command;
 
+use super::client::arguments::{calling, group};
 use super::client::failure::Failure;
 use super::client::flags::Options;
 use super::client::print::Printer;
+
+pub(crate) mod key;
+
+/// The command line of `monas card`.
+pub(super) fn definition() -> Command {
+    let get = Command::new("get").about("Show the card of an agent");
+    group("card", "Show an agent's card; make the key that signs one")
+        .subcommand(calling(get))
+        .subcommands(key::definitions())
+}
 
 pub(super) async fn get(options: &Options, printer: &Printer) -> Result<(), Failure> {
     let client = options.connect().await?;
@@ -14,7 +26,7 @@ pub(super) async fn get(options: &Options, printer: &Printer) -> Result<(), Fail
     Ok(())
 }
 
-/// The card, for people.
+/// The card as text.
 pub(super) fn text(client: &Client) -> String {
     let card = client.card();
     let mut text = format!("{} {}\n{}\n", card.name, card.version, card.description);

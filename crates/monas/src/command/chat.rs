@@ -1,4 +1,4 @@
-//! `chat`: a conversation, line by line.
+//! `monas chat`: a conversation, line by line.
 
 use std::io::{IsTerminal as _, Write as _};
 
@@ -7,28 +7,37 @@ use a2a::types::{
     AgentCard, CancelTaskRequest, Event as Payload, Message, SendMessageRequest, StreamResponse,
     TaskState,
 };
+use clap::Command;
 use futures_util::StreamExt as _;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
+use super::client::arguments::{calling, option};
 use super::client::failure::Failure;
 use super::client::print::{self, Printer};
 use crate::signals::{Signal, Signals};
 
 const HELP: &str = "\
-/new    begins another conversation
-/task   names the task that is under way
+/new    starts another conversation
+/task   prints the id of the task that waits for input
 /exit   ends the chat, as does the end of the input
-Ctrl-C  cancels the task that is under way";
+Ctrl-C  cancels the running task";
 
-/// Where a conversation is.
+/// The command line of `monas chat`.
+pub(super) fn definition() -> Command {
+    let context = option("context-id", "ID", "The conversation to continue");
+    let command = Command::new("chat").about("Talk with an agent, line by line");
+    calling(command.arg(context))
+}
+
+/// The state of a conversation.
 #[derive(Default)]
 struct Place {
     context: String,
-    /// The task that waits for the next line.
+    /// The task that the next line answers.
     waiting: Option<String>,
 }
 
-/// Talks until the input ends.
+/// Sends each line, until the input ends.
 pub(super) async fn talk(
     client: &Client,
     context: Option<String>,
@@ -61,9 +70,14 @@ pub(super) async fn talk(
             "/exit" | "/quit" => return Ok(()),
             "/help" => print::note(&help(client.card())),
             "/new" => place = Place::default(),
-            "/task" => print::note(place.waiting.as_deref().unwrap_or("no task waits")),
+            "/task" => print::note(
+                place
+                    .waiting
+                    .as_deref()
+                    .unwrap_or("no task waits for input"),
+            ),
             text => match say(client, &mut place, text, printer, signals).await {
-                // A refusal is an answer; the conversation goes on.
+                // A refused message does not end the conversation.
                 Err(failure @ Failure::Call(Error::Refused(_))) => printer.failure(&failure),
                 said => said?,
             },
@@ -71,7 +85,7 @@ pub(super) async fn talk(
     }
 }
 
-/// What can be typed: the commands of the chat, and what the agent says that one can say to it.
+/// The help: commands of the chat, and examples of the agent's skills.
 fn help(card: &AgentCard) -> String {
     let mut help = HELP.to_owned();
     for skill in &card.skills {
@@ -82,7 +96,7 @@ fn help(card: &AgentCard) -> String {
     help
 }
 
-/// Says a line and shows what comes of it.
+/// Sends a line and prints the events.
 async fn say(
     client: &Client,
     place: &mut Place,
@@ -130,7 +144,7 @@ async fn say(
 }
 
 impl Place {
-    /// Remembers which conversation it is, and whether a task waits for more.
+    /// Updates the conversation and the task that waits for input.
     fn hear(&mut self, heard: &StreamResponse) {
         let (context, task, state) = match &heard.payload {
             Payload::Task(task) => (

@@ -1,18 +1,17 @@
-//! Monas as a client: what people and scripts ask of any agent, from the command line.
+//! The commands that call an agent (`card`, `send`, `task`, `chat`, `config`): what they share.
 //!
-//! The names of commands, flags, variables and exit codes are those that command lines of A2A share. It keeps
-//! nothing between two runs.
+//! Names of commands, flags, variables and exit codes are those that command lines of A2A have in common. Nothing is stored
+//! between two runs.
 //!
 //! Layout:
-//! - `flags`: what every command understands, from flags and environment
-//! - `arguments`: the commands
-//! - `card`, `send`, `task`, `chat`: what they do
+//! - `arguments`: the request that a command line describes
+//! - `flags`: the flags that all of them have: which agent, credentials, time limits, output
 //! - `files`: parts of a message from files, and files from parts
-//! - `print`: answers as text and as JSON; `failure`: what went wrong, and what to do about it
+//! - `print`: replies as text and as JSON; `failure`: errors with hints and exit codes
 
 use std::process::ExitCode;
 
-mod arguments;
+pub(super) mod arguments;
 pub(super) mod failure;
 pub(super) mod files;
 #[cfg(test)]
@@ -28,10 +27,10 @@ pub(crate) use flags::Secret;
 use failure::Failure;
 use print::Printer;
 
-use crate::command::{card, chat, send, task};
+use crate::command::{card, chat, config, send, task};
 use crate::signals::Signals;
 
-/// Does what was asked; gives what the process ends with.
+/// Runs the command; gives the exit code.
 pub(crate) async fn run(request: &Request, mut signals: Signals) -> ExitCode {
     let printer = Printer::new(request.options.output);
     let doing = perform(request, &printer, &mut signals);
@@ -61,7 +60,7 @@ async fn perform(
             Action::Send(sending) => send::send(options, sending, printer).await,
             Action::Task(action) => task::perform(options, action, printer).await,
             Action::Config => {
-                printer.settings(&options.shown);
+                config::show(options, printer);
                 Ok(())
             }
             Action::Chat { .. } => Ok(()),

@@ -1,11 +1,10 @@
-//! `monas memory`: what an agent remembers, from the command line.
-//!
-//! Whatever is asked is a request to `/api/memory`.
+//! `monas memory`: adds to, searches, exports, imports and audits the memory of an agent. Requests go to `/api/memory`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use axum::http::Method;
 use serde_json::Value;
+use workspace::api::reply::Imported;
 
 use crate::command::backend::{Backend, DataOptions};
 use crate::error::Error;
@@ -21,21 +20,21 @@ pub(crate) use arguments::{definition, read};
 /// How many lines of an import are sent at once.
 const LINES: usize = 2000;
 
-/// What is asked of a memory.
+/// A command about the memory of an agent.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Asked {
-    what: What,
+pub(crate) struct MemoryCommand {
+    action: Action,
     options: DataOptions,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum What {
-    /// To store this body.
+enum Action {
+    /// With the body of the request.
     Add(Value),
-    /// To answer this body.
+    /// With the body of the request.
     Query(Value),
     Audit,
-    /// As lines of JSON, or as Cypher.
+    /// As Cypher, or as lines of JSON.
     Export {
         cypher: bool,
     },
@@ -43,77 +42,92 @@ enum What {
     Import(PathBuf),
 }
 
-impl Asked {
-    /// Asks, and says each line of what there is to print.
+impl MemoryCommand {
+    /// Sends the requests and prints the replies.
     pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Error> {
         let backend = Backend::open(&self.options).await?;
-        let done = self.ask(&backend, say).await;
+        let lines = self.lines(&backend).await;
         backend.close().await;
-        done
-    }
-
-    async fn ask(&self, backend: &Backend, say: impl Fn(&str) -> bool) -> Result<(), Error> {
-        match &self.what {
-            What::Add(body) | What::Query(body) => {
-                let adds = matches!(self.what, What::Add(_));
-                let path = format!("/api/memory/{}", if adds { "store" } else { "query" });
-                let mut body = body.clone();
-                if let Some(agent) = &self.options.agent {
-                    body["agent"] = agent.as_str().into();
-                }
-                let answer = backend.json(Method::POST, &path, body.to_string()).await?;
-                let show = if adds { show::added } else { show::found };
-                self.say(&answer, show, say);
-            }
-            What::Audit => {
-                let answer = backend
-                    .json(Method::GET, &self.path("audit", ""), String::new())
-                    .await?;
-                self.say(&answer, show::audit, say);
-            }
-            What::Export { cypher } => {
-                let format = if *cypher { "cypher" } else { "jsonl" };
-                let path = self.path("export", format);
-                let text = backend.text(Method::GET, &path, String::new()).await?;
-                text.lines().all(say);
-            }
-            What::Import(path) => {
-                let text = arguments::read_text(path).map_err(|source| Error::System {
-                    what: "read what is to be imported",
-                    source,
-                })?;
-                let lines: Vec<&str> = text.lines().collect();
-                let mut sum = [0, 0];
-                for lines in lines.chunks(LINES) {
-                    let path = self.path("import", "");
-                    let answer = backend.json(Method::POST, &path, lines.join("\n")).await?;
-                    for (sum, name) in sum.iter_mut().zip(["imported", "known"]) {
-                        *sum += answer[name].as_u64().unwrap_or_default();
-                    }
-                }
-                let answer = serde_json::json!({ "imported": sum[0], "known": sum[1] });
-                self.say(&answer, show::imported, say);
-            }
-        }
+        lines?.iter().all(|line| say(line));
         Ok(())
     }
 
-    fn path(&self, name: &str, format: &str) -> String {
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        if let Some(agent) = &self.options.agent {
-            query.append_pair("agent", agent);
+    /// The lines to print: the reply as JSON, or its text.
+    async fn lines(&self, backend: &Backend) -> Result<Vec<String>, Error> {
+        let json = self.options.json;
+        match &self.action {
+            Action::Add(body) => {
+                let reply = self.post(backend, "store", body).await?;
+                match json {
+                    true => Ok(vec![reply]),
+                    false => Ok(vec![show::stored(&backend.parse(&reply)?)]),
+                }
+            }
+            Action::Query(body) => {
+                let reply = self.post(backend, "query", body).await?;
+                match json {
+                    true => Ok(vec![reply]),
+                    false => Ok(show::recalled(&backend.parse(&reply)?)),
+                }
+            }
+            Action::Audit => {
+                let path = self.path("audit", "");
+                let reply = backend.text(Method::GET, &path, String::new()).await?;
+                match json {
+                    true => Ok(vec![reply]),
+                    false => Ok(show::audit(&backend.parse(&reply)?)),
+                }
+            }
+            Action::Export { cypher } => {
+                let format = if *cypher { "cypher" } else { "jsonl" };
+                let path = self.path("export", format);
+                let text = backend.text(Method::GET, &path, String::new()).await?;
+                Ok(text.lines().map(str::to_owned).collect())
+            }
+            Action::Import(path) => {
+                let imported = self.import(backend, path).await?;
+                match json {
+                    true => Ok(vec![serde_json::json!(imported).to_string()]),
+                    false => Ok(vec![show::imported(&imported)]),
+                }
+            }
         }
+    }
+
+    async fn post(&self, backend: &Backend, name: &str, body: &Value) -> Result<String, Error> {
+        let mut body = body.clone();
+        if let Some(agent) = &self.options.agent {
+            body["agent"] = agent.as_str().into();
+        }
+        let path = format!("/api/memory/{name}");
+        backend.text(Method::POST, &path, body.to_string()).await
+    }
+
+    async fn import(&self, backend: &Backend, file: &Path) -> Result<Imported, Error> {
+        let text = arguments::read_text(file).map_err(|source| Error::System {
+            what: "read the file to import",
+            source,
+        })?;
+        let lines: Vec<&str> = text.lines().collect();
+        let mut sum = Imported {
+            success: true,
+            ..Imported::default()
+        };
+        for lines in lines.chunks(LINES) {
+            let path = self.path("import", "");
+            let reply = backend.text(Method::POST, &path, lines.join("\n")).await?;
+            let part: Imported = backend.parse(&reply)?;
+            sum.imported += part.imported;
+            sum.known += part.known;
+        }
+        Ok(sum)
+    }
+
+    fn path(&self, name: &str, format: &str) -> String {
+        let mut query = self.options.query();
         if !format.is_empty() {
             query.append_pair("format", format);
         }
         format!("/api/memory/{name}?{}", query.finish())
-    }
-
-    fn say(&self, answer: &Value, show: fn(&Value) -> Vec<String>, say: impl Fn(&str) -> bool) {
-        if self.options.json {
-            say(&answer.to_string());
-        } else {
-            show(answer).iter().all(|line| say(line));
-        }
     }
 }

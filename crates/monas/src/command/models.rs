@@ -1,4 +1,4 @@
-//! `monas models`: what is configured and whether it answers; weights, fetched.
+//! `monas models`: lists and tests the configured models; `pull` fetches weights.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -20,40 +20,36 @@ mod pull;
 #[path = "models/pull_tests.rs"]
 mod pull_tests;
 
-/// What is asked about models.
+/// A command about models.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Asked {
+pub(crate) struct ModelsCommand {
     config: Config,
-    what: What,
+    action: Action,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum What {
-    /// What there is, and whether it answers.
+enum Action {
+    /// List the models and test them.
     List,
-    /// Weights of this name, from there.
-    Pull { name: String, from: Option<Source> },
+    Pull {
+        name: String,
+        from: Option<Source>,
+    },
 }
 
-/// Why it could not be done. Each completes "could not ...".
+/// Why the command failed. Each message completes "could not ...".
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
-    /// Something that is configured does not answer. What it is was said.
-    #[error("use what is configured: {0} of {1} gave no answer")]
+    /// A configured model does not answer; a line about it was printed.
+    #[error("use the configured models: {0} of {1} did not answer")]
     Silent(usize, usize),
-    /// There are no such weights.
-    #[error("pull {name:?}: there are {known}")]
-    Unknown {
-        /// The name.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-    /// There is no place for them.
-    #[error("keep weights: the data is in memory")]
-    Nowhere,
-    /// Fetching them failed.
+    /// No weights have this name.
+    #[error("pull {name:?}: unknown weights; known are {known}")]
+    Unknown { name: String, known: String },
+    /// Data in memory has no folder for weights.
+    #[error("store weights: the data is in memory; set --data")]
+    NoFolder,
     #[error(transparent)]
     Pull(#[from] pull::Error),
     /// The settings for outbound connections cannot be used.
@@ -61,7 +57,7 @@ pub enum Failure {
     Outbound(#[from] crate::config::Error),
 }
 
-/// The command line of it. `settings` adds the flags of all settings.
+/// The command line of `monas models`. `settings` adds the flags of all settings.
 pub(crate) fn definition(settings: impl Fn(clap::Command) -> clap::Command) -> clap::Command {
     let names: Vec<_> = ALL.iter().map(|it| it.name).collect();
     let pull = clap::Command::new("pull")
@@ -95,8 +91,8 @@ pub(crate) fn definition(settings: impl Fn(clap::Command) -> clap::Command) -> c
     )
 }
 
-impl Asked {
-    /// What the matches of [`definition`] say. `read` reads the settings.
+impl ModelsCommand {
+    /// Reads the matches of [`definition`]. `read` reads the settings.
     pub(crate) fn read<E>(
         matches: &ArgMatches,
         read: impl Fn(&ArgMatches) -> Result<Config, E>,
@@ -104,29 +100,29 @@ impl Asked {
         let Some((_, matches)) = matches.subcommand() else {
             return Ok(Self {
                 config: read(matches)?,
-                what: What::List,
+                action: Action::List,
             });
         };
         let text = |name: &str| matches.get_one::<String>(name).cloned();
         Ok(Self {
             config: read(matches)?,
-            what: What::Pull {
+            action: Action::Pull {
                 name: text("name").unwrap_or_default(),
                 from: text("from").map(source),
             },
         })
     }
 
-    /// Does it, and gives each line of what there is to print.
+    /// Runs the command; lines go to `say`.
     pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Failure> {
         let data = match &self.config.data {
             Data::Folder(folder) => Some(folder.as_path()),
             Data::Memory => None,
         };
-        match &self.what {
-            What::List => self.list(data, say).await,
-            What::Pull { name, from } => {
-                let data = data.ok_or(Failure::Nowhere)?;
+        match &self.action {
+            Action::List => self.list(data, say).await,
+            Action::Pull { name, from } => {
+                let data = data.ok_or(Failure::NoFolder)?;
                 self.pull(name, from.as_ref(), data, say).await
             }
         }
@@ -148,17 +144,13 @@ impl Asked {
             say(&format!("{what:<9} {line}"));
         };
         let model = self.try_model(&dialer).await;
-        tell(
-            "model",
-            model,
-            "none: direct requests are understood by rules",
-        );
+        tell("model", model, "none; rules understand direct requests");
         let embedder = self.try_embedder(&dialer, data).await;
-        tell("embedder", embedder, "none: memory is searched by words");
+        tell("embedder", embedder, "none; memory is searched by words");
         for weights in ALL {
             let here = match data {
                 Some(data) if weights.are_in(data) => "here",
-                _ => "not here: monas models pull",
+                _ => "not fetched; monas models pull fetches them",
             };
             let Weights { name, about, .. } = weights;
             say(&format!("weights   {name} ({about}): {here}"));
@@ -169,7 +161,7 @@ impl Asked {
         }
     }
 
-    /// What comes of asking the model, if there is one.
+    /// Asks the model a small question, if there is a model.
     async fn try_model(&self, dialer: &Dialer) -> Option<Result<String, String>> {
         let endpoint = self.config.models.model.as_ref()?;
         let place = endpoint.url.as_deref().unwrap_or(endpoint.kind.url());
@@ -199,7 +191,7 @@ impl Asked {
         })
     }
 
-    /// What comes of asking the embedder, if there is one.
+    /// Asks the embedder for a vector, if there is an embedder.
     async fn try_embedder(
         &self,
         dialer: &Dialer,
@@ -255,13 +247,13 @@ impl Asked {
         pull(weights, &from, data, &client, &mut Bar::default()).await?;
         say(&format!("{name} is in {}", weights.folder(data).display()));
         if !cfg!(feature = "local") {
-            say("this program cannot use it: build one with --features local");
+            say("this build cannot use them; build with --features local");
         }
         Ok(())
     }
 }
 
-/// An address where it is one, else a place on disk.
+/// A URL, or else a path.
 fn source(text: String) -> Source {
     match text.parse::<Uri>() {
         Ok(url) if matches!(url.scheme_str(), Some("http" | "https")) => Source::Url(url),
@@ -269,13 +261,13 @@ fn source(text: String) -> Source {
     }
 }
 
-/// How far it is, in a line of a terminal that is written again and again; elsewhere nothing.
+/// A progress line, rewritten on a terminal; nothing elsewhere.
 #[derive(Debug, Default)]
 struct Bar {
     shown: Option<u64>,
 }
 
-/// How many signs the bar has.
+/// The width of the bar in characters.
 const WIDTH: u64 = 40;
 
 impl Progress for Bar {
@@ -296,7 +288,7 @@ impl Progress for Bar {
     }
 }
 
-/// A file, how much of it is there as a bar, and in numbers.
+/// The name of a file, a bar and the percentage.
 pub(super) fn line(file: &str, bytes: u64, of: u64) -> String {
     let full = bytes
         .min(of)

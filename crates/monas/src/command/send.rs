@@ -1,4 +1,4 @@
-//! `send`: says something to an agent.
+//! `monas send`: sends a message to an agent.
 
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
@@ -7,15 +7,17 @@ use a2a::client::Client;
 use a2a::types::{
     Answer, GetTaskRequest, Message, Part, Role, SendMessageConfiguration, SendMessageRequest, Task,
 };
+use clap::{Arg, ArgGroup, ArgMatches, Command, value_parser};
 use futures_util::StreamExt as _;
 use tokio::time::{interval, sleep, timeout};
 
+use super::client::arguments::{calling, many, option, switch};
 use super::client::failure::Failure;
 use super::client::files;
 use super::client::flags::Options;
 use super::client::print::Printer;
 
-/// What to say, and how to hear of the answer.
+/// The message, and when the command ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sending {
     /// The text; `-` is standard input.
@@ -27,20 +29,79 @@ pub(crate) struct Sending {
     pub(super) metadata: Option<String>,
     pub(super) message_id: Option<String>,
     pub(super) history: Option<i32>,
-    pub(super) hearing: Hearing,
+    pub(super) reply: ReplyMode,
 }
 
-/// How to hear of the answer.
+/// When the command ends, and what it prints until then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hearing {
-    /// When the agent answers.
+pub(super) enum ReplyMode {
+    /// With the answer of the agent.
     Answer,
-    /// As it happens.
+    /// With the end of the event stream, which it prints.
     Stream,
-    /// When the task has ended, however often one has to look.
+    /// With the end of the task, which it polls.
     Wait,
-    /// Not at all: the task is enough.
+    /// As soon as the task exists.
     Async,
+}
+
+impl Sending {
+    /// Reads the matches of [`definition`].
+    pub(super) fn read(matches: &ArgMatches) -> Self {
+        let text = |name: &str| matches.get_one::<String>(name).cloned();
+        let texts = |name: &str| -> Vec<String> {
+            matches
+                .get_many(name)
+                .into_iter()
+                .flatten()
+                .cloned()
+                .collect()
+        };
+        let words = texts("text");
+        let reply = match ["stream", "wait", "async"].map(|name| matches.get_flag(name)) {
+            [true, ..] => ReplyMode::Stream,
+            [_, true, _] => ReplyMode::Wait,
+            [.., true] => ReplyMode::Async,
+            _ => ReplyMode::Answer,
+        };
+        Self {
+            text: (!words.is_empty()).then(|| words.join(" ")),
+            files: texts("file"),
+            data: texts("data"),
+            task: text("task-id"),
+            context: text("context-id"),
+            metadata: text("metadata"),
+            message_id: text("message-id"),
+            history: matches.get_one("history-length").copied(),
+            reply,
+        }
+    }
+}
+
+/// The command line of `monas send`.
+pub(super) fn definition() -> Command {
+    let command = Command::new("send")
+        .about("Send a message to an agent")
+        .long_about(
+            "Sends a message and prints the answer: a message, or the task that the agent began. The exit code \
+             tells whether the call succeeded, not whether the task did.",
+        )
+        .arg(Arg::new("text").value_name("TEXT").num_args(0..).help("The text; - reads standard input"))
+        .args([
+            many("file", "PATH|URL", "A file to attach, or the URL of one"),
+            many("data", "JSON|@FILE", "JSON to attach"),
+            option("task-id", "ID", "The task to continue"),
+            option("context-id", "ID", "The conversation to continue"),
+            option("message-id", "ID", "The id of the message; sent again, it gets the same answer"),
+            option("metadata", "JSON", "Metadata of the request, an object"),
+            option("history-length", "N", "How many messages of the task's history to return")
+                .value_parser(value_parser!(i32)),
+            switch("stream", "Print events as they happen"),
+            switch("wait", "Wait until the task has ended, by polling"),
+            switch("async", "Do not wait; print the task as soon as it exists"),
+        ])
+        .group(ArgGroup::new("reply").args(["stream", "wait", "async"]));
+    calling(command)
 }
 
 pub(super) async fn send(
@@ -50,7 +111,7 @@ pub(super) async fn send(
 ) -> Result<(), Failure> {
     let request = request(sending)?;
     let client = options.connect().await?;
-    if sending.hearing == Hearing::Stream {
+    if sending.reply == ReplyMode::Stream {
         let mut events = client.send_streaming_message(request).await?;
         while let Some(event) = events.next().await {
             printer.event(&event?);
@@ -60,7 +121,7 @@ pub(super) async fn send(
     let begun = Instant::now();
     let answering = client.send_message(request);
     let mut answer = shown(answering, printer).await?;
-    if sending.hearing == Hearing::Wait
+    if sending.reply == ReplyMode::Wait
         && let Answer::Task(task) = answer.payload
     {
         let left = options.timeout.saturating_sub(begun.elapsed());
@@ -71,7 +132,7 @@ pub(super) async fn send(
     Ok(())
 }
 
-/// Looks at a task until it has ended or waits for somebody.
+/// Polls a task until it has ended or needs input.
 async fn wait(
     client: &Client,
     mut task: Task,
@@ -101,7 +162,7 @@ fn is_over(task: &Task) -> bool {
     task.is_settled()
 }
 
-/// Waits, and shows who watches that it goes on.
+/// Waits, and shows the seconds on a terminal.
 async fn shown<T>(waiting: impl Future<Output = T>, printer: &Printer) -> T {
     if !printer.is_watched() {
         return waiting.await;
@@ -125,7 +186,6 @@ async fn shown<T>(waiting: impl Future<Output = T>, printer: &Printer) -> T {
     }
 }
 
-/// The request that is sent.
 fn request(sending: &Sending) -> Result<SendMessageRequest, Failure> {
     let mut parts = Vec::new();
     match sending.text.as_deref() {
@@ -145,7 +205,7 @@ fn request(sending: &Sending) -> Result<SendMessageRequest, Failure> {
         parts.push(files::data(text)?);
     }
     if parts.is_empty() {
-        let why = "there is nothing to send: give a text, --file or --data";
+        let why = "nothing to send; give a text, --file or --data";
         return Err(Failure::Usage(why.to_owned()));
     }
     let metadata = match &sending.metadata {
@@ -166,7 +226,7 @@ fn request(sending: &Sending) -> Result<SendMessageRequest, Failure> {
     };
     Ok(SendMessageRequest {
         configuration: Some(SendMessageConfiguration {
-            return_immediately: sending.hearing == Hearing::Async,
+            return_immediately: sending.reply == ReplyMode::Async,
             history_length: sending.history,
             ..SendMessageConfiguration::default()
         }),

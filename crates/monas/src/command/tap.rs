@@ -1,5 +1,4 @@
-//! `monas capnweb tap`: stands between the clients and the server of Cap'n Web sessions, passes their
-//! frames on and says what they are.
+//! `monas capnweb tap`: a proxy between the clients and the server of Cap'n Web sessions that prints their frames.
 //!
 //! - `upstream`: the server, and how to reach it
 //! - `session`: one client and its connection to the server
@@ -8,30 +7,73 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use clap::{Arg, ArgMatches, Command, value_parser};
 use dial::Dialer;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::config::Outbound;
-use crate::listen::{Beyond, Error};
+use crate::listen::{Error, RemoteAccess};
 
 mod session;
 mod upstream;
 
 pub(crate) use upstream::Upstream;
 
-/// What to tap, and where clients come to be tapped.
+/// The command line of `monas capnweb`.
+pub(super) fn definition() -> Command {
+    let arguments = [
+        Arg::new("url")
+            .value_name("URL")
+            .required(true)
+            .value_parser(|text: &str| text.parse::<Upstream>())
+            .help("The server, such as ws://127.0.0.1:8080/rpc or wss://example.com/rpc"),
+        Arg::new("listen")
+            .long("listen")
+            .value_name("ADDRESS")
+            .value_parser(value_parser!(SocketAddr))
+            .default_value("127.0.0.1:0")
+            .help("The address for clients; port 0 picks a free one"),
+    ];
+    let tap = Command::new("tap")
+        .about("Show the frames of sessions as they pass")
+        .long_about(
+            "Listens for clients, connects each of them to the server at URL, forwards their frames and \
+             prints them, until Ctrl-C. Clients connect to the address it prints instead of the server.\n\n\
+             Each line has the session, the seconds since it began, the number of the frame, the sender and \
+             the content. c1 is the first thing the client pushed, s-1 the first capability the server sent, \
+             main the main object of the receiving side.",
+        )
+        .args(arguments)
+        .arg(super::ca_cert());
+    Command::new("capnweb")
+        .about("Inspect Cap'n Web sessions")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(tap)
+}
+
+/// The server, and the address for clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// The server.
     pub(crate) upstream: Upstream,
-    /// Where to listen.
     pub(crate) listen: SocketAddr,
     /// How the server is reached.
     pub(crate) outbound: Outbound,
 }
 
-/// A tap that listens.
+impl Options {
+    /// Reads the matches of `tap`; none if an argument is missing.
+    pub(crate) fn read(matches: &ArgMatches, outbound: Outbound) -> Option<Self> {
+        Some(Self {
+            upstream: matches.get_one::<Upstream>("url")?.clone(),
+            listen: *matches.get_one("listen")?,
+            outbound,
+        })
+    }
+}
+
+/// A tap with its address, before it runs.
 #[derive(Debug)]
 pub(crate) struct Tap {
     listener: TcpListener,
@@ -41,11 +83,11 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// Listens, on a loopback address only: whoever reaches the tap reaches the server behind it.
+    /// Binds the address, which must be a loopback one: a client of the tap reaches the server behind it.
     pub(crate) async fn bind(options: &Options) -> Result<Self, crate::error::Error> {
         let address = options.listen;
         if !address.ip().is_loopback() {
-            return Err(Error::NotLoopback(address, Beyond::Never).into());
+            return Err(Error::NotLoopback(address, RemoteAccess::Forbidden).into());
         }
         let bind = |source| Error::Bind { address, source };
         let listener = TcpListener::bind(address).await.map_err(bind)?;
@@ -57,19 +99,19 @@ impl Tap {
         })
     }
 
-    /// Where clients connect to instead of to the server; any path will do.
+    /// The URL for clients; any path works.
     pub(crate) fn url(&self) -> String {
         format!("ws://{}", self.address)
     }
 
-    /// Taps until `stop`; every line for the user goes to `say`.
+    /// Taps until `stop`; lines go to `say`.
     pub(crate) async fn run(
         self,
         say: impl Fn(&str) + Send + Sync + 'static,
         stop: impl Future<Output = ()>,
     ) {
         let (say, upstream) = (Arc::new(say), Arc::new((self.upstream, self.dialer)));
-        // Dropped with this future, and all sessions with it.
+        // Owns the sessions; they end when this future is dropped.
         let mut sessions = JoinSet::new();
         let mut last = 0_u64;
         tokio::pin!(stop);

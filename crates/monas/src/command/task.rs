@@ -1,4 +1,4 @@
-//! `task`: looks at tasks, ends them, takes what they made.
+//! `monas task`: shows, lists, cancels and follows tasks, downloads artifacts, and manages webhooks.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -9,37 +9,33 @@ use a2a::types::{
     GetTaskPushNotificationConfigRequest, GetTaskRequest, ListTaskPushNotificationConfigsRequest,
     ListTasksRequest, SubscribeToTaskRequest, TaskPushNotificationConfig, TaskState,
 };
+use clap::builder::PathBufValueParser;
+use clap::{Arg, ArgMatches, Command, value_parser};
 use futures_util::StreamExt as _;
 use serde_json::json;
 
+use super::client::arguments::{calling, group, option, switch};
 use super::client::failure::Failure;
 use super::client::files;
 use super::client::flags::{Options, Secret};
 use super::client::print::{self, Printer};
 
-/// What to do with a task.
+/// A command about tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TaskAction {
-    /// Show it.
     Get {
-        /// Which one.
         id: String,
-        /// How many messages of its history.
+        /// How many messages of its history to return.
         history: Option<i32>,
     },
-    /// Show many.
     List(Listing),
-    /// End it.
     Cancel(String),
-    /// Show what happens to it.
     Subscribe(String),
-    /// Write what it made into files.
     Download(Download),
-    /// Its webhooks.
     Push(String, PushAction),
 }
 
-/// Which tasks to show.
+/// The filter and page of a list of tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Listing {
     pub(super) context: Option<String>,
@@ -48,7 +44,7 @@ pub(crate) struct Listing {
     pub(super) token: Option<String>,
 }
 
-/// What to write, and where.
+/// The artifacts to download, and the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Download {
     pub(super) id: String,
@@ -57,26 +53,184 @@ pub(crate) struct Download {
     pub(super) replace: bool,
 }
 
-/// What to do with webhooks.
+/// A command about the webhooks of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PushAction {
-    /// Make one.
     Set {
-        /// Where it is.
         url: String,
-        /// Its id.
         id: Option<String>,
-        /// What it is told to know us by.
+        /// A token by which the receiver recognises the agent.
         token: Option<Secret>,
-        /// How we say who we are: scheme and credentials.
+        /// Scheme and credentials for the receiver.
         authentication: Option<(String, Secret)>,
     },
-    /// Show one.
     Get(String),
-    /// Show all.
     List,
-    /// End one.
     Delete(String),
+}
+
+impl TaskAction {
+    /// Reads the subcommand `name`; gives the matches that hold its flags, too.
+    pub(super) fn read<'a>(name: &str, matches: &'a ArgMatches) -> (Self, &'a ArgMatches) {
+        let text = |name: &str| matches.get_one::<String>(name).cloned();
+        let action = match name {
+            "list" => Self::List(Listing {
+                context: text("context-id"),
+                status: text("status"),
+                size: matches.get_one("page-size").copied(),
+                token: text("page-token"),
+            }),
+            "push-config" => {
+                let Some((name, matches)) = matches.subcommand() else {
+                    return (Self::List(Listing::default()), matches);
+                };
+                let text = |name: &str| matches.get_one::<String>(name).cloned();
+                let config = || text("config-id").unwrap_or_default();
+                let action = match name {
+                    "set" => PushAction::Set {
+                        url: text("url").unwrap_or_default(),
+                        id: text("config-id"),
+                        token: text("token").map(Secret::new),
+                        authentication: text("auth-scheme")
+                            .zip(text("auth-credentials").map(Secret::new)),
+                    },
+                    "get" => PushAction::Get(config()),
+                    "delete" => PushAction::Delete(config()),
+                    _ => PushAction::List,
+                };
+                let task = text("id").unwrap_or_default();
+                return (Self::Push(task, action), matches);
+            }
+            name => {
+                let id = text("id").unwrap_or_default();
+                match name {
+                    "cancel" => Self::Cancel(id),
+                    "subscribe" => Self::Subscribe(id),
+                    "download" => Self::Download(Download {
+                        id,
+                        artifact: text("artifact"),
+                        folder: matches.get_one("out").cloned().unwrap_or_default(),
+                        replace: matches.get_flag("force"),
+                    }),
+                    _ => Self::Get {
+                        id,
+                        history: matches.get_one("history-length").copied(),
+                    },
+                }
+            }
+        };
+        (action, matches)
+    }
+}
+
+fn id() -> Arg {
+    Arg::new("id")
+        .value_name("TASK")
+        .required(true)
+        .help("The task, by its id")
+}
+
+/// The command line of `monas task`.
+pub(super) fn definition() -> Command {
+    let hook = || {
+        Arg::new("config-id")
+            .value_name("ID")
+            .required(true)
+            .help("The webhook, by its id")
+    };
+    group(
+        "task",
+        "Show, list, cancel and follow tasks; download artifacts",
+    )
+    .subcommand(calling(
+        Command::new("get").about("Show a task").arg(id()).arg(
+            option(
+                "history-length",
+                "N",
+                "How many messages of its history to return",
+            )
+            .value_parser(value_parser!(i32)),
+        ),
+    ))
+    .subcommand(calling(
+        Command::new("list")
+            .about("List tasks, the last changed first")
+            .args([
+                option("context-id", "ID", "Only tasks of this conversation"),
+                option(
+                    "status",
+                    "STATE",
+                    "Only tasks in this state, such as working",
+                ),
+                option("page-size", "N", "How many, from 1 to 100")
+                    .value_parser(value_parser!(i32)),
+                option(
+                    "page-token",
+                    "TOKEN",
+                    "The token of the next page, from the page before",
+                ),
+            ]),
+    ))
+    .subcommand(calling(
+        Command::new("cancel").about("Cancel a task").arg(id()),
+    ))
+    .subcommand(calling(
+        Command::new("subscribe")
+            .about("Print the events of a task as they happen")
+            .arg(id()),
+    ))
+    .subcommand(calling(
+        Command::new("download")
+            .about("Write the artifacts of a task into files")
+            .arg(id())
+            .args([
+                option("artifact", "ID", "Only this artifact"),
+                option("out", "DIR", "The folder to write to")
+                    .default_value(".")
+                    .value_parser(PathBufValueParser::new()),
+                switch("force", "Replace existing files"),
+            ]),
+    ))
+    .subcommand(
+        group("push-config", "Manage the webhooks of a task")
+            .subcommand(calling(
+                Command::new("set")
+                    .about("Have the events of a task posted to a URL")
+                    .arg(id())
+                    .args([
+                        option("url", "URL", "The URL").required(true),
+                        option("config-id", "ID", "The id of the webhook"),
+                        option(
+                            "token",
+                            "TOKEN",
+                            "A token by which the receiver recognises the agent",
+                        ),
+                        option(
+                            "auth-scheme",
+                            "SCHEME",
+                            "The authentication scheme, such as Bearer",
+                        )
+                        .requires("auth-credentials"),
+                        option("auth-credentials", "TEXT", "The credentials of that scheme")
+                            .requires("auth-scheme"),
+                    ]),
+            ))
+            .subcommand(calling(
+                Command::new("get")
+                    .about("Show a webhook")
+                    .arg(id())
+                    .arg(hook()),
+            ))
+            .subcommand(calling(
+                Command::new("list").about("List all webhooks").arg(id()),
+            ))
+            .subcommand(calling(
+                Command::new("delete")
+                    .about("Delete a webhook")
+                    .arg(id())
+                    .arg(hook()),
+            )),
+    )
 }
 
 pub(super) async fn perform(
@@ -165,7 +319,7 @@ async fn fetch(client: &Client, download: &Download, printer: &Printer) -> Resul
     if made.is_empty() {
         let why = match wanted {
             Some(artifact) => format!("task {} has no artifact {artifact:?}", task.id),
-            None => format!("task {} has made nothing", task.id),
+            None => format!("task {} has no artifacts", task.id),
         };
         return Err(Failure::Usage(why));
     }
@@ -254,7 +408,7 @@ async fn push(
     Ok(())
 }
 
-/// A webhook without its secrets.
+/// A webhook as text, without its secrets.
 fn redacted(mut config: TaskPushNotificationConfig) -> TaskPushNotificationConfig {
     const HIDDEN: &str = "(not shown)";
     if !config.token.is_empty() {

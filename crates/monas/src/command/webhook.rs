@@ -1,4 +1,4 @@
-//! `monas webhook`: the operator's requests, from the command line.
+//! `monas webhook`: lists and restarts webhooks that a running server has given up. Requests go to `/operator`.
 
 use axum::http::{Method, Uri};
 use clap::builder::PossibleValuesParser;
@@ -10,23 +10,23 @@ use crate::command::client::Secret;
 use crate::config::Outbound;
 use crate::serve::operator::{DEAD, REPLAY};
 
-/// What is asked of a running server.
+/// A command about the webhooks of a running server.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Asked {
+pub(crate) struct WebhookCommand {
     server: Server,
-    what: What,
+    action: Action,
     json: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum What {
-    /// Which webhooks were given up.
+enum Action {
+    /// List the webhooks that were given up.
     Dead,
-    /// These go on; without a name all of them.
+    /// Restart these webhooks; all of them without an id.
     Replay(Vec<String>),
 }
 
-/// The command line of it.
+/// The command line of `monas webhook`.
 pub(crate) fn definition() -> clap::Command {
     let server = Arg::new("server")
         .long("server")
@@ -39,11 +39,11 @@ pub(crate) fn definition() -> clap::Command {
         .long("output")
         .value_parser(PossibleValuesParser::new(["text", "json"]))
         .default_value("text")
-        .help("What to print");
+        .help("The output format");
     let bearer = Arg::new("bearer")
         .long("bearer")
         .value_name("TOKEN")
-        .help("Who asks, by a bearer token with the scope operator [A2ACLI_BEARER]");
+        .help("A bearer token with the scope operator [A2ACLI_BEARER]");
     let both = |command: clap::Command| {
         let arguments = [
             server.clone(),
@@ -54,7 +54,7 @@ pub(crate) fn definition() -> clap::Command {
         command.args(arguments)
     };
     clap::Command::new("webhook")
-        .about("Look after webhooks of a running server")
+        .about("List and restart webhooks that a running server has given up")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(both(
@@ -62,18 +62,18 @@ pub(crate) fn definition() -> clap::Command {
         ))
         .subcommand(both(
             clap::Command::new("replay")
-                .about("Have webhooks go on that were given up, from where they are")
+                .about("Restart webhooks that were given up, after their last delivered event")
                 .arg(
                     Arg::new("id")
                         .value_name("ID")
                         .action(ArgAction::Append)
-                        .help("Which ones, as `monas webhook dead` names them"),
+                        .help("The webhooks, by the ids that `monas webhook dead` prints"),
                 )
                 .arg(
                     Arg::new("all")
                         .long("all")
                         .action(ArgAction::SetTrue)
-                        .help("All of them"),
+                        .help("Restart all of them"),
                 )
                 .group(ArgGroup::new("which").args(["id", "all"]).required(true)),
         ))
@@ -90,19 +90,19 @@ fn address(text: &str) -> Result<Uri, &'static str> {
     }
 }
 
-impl Asked {
-    /// What the matches of [`definition`] say; none if they are not of it.
+impl WebhookCommand {
+    /// Reads the matches of [`definition`]; none without a subcommand.
     pub(crate) fn read(
         matches: &ArgMatches,
         outbound: Outbound,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Option<Self> {
         let (name, matches) = matches.subcommand()?;
-        let what = match name {
-            "dead" => What::Dead,
+        let action = match name {
+            "dead" => Action::Dead,
             _ => {
                 let ids = matches.get_many::<String>("id");
-                What::Replay(ids.into_iter().flatten().cloned().collect())
+                Action::Replay(ids.into_iter().flatten().cloned().collect())
             }
         };
         Some(Self {
@@ -115,19 +115,21 @@ impl Asked {
                     .map(Secret::new),
                 outbound,
             },
-            what,
+            action,
             json: matches
                 .get_one::<String>("output")
                 .is_some_and(|it| it == "json"),
         })
     }
 
-    /// Asks, and gives each line of what there is to print.
+    /// Sends the requests; lines go to `say`.
     pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Failure> {
-        match &self.what {
-            What::Dead => self.list(say).await,
-            What::Replay(ids) if ids.is_empty() => self.replay(&json!({ "all": true }), &say).await,
-            What::Replay(ids) => {
+        match &self.action {
+            Action::Dead => self.list(say).await,
+            Action::Replay(ids) if ids.is_empty() => {
+                self.replay(&json!({ "all": true }), &say).await
+            }
+            Action::Replay(ids) => {
                 for id in ids {
                     self.replay(&json!({ "id": id }), &say).await?;
                 }
@@ -136,7 +138,7 @@ impl Asked {
         }
     }
 
-    /// One line for each; as JSON, one object for each.
+    /// Prints one line for each webhook, or one JSON object.
     async fn list(&self, say: impl Fn(&str) -> bool) -> Result<(), Failure> {
         let mut after = String::new();
         loop {
@@ -179,7 +181,7 @@ impl Asked {
             say("no webhook was given up");
         }
         for id in replayed.iter().filter_map(Value::as_str) {
-            say(&format!("{id} goes on"));
+            say(&format!("{id} restarted"));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What went wrong, and what to do about it.
+//! Errors of the commands that call an agent: message, hint, exit code.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,22 +9,21 @@ use serde_json::{Value, json};
 use crate::config;
 use crate::signals::Signal;
 
-/// Why a command did not do what was asked.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::command) enum Failure {
-    /// The call failed.
     #[error(transparent)]
     Call(#[from] Error),
     /// A file cannot be read or written.
     #[error("{}: {why}", path.display())]
     File { path: PathBuf, why: String },
-    /// What the user wrote makes no sense.
+    /// The arguments are wrong.
     #[error("{0}")]
     Usage(String),
     /// The task did not end in time.
-    #[error("task {0} has not ended in time; it goes on")]
+    #[error("task {0} has not ended in time; it is still running")]
     Waiting(String),
-    /// The user had enough.
+    /// The user interrupted it.
     #[error("interrupted")]
     Signal(Signal),
 }
@@ -48,7 +47,7 @@ impl Failure {
         }
     }
 
-    /// What the process ends with.
+    /// The exit code of the process.
     pub(in crate::command) fn exit_code(&self) -> u8 {
         match self {
             Self::Call(Error::Unreachable { .. } | Error::Lost(_)) => 3,
@@ -60,7 +59,7 @@ impl Failure {
         }
     }
 
-    /// A word for programs.
+    /// A code for programs, in the JSON output.
     fn code(&self) -> &str {
         match self {
             Self::Call(Error::Refused(refusal)) => &refusal.reason,
@@ -76,24 +75,24 @@ impl Failure {
         }
     }
 
-    /// What the user could try.
+    /// What the user can try.
     pub(in crate::command) fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Call(Error::Unreachable { .. }) => {
-                "is the agent running? `monas` starts one at http://127.0.0.1:8080; --agent-card names another"
+                "is the agent running? `monas` starts one at http://127.0.0.1:8080; --agent-card sets another address"
             }
             Self::Call(Error::Unauthorized { .. }) => {
-                "say who calls with --bearer or --api-key; `monas card get` shows what the agent asks for"
+                "set credentials with --bearer or --api-key; `monas card get` shows the schemes of the agent"
             }
             Self::Call(Error::Late(_)) => "wait longer with --timeout, or do not wait with --async",
             Self::Waiting(task) => {
                 return Some(format!("`monas task get {task}` shows how it stands"));
             }
             Self::Call(Error::Card(why)) if why.contains("wanted") => {
-                "leave out --transport and --a2a-version to take what the agent offers"
+                "leave out --transport and --a2a-version to use what the agent offers"
             }
             Self::Call(Error::Card(why)) if why.contains("sign") => {
-                "check --trusted-keys: the card is not what one of these keys signed"
+                "check --trusted-keys: none of these keys signed the card"
             }
             Self::Call(error) if error.is("TASK_NOT_FOUND") => {
                 "`monas task list` shows what there is"
@@ -106,7 +105,7 @@ impl Failure {
         Some(hint.to_owned())
     }
 
-    /// All of it, for programs.
+    /// The error as JSON.
     pub(in crate::command) fn json(&self) -> Value {
         let a2a = match self {
             Self::Call(Error::Refused(refusal)) => Some(refusal.code),

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::failure::Failure;
 
-/// The largest file that is sent.
+/// The largest file that is sent, in bytes.
 const MAX_FILE: u64 = 64 << 20;
 
-/// A part that is a file: what it holds, or for an address the address.
+/// A file part: the content of a file, or the URL itself.
 pub(in crate::command) fn part(name: &str) -> Result<Part, Failure> {
     if name.starts_with("http://") || name.starts_with("https://") {
         return Ok(Part {
@@ -39,7 +39,7 @@ pub(in crate::command) fn part(name: &str) -> Result<Part, Failure> {
     })
 }
 
-/// Refuses what is no file: a pipe could keep us waiting for ever.
+/// Refuses anything but a regular file: reading a pipe could wait for ever.
 fn plain(path: &Path) -> Result<(), Failure> {
     let about = std::fs::metadata(path).map_err(|error| Failure::file(path, &error))?;
     if about.is_file() {
@@ -49,7 +49,7 @@ fn plain(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// A part of JSON: itself, or `@` and a file.
+/// A data part: JSON, or `@` and the name of a file with JSON.
 pub(in crate::command) fn data(text: &str) -> Result<Part, Failure> {
     let read = match text.strip_prefix('@') {
         Some(name) => {
@@ -65,7 +65,7 @@ pub(in crate::command) fn data(text: &str) -> Result<Part, Failure> {
     })
 }
 
-/// JSON that the user wrote.
+/// Parses JSON of a flag.
 pub(in crate::command) fn json(text: &str, flag: &str) -> Result<Value, Failure> {
     let wrong = |error| Failure::Usage(format!("{flag} is no JSON: {error}"));
     serde_json::from_str(text).map_err(wrong)
@@ -76,7 +76,7 @@ fn media_type(name: &str) -> String {
     guess.first_or_octet_stream().to_string()
 }
 
-/// What stands behind the last separator, and nothing that could lead elsewhere.
+/// The last part of a path, which cannot lead out of a folder.
 pub(in crate::command) fn base_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let kept = |c: &char| !c.is_control() && *c != ':';
@@ -92,7 +92,7 @@ pub(in crate::command) struct File {
     pub(in crate::command) bytes: Vec<u8>,
 }
 
-/// The files in an artifact: whatever it holds itself. What is elsewhere stays there.
+/// The files in an artifact: all parts that hold their content. Parts that only have a URL are left out.
 pub(in crate::command) fn of(artifact: &Artifact) -> Vec<File> {
     let parts = joined(&artifact.parts);
     let numbered = parts.iter().enumerate();
@@ -127,7 +127,7 @@ pub(in crate::command) fn of(artifact: &Artifact) -> Vec<File> {
     numbered.filter_map(file).collect()
 }
 
-/// The parts, with texts that follow each other as one: a stream brings a text in pieces.
+/// The parts, with consecutive texts joined: a stream brings a text in pieces.
 fn joined(parts: &[Part]) -> Vec<Part> {
     let mut joined: Vec<Part> = Vec::new();
     for part in parts {
@@ -142,7 +142,7 @@ fn joined(parts: &[Part]) -> Vec<Part> {
     joined
 }
 
-/// Writes a file into a folder; one that is there is only replaced on demand.
+/// Writes a file into a folder. An existing file is only replaced with `replace`.
 pub(in crate::command) fn write(
     folder: &Path,
     file: &File,
@@ -163,10 +163,9 @@ pub(in crate::command) fn write(
         .and_then(|mut open| open.write_all(&file.bytes));
     match written {
         Ok(()) => Ok(path),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(Failure::file(
-            &path,
-            &"is there already; --force replaces it",
-        )),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            Err(Failure::file(&path, &"exists; --force replaces it"))
+        }
         Err(error) => Err(Failure::file(&path, &error)),
     }
 }

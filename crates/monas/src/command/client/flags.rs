@@ -1,4 +1,4 @@
-//! What every command understands: which agent, how to reach it, who calls, how to print.
+//! The flags that all commands which call an agent have: the agent, bindings, credentials, times, output.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,17 +17,16 @@ use list::{FLAGS, Flag, PLAIN};
 use super::failure::Failure;
 use crate::config::{Outbound, duration};
 
-/// How answers are printed.
+/// The format of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// For people.
     #[default]
     Text,
-    /// As the protocol writes it.
+    /// JSON of the protocol.
     Json,
 }
 
-/// What is never shown.
+/// A text that `Debug` and `config show` hide.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Secret(String);
 
@@ -36,7 +35,7 @@ impl Secret {
         Self(text)
     }
 
-    /// What it is, for who must know.
+    /// The text, to be sent.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
@@ -48,16 +47,16 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A setting as it is shown to its user.
+/// A flag as `config show` prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::command) struct Shown {
     pub(in crate::command) name: &'static str,
     pub(in crate::command) value: String,
-    /// Where it comes from.
+    /// The flag, the variable or `default`.
     pub(in crate::command) source: String,
 }
 
-/// What is set.
+/// The values of all flags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
     agent: String,
@@ -82,13 +81,13 @@ pub(crate) struct Options {
     pub(in crate::command) shown: Vec<Shown>,
 }
 
-/// What a flag or its variable says.
-struct Found {
+/// The values of a flag, and where they were found.
+struct FlagValues {
     values: Vec<String>,
     source: String,
 }
 
-impl Found {
+impl FlagValues {
     fn of(flag: &Flag, matches: &ArgMatches, environment: &dyn Fn(&str) -> Option<String>) -> Self {
         if let Some(values) = matches.get_many::<String>(flag.name) {
             return Self {
@@ -129,19 +128,19 @@ impl Found {
 }
 
 impl Options {
-    /// Reads flags and variables. What is wrong is said with the place it stands in.
+    /// Reads flags and variables; an error names the flag or variable.
     pub(in crate::command) fn read(
         matches: &ArgMatches,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, clap::Error> {
         let find = |name: &str| {
             let flag = FLAGS.iter().find(|flag| flag.name == name);
-            Found::of(flag.unwrap_or(&PLAIN), matches, environment)
+            FlagValues::of(flag.unwrap_or(&PLAIN), matches, environment)
         };
         let one = |name: &str| find(name).values.into_iter().next();
         let wrong = |name: &str, value: &str, expected: &str| {
             let source = find(name).source;
-            let message = format!("{source} is {value:?}, and should be {expected}");
+            let message = format!("{source} is {value:?}; expected {expected}");
             clap::Error::raw(clap::error::ErrorKind::InvalidValue, format!("{message}\n"))
         };
         let switch = |name: &str| match one(name).as_deref() {
@@ -217,7 +216,7 @@ impl Options {
         })
     }
 
-    /// Finds the agent.
+    /// Reads the card of the agent and makes a client for it.
     pub(in crate::command) async fn connect(&self) -> Result<Client, Failure> {
         let settings = self.settings()?;
         let finding = Client::discover(&self.agent, settings.clone());
@@ -285,18 +284,18 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(|error| Failure::file(path, &error))
 }
 
-/// Where the agent wants a key: in a header, if it is given the choice.
+/// The API key scheme of the agent; one in a header, if it has several.
 fn key_scheme(client: &Client) -> APIKeySecurityScheme {
     let schemes = client.card().security_schemes.values();
     let named = schemes.filter_map(|scheme| match &scheme.scheme {
         Scheme::ApiKey(key) => Some(key),
         _ => None,
     });
-    let usual = || APIKeySecurityScheme {
+    let default = || APIKeySecurityScheme {
         location: "header".to_owned(),
         name: "X-API-Key".to_owned(),
         ..APIKeySecurityScheme::default()
     };
     let best = named.min_by_key(|key| key.location != "header");
-    best.cloned().unwrap_or_else(usual)
+    best.cloned().unwrap_or_else(default)
 }

@@ -1,4 +1,4 @@
-//! Answers, as text for people and as the protocol writes them.
+//! Replies as text, and as JSON of the protocol.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::failure::Failure;
 use super::flags::{Output, Shown};
 
-/// Prints answers in the form that was asked for.
+/// Prints replies in the output format.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::command) struct Printer {
     output: Output,
@@ -39,7 +39,7 @@ impl Printer {
         }
     }
 
-    /// Prints what has no message of its own.
+    /// Prints JSON that is not a message of the protocol, or a text.
     pub(in crate::command) fn value(self, value: &Value, text: &str) {
         match self.output {
             Output::Text => say(text.trim_end()),
@@ -55,8 +55,7 @@ impl Printer {
         });
     }
 
-    /// Prints one event of a stream. For people, what is made goes to standard output as it grows, and what
-    /// happens to standard error.
+    /// Prints one event of a stream. As text, artifacts go to standard output as they grow, and states to standard error.
     pub(in crate::command) fn event(self, event: &Event) {
         if self.output == Output::Json {
             return say_json(&String::from_utf8_lossy(&event.response().to_json()));
@@ -109,7 +108,7 @@ impl Printer {
         self.value(&object, &text);
     }
 
-    /// Says what went wrong, on standard error.
+    /// Prints an error on standard error.
     pub(in crate::command) fn failure(self, failure: &Failure) {
         match self.output {
             Output::Json => note(&failure.json().to_string()),
@@ -122,16 +121,16 @@ impl Printer {
         }
     }
 
-    /// Whether somebody watches who wants to know that it goes on.
+    /// Whether progress is shown: text output, and standard error is a terminal.
     pub(in crate::command) fn is_watched(self) -> bool {
         self.output == Output::Text && io::stderr().is_terminal()
     }
 }
 
-/// Whether something could not be written that somebody would have read.
+/// Whether a write to standard output has failed for another reason than a closed pipe.
 static UNWRITTEN: AtomicBool = AtomicBool::new(false);
 
-/// Writes to standard output. Where nobody reads any more, nothing is lost.
+/// Writes to standard output. A closed pipe is not an error.
 fn write_out(text: &str) {
     let mut out = io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
@@ -143,17 +142,17 @@ fn write_out(text: &str) {
     }
 }
 
-/// Whether everything that was said could be written.
+/// Whether everything could be written.
 pub(in crate::command) fn all_written() -> bool {
     !UNWRITTEN.load(Ordering::Relaxed)
 }
 
-/// A line on standard output, without what would command a terminal.
+/// Prints a line on standard output, without control characters.
 pub(in crate::command) fn say(line: &str) {
     write_out(&format!("{}\n", printable(line)));
 }
 
-/// A line of JSON, in which what would command a terminal is written by its number.
+/// Prints a line of JSON with control characters escaped.
 fn say_json(line: &str) {
     let mut text = String::with_capacity(line.len() + 1);
     for c in line.chars() {
@@ -167,17 +166,17 @@ fn say_json(line: &str) {
     write_out(&text);
 }
 
-/// A line on standard error, for who watches.
+/// Prints a line on standard error.
 pub(in crate::command) fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", printable(line));
 }
 
-/// What was made, as far as it is text, without an end of line.
+/// Prints the texts of parts, without an end of line.
 pub(in crate::command) fn pour(parts: &[Part]) {
     write_out(&printable(&parts_text(parts)));
 }
 
-/// How a task stands, in a line.
+/// The id and state of a task in one line.
 pub(in crate::command) fn headline(task: &Task) -> String {
     let state = task
         .status
@@ -191,7 +190,7 @@ pub(in crate::command) fn headline(task: &Task) -> String {
     )
 }
 
-/// A task, for people: how it stands, what is said about it, what it made.
+/// A task as text: its state, the message of the state, its artifacts.
 pub(in crate::command) fn task(task: &Task) -> String {
     let mut text = headline(task);
     let said = task
@@ -220,7 +219,7 @@ pub(in crate::command) fn message(said: &Message) -> String {
     parts_text(&said.parts)
 }
 
-/// Text as it is; of everything else, what it is.
+/// A part as text; of files and data, a description.
 fn parts_text(parts: &[Part]) -> String {
     let mut text = String::new();
     for part in parts {
@@ -245,20 +244,19 @@ fn parts_text(parts: &[Part]) -> String {
     text
 }
 
-/// Text without what would command a terminal: peers write names, ids and errors, too.
+/// Text without control characters. Names, ids and errors come from peers, too.
 fn printable(text: &str) -> String {
     let harmless = |c: &char| !commands(*c) || matches!(c, '\n' | '\t');
     text.chars().filter(harmless).collect()
 }
 
-/// Whether a character commands a terminal rather than being shown: control characters, and those that turn
-/// the direction of text.
+/// Whether a character could control a terminal: control characters, and those that change the direction of text.
 fn commands(c: char) -> bool {
     let turns = |c| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     c.is_control() || turns(c)
 }
 
-/// A state in a word.
+/// The name of a state in lowercase.
 pub(in crate::command) fn word(state: TaskState) -> String {
     let name = state.name().unwrap_or("unknown");
     let word = name.trim_start_matches("TASK_STATE_");

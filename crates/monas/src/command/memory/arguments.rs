@@ -7,26 +7,30 @@ use clap::builder::{PathBufValueParser, PossibleValuesParser};
 use clap::{Arg, ArgMatches, value_parser};
 use serde_json::{Value, json};
 
-use super::{Asked, What};
+use super::{Action, MemoryCommand};
 use crate::command::backend::DataOptions;
 use crate::config::Config;
 
-/// The command line of it; `settings` are the flags of the server that say where the data is.
+/// The command line of `monas memory`; `settings` are the flags of the server, which name the data.
 pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
     let text = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).help(help)
     };
     let common = |command| DataOptions::arguments(command, settings);
     let add = clap::Command::new("add")
-        .about("Remember something: as an observation, or with a reason as a belief")
+        .about("Store an observation, or with a reason a belief")
         .arg(
             Arg::new("content")
                 .value_name("TEXT")
                 .required(true)
-                .help("What to remember"),
+                .help("The text"),
         )
         .args([
-            text("type", "TYPE", "What it is: conversation, code, concept"),
+            text(
+                "type",
+                "TYPE",
+                "The kind of content: conversation, code, concept",
+            ),
             text("session", "ID", "The conversation it belongs to"),
             text("speaker", "NAME", "Who said it"),
             text(
@@ -40,7 +44,7 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
                 .long("confidence")
                 .value_name("0..1")
                 .value_parser(value_parser!(f64))
-                .help("How sure it is; part of a reason"),
+                .help("How certain it is, from 0 to 1; part of a reason"),
             text(
                 "context",
                 "QUESTION",
@@ -54,43 +58,39 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
                     "belief",
                     "procedure",
                 ]))
-                .help(
-                    "Where to keep it [default: belief with a part of a reason, else observation]",
-                ),
+                .help("The layer [default: belief with a part of a reason, else observation]"),
         ]);
     let query = clap::Command::new("query")
-        .about("Recall what is known")
+        .about("Search the memory")
         .arg(
             Arg::new("question")
                 .value_name("QUESTION")
                 .required(true)
-                .help("In any words"),
+                .help("The question"),
         )
         .args([
             Arg::new("mode")
                 .long("mode")
                 .value_parser(PossibleValuesParser::new(["hybrid", "local", "global"]))
                 .default_value("hybrid")
-                .help("From where to look: entities, themes, or both"),
+                .help("Start from entities (local), themes (global), or both"),
             Arg::new("limit")
                 .short('n')
                 .long("limit")
                 .value_name("N")
                 .value_parser(value_parser!(u64).range(1..=1000))
                 .default_value("10")
-                .help("At most so many"),
+                .help("The most results"),
         ]);
-    let export = clap::Command::new("export")
-        .about("Write down all that is known")
-        .arg(
-            Arg::new("format")
-                .long("format")
-                .value_parser(PossibleValuesParser::new(["jsonl", "cypher"]))
-                .default_value("jsonl")
-                .help("Lines of JSON to import elsewhere, or the graph as statements of Cypher"),
-        );
+    let export = clap::Command::new("export").about("Print all records").arg(
+        Arg::new("format")
+            .long("format")
+            .value_parser(PossibleValuesParser::new(["jsonl", "cypher"]))
+            .default_value("jsonl")
+            .help("Lines of JSON for import, or the graph as Cypher statements"),
+    );
     let import = clap::Command::new("import")
-        .about("Take in what was exported")
+        .about("Add exported records")
         .arg(
             Arg::new("file")
                 .value_name("FILE")
@@ -99,47 +99,47 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
                 .help("Lines of JSON; - is standard input"),
         );
     let audit = clap::Command::new("audit")
-        .about("Count duplicates, echoes, loops, contradictions and what was never read");
+        .about("Count duplicates, echoes, recall loops, contradictions and unread records");
     clap::Command::new("memory")
-        .about("Look after what an agent remembers, in a running server or in its data")
+        .about("Add to, search, export, import and audit the memory of an agent")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands([add, query, audit, export, import].map(common))
 }
 
-/// What the matches of [`definition`] say, given where the data is.
+/// Reads the subcommand `name` of [`definition`].
 pub(crate) fn read(
     name: &str,
     matches: &ArgMatches,
     config: Config,
     environment: &dyn Fn(&str) -> Option<String>,
-) -> Asked {
+) -> MemoryCommand {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
-    let what = match name {
-        "add" => What::Add(addition(matches)),
-        "query" => What::Query(json!({
+    let action = match name {
+        "add" => Action::Add(addition(matches)),
+        "query" => Action::Query(json!({
             "query": text("question"),
             "mode": text("mode"),
             "top_k": matches.get_one::<u64>("limit"),
         })),
-        "export" => What::Export {
+        "export" => Action::Export {
             cypher: text("format").is_some_and(|it| it == "cypher"),
         },
-        "import" => What::Import(
+        "import" => Action::Import(
             matches
                 .get_one::<PathBuf>("file")
                 .cloned()
                 .unwrap_or_default(),
         ),
-        _ => What::Audit,
+        _ => Action::Audit,
     };
-    Asked {
-        what,
+    MemoryCommand {
+        action,
         options: DataOptions::read(matches, config, environment),
     }
 }
 
-/// The body of a request to store what the matches of `add` say.
+/// The body of the request of `add`.
 fn addition(matches: &ArgMatches) -> Value {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let confidence = matches.get_one::<f64>("confidence").copied();
@@ -171,7 +171,7 @@ fn addition(matches: &ArgMatches) -> Value {
     body
 }
 
-/// A file, or standard input.
+/// Reads a file, or standard input for `-`.
 pub(super) fn read_text(path: &Path) -> std::io::Result<String> {
     if path.as_os_str() != "-" {
         return std::fs::read_to_string(path);

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::What;
+use super::Action;
 use super::arguments::{definition, read};
 use crate::config::{Config, Data};
 
-fn asked(line: &[&str]) -> super::Asked {
+fn asked(line: &[&str]) -> super::MemoryCommand {
     let matches = definition(&[]).try_get_matches_from(line).unwrap();
     let (name, matches) = matches.subcommand().unwrap();
     read(name, matches, Config::new(Data::Memory), &|_| None)
@@ -24,7 +24,7 @@ fn an_addition_without_a_reason_is_an_observation() {
         "scout",
     ]);
     let body = json!({ "content": "Bob was here", "type": "", "metadata": { "speaker": "Ada" } });
-    assert_eq!(asked.what, What::Add(body));
+    assert_eq!(asked.action, Action::Add(body));
     assert_eq!(asked.options.agent.as_deref(), Some("scout"));
 }
 
@@ -39,7 +39,7 @@ fn a_part_of_a_reason_asks_for_a_belief_and_leaves_it_to_memory_to_say_what_is_m
         "--source",
         "user:ada",
     ]);
-    let What::Add(body) = asked.what else {
+    let Action::Add(body) = asked.action else {
         panic!("it adds");
     };
     let reason =
@@ -61,5 +61,8 @@ fn questions_have_a_mode_and_a_limit() {
         "json",
     ]);
     let body = json!({ "query": "where is Bob?", "mode": "local", "top_k": 3 });
-    assert_eq!((asked.what, asked.options.json), (What::Query(body), true));
+    assert_eq!(
+        (asked.action, asked.options.json),
+        (Action::Query(body), true)
+    );
 }

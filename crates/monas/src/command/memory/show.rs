@@ -1,104 +1,87 @@
-//! Answers of `/api/memory` as lines for people.
+//! Replies of `/api/memory` as lines of text.
 
-use serde_json::Value;
+use workspace::api::reply::{AuditCounts, Imported, Recalled, RecordHit, Stored};
 
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_string(),
-    }
+/// How many signs of a hit are shown.
+const SIGNS: usize = 4;
+
+pub(super) fn stored(reply: &Stored) -> String {
+    let Stored {
+        outcome,
+        layer,
+        node_id,
+        ..
+    } = reply;
+    format!("{outcome} as {}: {}", layer.name(), node_id.as_str())
 }
 
-/// What became of an addition.
-pub(super) fn added(answer: &Value) -> Vec<String> {
-    let (outcome, layer, id) = (&answer["outcome"], &answer["layer"], &answer["node_id"]);
-    vec![format!(
-        "{} as {}: {}",
-        text(outcome),
-        text(layer),
-        text(id)
-    )]
+/// Each hit in a few lines: its content, where it comes from, and by which signs it was found.
+pub(super) fn recalled(reply: &Recalled) -> Vec<String> {
+    if reply.sources.is_empty() {
+        return vec!["nothing is known about that".to_owned()];
+    }
+    reply.sources.iter().flat_map(hit).collect()
 }
 
-/// Each hit in a few lines: what it says, where it comes from, and why it was found.
-pub(super) fn found(answer: &Value) -> Vec<String> {
-    let mut lines = Vec::new();
-    let hits = answer["sources"].as_array().map_or(&[][..], Vec::as_slice);
-    for hit in hits {
-        let speaker = hit["speaker"]
-            .as_str()
-            .map(|it| format!("{it}: "))
-            .unwrap_or_default();
-        let relevance = hit["relevance"].as_f64().unwrap_or_default();
-        lines.push(format!(
-            "{relevance:.2}  {speaker}{}",
-            text(&hit["content"])
-        ));
-        let mut about = vec![text(&hit["layer"]), text(&hit["id"])];
-        if let Some(time) = hit["occurred_at"].as_str() {
-            about.push(time.to_owned());
-        }
-        if let Some(source) = hit["source"].as_str() {
-            about.push(format!("source {source}"));
-        }
-        if let Some(confidence) = hit["confidence"].as_f64() {
-            about.push(format!("confidence {confidence:.2}"));
-        }
-        if hit["certain"] == false {
-            about.push(format!(
-                "in doubt because of {}",
-                text(&hit["contradicted_by"]["id"])
-            ));
-        }
-        lines.push(format!("      {}", about.join(", ")));
-        let reason = &hit["reason"];
-        if reason.is_object() {
-            lines.push(format!(
-                "      answers {:?}, kept because {}",
-                text(&reason["context"]),
-                text(&reason["why"])
-            ));
-        }
-        let signs = hit["explanation"].as_array().map_or(&[][..], Vec::as_slice);
-        let signs = signs.iter().take(4).map(|sign| {
-            let part = sign["part"].as_f64().unwrap_or_default();
-            format!("{} {part:+.2}", text(&sign["sign"]))
-        });
-        let signs: Vec<String> = signs.collect();
-        lines.push(format!("      found by {}", signs.join(", ")));
+fn hit(hit: &RecordHit) -> Vec<String> {
+    let record = &hit.record;
+    let speaker = record.speaker.as_deref();
+    let speaker = speaker.map(|it| format!("{it}: ")).unwrap_or_default();
+    let mut lines = vec![format!("{:.2}  {speaker}{}", hit.relevance, record.content)];
+    let mut about = vec![
+        record.layer.name().to_owned(),
+        record.id.as_str().to_owned(),
+    ];
+    about.extend(record.occurred_at.clone());
+    let source = record.source.as_ref();
+    about.extend(source.map(|source| format!("source {source}")));
+    let confidence = hit.confidence;
+    about.extend(confidence.map(|confidence| format!("confidence {confidence:.2}")));
+    if record.certain == Some(false) {
+        let against = record.contradicted_by.as_ref();
+        let against = against.map_or("", |it| it.id.as_str());
+        about.push(format!("in doubt because of {against}"));
     }
-    if lines.is_empty() {
-        lines.push("nothing is known about that".to_owned());
+    lines.push(format!("      {}", about.join(", ")));
+    if let Some(reason) = &record.reason {
+        let context = reason.context.as_deref().unwrap_or_default();
+        let why = reason.why.as_deref().unwrap_or_default();
+        lines.push(format!("      answers {context:?}, kept because {why}"));
     }
+    let signs = hit.explanation.iter().take(SIGNS);
+    let signs: Vec<String> = signs
+        .map(|it| format!("{} {:+.2}", it.sign, it.part))
+        .collect();
+    lines.push(format!("      found by {}", signs.join(", ")));
     lines
 }
 
 /// One line for each count.
-pub(super) fn audit(answer: &Value) -> Vec<String> {
-    let clean = if answer["clean"] == true {
-        "clean"
-    } else {
-        "NOT clean"
-    };
-    let mut lines = vec![format!("{}: {clean}", text(&answer["agent"]))];
-    for (name, count) in answer.as_object().into_iter().flatten() {
-        match count {
-            Value::Number(count) => lines.push(format!("{:16} {count}", name.replace('_', " "))),
-            Value::Object(layers) => {
-                let layers = layers
-                    .iter()
-                    .map(|(layer, count)| format!("  {layer:14} {count}"));
-                lines.extend(layers);
-            }
-            _ => {}
-        }
-    }
+pub(super) fn audit(reply: &AuditCounts) -> Vec<String> {
+    let clean = if reply.clean { "clean" } else { "NOT clean" };
+    let mut lines = vec![format!("{}: {clean}", reply.agent)];
+    let line = |(name, count): (&str, usize)| format!("{name:16} {count}");
+    let counts = [
+        ("contradictions", reply.contradictions),
+        ("duplicates", reply.duplicates),
+        ("echoes", reply.echoes),
+        ("embedded", reply.embedded),
+        ("forgotten", reply.forgotten),
+    ];
+    lines.extend(counts.map(line));
+    let layers = reply.layers.iter();
+    lines.extend(layers.map(|(layer, count)| format!("  {layer:14} {count}")));
+    let counts = [
+        ("never read", reply.never_read),
+        ("recall loops", reply.recall_loops),
+        ("records", reply.records),
+        ("uncertain", reply.uncertain),
+        ("without reason", reply.without_reason),
+    ];
+    lines.extend(counts.map(line));
     lines
 }
 
-/// What became of an import.
-pub(super) fn imported(answer: &Value) -> Vec<String> {
-    let (imported, known) = (&answer["imported"], &answer["known"]);
-    vec![format!("{imported} imported, {known} known already")]
+pub(super) fn imported(reply: &Imported) -> String {
+    format!("{} imported, {} known already", reply.imported, reply.known)
 }

@@ -1,6 +1,5 @@
-//! Fetching weights: from where they are published, from a folder, from an archive, from an address. What is there
-//! already is not fetched again, what was begun is gone on with, and nothing counts as there that is not what it
-//! should be.
+//! Fetches weights from where they are published, from another URL, from a folder or from an archive. Files that are there
+//! are not fetched again, an interrupted transfer is resumed, and a file gets its name only if its hash is right.
 
 use std::fs;
 use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
@@ -16,77 +15,54 @@ use tokio::time::timeout;
 
 use crate::serve::models::weights::{File, Weights};
 
-/// How long a server may take to answer, and between two pieces of a file.
+/// How long a server may take to respond, and between two pieces of a file.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often an interrupted transfer is gone on with, as long as nothing comes of it.
+/// How often an interrupted transfer is resumed without receiving anything.
 const ATTEMPTS: u32 = 5;
 
-/// Where weights are taken from.
+/// The source of weights.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// Where they are published, or another address that the names of files follow.
+    /// A URL; names of files are appended to it.
     Url(Uri),
-    /// A folder that has the files in it, or an archive (zip, or a wheel of Python), at any depth.
+    /// A folder or an archive (zip, or a Python wheel) that has the files, at any depth.
     Path(PathBuf),
 }
 
-/// Why weights could not be fetched. Each completes "could not ...".
+/// Why weights could not be fetched. Each message completes "could not ...".
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The disk says no.
+    /// A file cannot be written.
     #[error("write {}: {source}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Write { path: PathBuf, source: io::Error },
     /// The source cannot be read.
     #[error("read {}: {problem}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// The file is not among what was given.
+    Read { path: PathBuf, problem: String },
+    /// The folder or archive does not have the file.
     #[error("find {file} in {}", path.display())]
-    Missing {
-        /// The file.
-        file: String,
-        /// Where it was looked for.
-        path: PathBuf,
-    },
-    /// The server says no, or nobody answers.
+    Missing { file: String, path: PathBuf },
+    /// The server refuses or cannot be reached.
     #[error("fetch {url}: {problem}")]
-    Fetch {
-        /// The address.
-        url: String,
-        /// What went wrong.
-        problem: String,
-    },
-    /// It is not what it should be. Nothing of it was kept.
+    Fetch { url: String, problem: String },
+    /// The content is wrong; it was deleted.
     #[error("use {file}: its hash is {found}, not {expected}")]
     Hash {
-        /// The file.
         file: String,
-        /// What it hashes to.
         found: String,
-        /// What it should hash to.
         expected: &'static str,
     },
 }
 
-/// What is told while it goes on.
+/// The progress of a transfer.
 pub(super) trait Progress {
-    /// So much of a file is there.
+    /// This part of a file is there.
     fn at(&mut self, file: &str, bytes: u64, of: u64);
-    /// A file is there, and what it should be.
+    /// A file is complete and its hash is right.
     fn done(&mut self, file: &str);
 }
 
-/// Fetches what is missing of weights, into their folder in a folder of data.
+/// Fetches the missing files of weights into their folder in the data folder.
 pub(super) async fn pull(
     weights: &Weights,
     source: &Source,
@@ -116,7 +92,7 @@ pub(super) async fn pull(
     Ok(())
 }
 
-/// A file on its way: what is there of it, and what that hashes to.
+/// A file that is being fetched: its length so far and the hash of that part.
 struct Part {
     file: File,
     path: PathBuf,
@@ -126,7 +102,7 @@ struct Part {
 }
 
 impl Part {
-    /// Goes on with what is there, or begins.
+    /// Opens a partial file to continue it, or begins one.
     fn open(file: &File, folder: &Path) -> Result<Self, Error> {
         let path = folder.join(format!("{}.part", file.name));
         let open = || -> io::Result<_> {
@@ -152,14 +128,14 @@ impl Part {
             length,
             hash,
         };
-        // What is longer than it can be is something else.
+        // A longer file is not a part of this one.
         if part.length > file.size {
             part.restart()?;
         }
         Ok(part)
     }
 
-    /// Throws away what is there.
+    /// Deletes the part that is there.
     fn restart(&mut self) -> Result<(), Error> {
         let cut = self
             .out
@@ -179,7 +155,7 @@ impl Part {
         Ok(())
     }
 
-    /// Gives it its name, if it is what it should be; otherwise it is gone.
+    /// Renames the file if its hash is right; otherwise deletes it.
     fn keep(mut self, whole: &Path) -> Result<(), Error> {
         let found: String = self
             .hash
@@ -223,7 +199,7 @@ impl io::Write for HashWriter<'_> {
     }
 }
 
-/// Fetches the rest of a file. A connection that breaks is made again, as long as something comes of it.
+/// Fetches the rest of a file. A broken connection is made again, as long as each one brings something.
 async fn fetch(
     client: &HttpClient,
     base: &Uri,
@@ -234,7 +210,7 @@ async fn fetch(
     let url = format!("{}/{name}", base.to_string().trim_end_matches('/'));
     let address: Uri = url.parse().map_err(|_| Error::Fetch {
         url: url.clone(),
-        problem: "it is no address".to_owned(),
+        problem: "not a URL".to_owned(),
     })?;
     let mut left = ATTEMPTS;
     while part.length < part.file.size {
@@ -250,23 +226,23 @@ async fn fetch(
             let problem = problem.to_string();
             return Err(Error::Fetch { url, problem });
         }
-        tracing::debug!(url, %problem, at = part.length, "a transfer is gone on with");
+        tracing::debug!(url, %problem, at = part.length, "resuming an interrupted transfer");
     }
     Ok(())
 }
 
-/// Why a transfer ended early.
+/// Why a transfer ended before the end of the file.
 #[derive(Debug, thiserror::Error)]
 enum Broken {
-    /// The server will not give it.
+    /// The server refuses; there is no retry.
     #[error("{0}")]
     Refused(String),
-    /// It may go on.
+    /// It can be resumed.
     #[error("{0}")]
     Interrupted(String),
 }
 
-/// Takes what comes of one request. The outer error is ours and final.
+/// Sends one request and stores its response. The outer error is a local one and final.
 async fn transfer(
     client: &HttpClient,
     url: &Uri,
@@ -291,7 +267,7 @@ async fn transfer(
     };
     match response.status() {
         StatusCode::PARTIAL_CONTENT => {}
-        // Whoever knows no ranges gives all of it again.
+        // A server without range requests sends the whole file again.
         StatusCode::OK => part.restart()?,
         status if status.is_server_error() => {
             return Ok(Err(Broken::Interrupted(status.to_string())));
@@ -308,7 +284,7 @@ async fn transfer(
             Err(_) => return Ok(Err(slow())),
         };
         if part.length + piece.len() as u64 > size {
-            let why = format!("it is longer than {size} bytes");
+            let why = format!("longer than {size} bytes");
             return Ok(Err(Broken::Refused(why)));
         }
         part.write(&piece)?;
@@ -320,7 +296,7 @@ async fn transfer(
     }
 }
 
-/// Takes a file from a folder or an archive. That is quick enough to begin anew each time.
+/// Copies a file from a folder or an archive, always from its beginning.
 fn copy(from: &Path, part: &mut Part, progress: &mut dyn Progress) -> Result<(), Error> {
     let unread = |problem: String| Error::Read {
         path: from.to_owned(),
@@ -352,7 +328,7 @@ fn unpack(
 ) -> Result<(), Error> {
     let file = fs::File::open(from).map_err(|error| unread(error.to_string()))?;
     let mut archive = zip::ZipArchive::new(file).map_err(|error| unread(error.to_string()))?;
-    // Not in a folder of the archive's own that holds other files of that name: the size tells.
+    // An archive can have other files of this name in its folders; the size tells them apart.
     let wanted = (0..archive.len()).find(|&index| {
         archive.by_index_raw(index).is_ok_and(|it| {
             let named = |name: &str| name.rsplit('/').next() == Some(part.file.name);
@@ -380,7 +356,7 @@ fn unpack(
     ))
 }
 
-/// Takes all that can be read, up to what there should be.
+/// Reads to the end, at most the expected size.
 fn take(
     from: impl Read,
     part: &mut Part,

@@ -50,13 +50,12 @@ enum Act {
     Give,
     /// Gives so many bytes of it, and breaks off.
     Cut(usize),
-    /// Gives all of it, whatever was asked for.
+    /// Sends the whole file to every request.
     NoRange,
     /// Gives something else of that length.
     Lie,
     /// Gives a byte too many.
     Long,
-    /// Says this.
     Fail(u16),
 }
 
@@ -134,7 +133,7 @@ async fn give(State(state): State<Acts>, uri: Uri, headers: HeaderMap) -> Respon
     response
 }
 
-/// What was told.
+/// The progress that was reported.
 #[derive(Default)]
 struct Told {
     done: Vec<String>,

@@ -1,4 +1,4 @@
-//! The list of flags. Their variables and what is shown of them are derived from it.
+//! The list of flags of commands that call an agent. Variables and `config show` are derived from it.
 
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction};
@@ -7,12 +7,12 @@ use clap::{Arg, ArgAction};
 pub(super) struct Flag {
     pub(super) name: &'static str,
     short: Option<char>,
-    /// What its value is called; a switch has none.
+    /// The name of its value in the help; empty for a switch.
     value: &'static str,
     pub(super) default: &'static str,
-    /// Whether it can be given several times; in the variable, with commas between.
+    /// Whether it can be given several times; the variable separates values with commas.
     pub(super) list: bool,
-    /// Whether its value is never shown.
+    /// Whether its value is hidden.
     pub(super) secret: bool,
     help: &'static str,
 }
@@ -188,7 +188,7 @@ impl Flag {
     }
 }
 
-/// The flags, for a command that calls an agent.
+/// The flags as arguments of a command.
 pub(in crate::command) fn arguments() -> impl Iterator<Item = Arg> {
     FLAGS.iter().map(Flag::argument)
 }
