@@ -1,4 +1,4 @@
-//! A program of one's own: an agent made of skills, with everything around it that `monas` has.
+//! `App`: an agent made of skills, run with everything that `monas` has. Programs with skills of their own build one.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -48,95 +48,94 @@ pub fn app() -> App {
     }
 }
 
-/// What an agent is for of which nothing else is said.
+/// The objective of an agent without a manifest.
 const OBJECTIVE: &str = "be of help to whoever asks, and remember what matters to them";
 
-/// Makes what answers in words for an agent of this manifest.
+/// Makes the answerer of an agent with this manifest.
 type Answering = fn(&Manifest) -> Arc<dyn a2a::server::Agent>;
 
-/// An agent to be, and the program around it.
+/// An agent that is not yet started, and the program around it.
 #[derive(Debug)]
 pub struct App {
     manifest: Option<Manifest>,
     options: Options,
-    /// Who answers what names no skill, made for the manifest.
+    /// Makes the answerer for messages that name no skill.
     answerer: Option<Answering>,
     lives: bool,
-    /// What is wrong with its skills; said when it is started.
+    /// The first error in its skills; reported at the start.
     faulty: Option<DefinitionError>,
 }
 
 impl App {
-    /// What the agent is, unless the configuration names a manifest.
+    /// Sets the manifest, unless the configuration names one.
     pub fn manifest(mut self, manifest: Manifest) -> Self {
         self.manifest = Some(manifest);
         self
     }
 
-    /// With this skill.
     pub fn skill<S: Skill>(self, skill: S) -> Self {
         self.change(|skills| skills.with(skill))
     }
 
-    /// With all of these skills.
+    /// Adds all skills of a registry.
     pub fn skills(self, more: &Registry) -> Self {
         self.change(|skills| skills.merge(more))
     }
 
-    /// With something that sees every call pass.
+    /// Adds a hook, which sees every call of a skill and can refuse it.
     pub fn hook(mut self, hook: Arc<dyn Hook>) -> Self {
         self.options.hooks.push(hook);
         self
     }
 
-    /// With somebody who answers what names no skill.
+    /// Sets the answerer: it gets every message that names no skill.
     pub fn answerer(mut self, answerer: Arc<dyn a2a::server::Agent>) -> Self {
         self.options.answerer = Some(answerer);
         self
     }
 
-    /// The same, made once it is known what the agent is: what its manifest takes away is not done in words, either.
+    /// As [`App::answerer`], made from the manifest, so that it can leave out the skills that the manifest leaves out.
     pub fn answerer_of(mut self, make: fn(&Manifest) -> Arc<dyn a2a::server::Agent>) -> Self {
         self.answerer = Some(make);
         self
     }
 
-    /// With this language model, instead of the one that is configured.
+    /// Sets the language model, instead of that of the configuration.
     pub fn model(mut self, model: Arc<dyn Model>) -> Self {
         self.options.model = Some(model);
         self
     }
 
-    /// With a life of its own: it remembers, plans with a model or by rules, has a law, asks before it acts, and can
-    /// say why it did something. Its skills are joined by those of files, memory and other agents.
+    /// Gives the agent memory, a law, approvals, planning with a model or by rules, and explanations of what it did. Skills
+    /// for files, memory and other agents are added to its own.
     pub fn alive(mut self) -> Self {
         self.lives = true;
         self
     }
 
-    /// Does what the command line asks for, as `monas` does; without a command it serves the agent.
+    /// Runs the command of the command line, as `monas` does; without a command it serves the agent.
     pub fn run(self) -> ExitCode {
         program::main(self)
     }
 
-    /// Serves it from this process, on a free port and with nothing kept on disk, until it is told to stop: for
-    /// tests, and for programs that call what they serve.
+    /// Serves it in this process, on a free port and with data in memory, until [`Kit::stop`]: for tests, and for programs
+    /// that call their own agent.
     pub async fn start(self) -> Result<Kit, Error> {
         self.start_with(&Kit::config()).await
     }
 
-    /// The same with a configuration of one's own.
+    /// As [`App::start`], with a configuration.
     pub async fn start_with(self, config: &Config) -> Result<Kit, Error> {
         Ok(Kit::of(Server::start_app(config, self).await?))
     }
 
-    /// The agent, as the configuration wants it, with the tools of the servers it uses.
+    /// The agent with the configuration's manifest and model, connected to its tool servers.
     pub async fn agent(self, config: &Config) -> Result<Agent, Error> {
         let first = self.plans(config)?.swap_remove(0);
         first.with_tools().await?.make()
     }
 
-    /// The agents: that one, and those of the configuration's folder, which have the same skills to choose from.
+    /// That agent, and those of the configuration's folder of manifests, which choose from the same skills.
     pub async fn agents(self, config: &Config) -> Result<Agents, Error> {
         let mut plans = self.plans(config)?.into_iter();
         let first = plans.next().expect("there is always one at the root");
@@ -148,7 +147,7 @@ impl App {
         Ok(agents)
     }
 
-    /// What agents there are to be, the one at the root first.
+    /// The agents to start, the one at the root first.
     pub(crate) fn plans(self, config: &Config) -> Result<Vec<Plan>, Error> {
         if let Some(fault) = self.faulty {
             return Err(agent::CreateError::from(fault).into());
@@ -199,7 +198,7 @@ impl App {
         Ok(plans)
     }
 
-    /// Whether its agents live: they remember, have a law and ask before they act.
+    /// Whether [`App::alive`] was called.
     pub(crate) fn lives(&self) -> bool {
         self.lives
     }
@@ -208,7 +207,7 @@ impl App {
         mut self,
         change: impl FnOnce(Registry) -> Result<Registry, DefinitionError>,
     ) -> Self {
-        // The first fault is told; what follows from it is not.
+        // Only the first error is reported; later ones may follow from it.
         match change(std::mem::take(&mut self.options.skills)) {
             Ok(skills) => self.options.skills = skills,
             Err(fault) => self.faulty = self.faulty.or(Some(fault)),
@@ -217,14 +216,14 @@ impl App {
     }
 }
 
-/// An agent to be.
+/// An agent that is not yet started.
 pub(crate) struct Plan {
-    /// What it is known by; none is the one at the root.
+    /// None for the agent at the root.
     pub(crate) id: Option<String>,
-    /// Where its manifest is.
+    /// The file of its manifest, for errors and relative paths.
     pub(crate) place: PathBuf,
     pub(crate) manifest: Manifest,
-    /// A file of another host with more servers of tools.
+    /// A `mcp.json` with further tool servers.
     more: Option<PathBuf>,
     /// Makes the connections to its tool servers.
     dialer: Dialer,
@@ -232,7 +231,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The same, with the tools of the servers that its manifest names.
+    /// Connects the tool servers that its manifest names, and adds their tools.
     pub(crate) async fn with_tools(mut self) -> Result<Self, Error> {
         let variable = |name: &str| std::env::var(name).ok();
         let more = self.more.as_deref();
@@ -248,7 +247,6 @@ impl Plan {
         Ok(self)
     }
 
-    /// The agent.
     pub(crate) fn make(self) -> Result<Agent, Error> {
         Ok(Agent::create(self.manifest, self.options)?)
     }

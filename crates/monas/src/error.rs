@@ -1,4 +1,4 @@
-//! Why a server did not start.
+//! The error of the crate.
 
 use std::path::PathBuf;
 
@@ -6,87 +6,73 @@ use crate::command::{models, request};
 use crate::serve::{door, signing};
 use crate::{config, listen};
 
-/// Why a server did not start. Each completes "could not ...".
+/// Why a server did not start, or a command failed. Each message completes "could not ...".
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What is set makes no sense.
+    /// A setting is wrong.
     #[error(transparent)]
     Config(#[from] config::Error),
-    /// The address cannot be had.
+    /// The address cannot be listened on.
     #[error(transparent)]
     Listen(#[from] listen::Error),
-    /// The files for TLS are of no use.
+    /// The files for TLS cannot be used.
     #[error(transparent)]
     Tls(#[from] listen::TlsError),
-    /// There is no key to sign the card with.
+    /// The key that signs the card cannot be used.
     #[error(transparent)]
     Signing(#[from] signing::Error),
-    /// It cannot be known who calls.
+    /// The authentication schemes cannot be used.
     #[error(transparent)]
     Door(#[from] door::Error),
-    /// A running server did not do what was asked of it.
+    /// A running server cannot be reached, or refused a request of a command.
     #[error(transparent)]
     Operator(#[from] request::Failure),
-    /// A model cannot be used.
+    /// The language model or the embedder cannot be used.
     #[error("use the model: {0}")]
     Model(#[from] model::Error),
-    /// What was asked about models could not be done.
     #[error(transparent)]
     Models(#[from] models::Failure),
-    /// The file that says what the agent is does not.
+    /// A manifest or a law cannot be read.
     #[error("read {}: {problem}", path.display())]
-    Manifest {
-        /// Which file.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// An agent cannot be called that.
-    #[error("have an agent {id:?}: {why}")]
-    AgentId {
-        /// What it would be called.
-        id: String,
-        /// Why not.
-        why: String,
-    },
-    /// The agent cannot live.
-    #[error("give life to the agent: {0}")]
+    Manifest { path: PathBuf, problem: String },
+    /// The name of a manifest is not an agent's id.
+    #[error("use agent id {id:?}: {why}")]
+    AgentId { id: String, why: String },
+    /// The agent cannot be started from its journal.
+    #[error("start the agent: {0}")]
     Life(#[from] agent::Error),
-    /// What it remembers cannot be had.
+    /// An operation of the memory failed.
     #[error(transparent)]
     Memory(#[from] memory::Error),
-    /// The folder of files cannot be used.
+    /// The folder for files of agents cannot be used.
     #[error("use the workspace: {0}")]
     Workspace(#[from] tools::Error),
-    /// The agent cannot be made.
+    /// The manifest does not fit the skills.
     #[error("make the agent: {0}")]
     Agent(#[from] agent::CreateError),
-    /// Its skills cannot be.
+    /// Two skills have the same id, or one is not a valid skill.
     #[error("make the agent: {0}")]
     Skills(#[from] skill::DefinitionError),
-    /// The agent is served already.
+    /// The agent is served by another server of this process.
     #[error("start the agent: {0}")]
     Started(#[from] agent::AlreadyStarted),
-    /// Whoever is at standard input does not speak MCP.
+    /// The client at standard input did not initialize MCP.
     #[error("speak MCP: {0}")]
     Stdio(#[from] Box<mcp::rmcp::service::ServerInitializeError>),
-    /// The data cannot be had.
+    /// The data folder cannot be opened.
     #[error(transparent)]
     Store(#[from] store::Error),
     /// The operating system refused something.
     #[error("{what}: {source}")]
     System {
-        /// What was tried.
         what: &'static str,
-        /// What the system said.
         source: std::io::Error,
     },
 }
 
 impl Error {
-    /// What the process ends with: 2 when the fault lies in what the user wrote, 3 when nobody answers, else
-    /// 1.
+    /// The exit code: 2 for an error in the configuration or the command line, 3 for a server that cannot be reached, else 1.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Config(_) | Self::Listen(listen::Error::NotLoopback(..)) | Self::Tls(_) => 2,
@@ -94,7 +80,7 @@ impl Error {
             Self::AgentId { .. } | Self::Life(agent::Error::Twin { .. } | agent::Error::Law(_)) => {
                 2
             }
-            Self::Models(models::Failure::Unknown { .. } | models::Failure::Nowhere) => 2,
+            Self::Models(models::Failure::Unknown { .. } | models::Failure::NoFolder) => 2,
             Self::Operator(request::Failure::Unreachable { .. }) => 3,
             _ => 1,
         }

@@ -1,38 +1,38 @@
-//! What the server tells whoever runs it, line by line on standard error.
+//! The log: lines on standard error.
 
 use std::io::IsTerminal as _;
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
-/// What to log, such as `info` or `warn,monas=debug`.
+/// A log filter, such as `info` or `warn,monas=debug`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter(String);
 
 impl Filter {
-    /// The filter that a text describes, or `None` when it describes none.
+    /// Reads a filter; `None` for a text that is none.
     pub fn new(text: &str) -> Option<Self> {
         let parsed = EnvFilter::builder().parse(text);
         parsed.is_ok().then(|| Self(text.to_owned()))
     }
 
-    /// What matters to whoever runs a server.
+    /// The default of a server.
     pub fn info() -> Self {
         Self("info".to_owned())
     }
 
-    /// What a client has to say: little, or everything of its own.
+    /// The filter of client commands: errors, or everything with `--debug`.
     pub(crate) fn of_client(debug: bool) -> Self {
         Self(if debug { "debug" } else { "error" }.to_owned())
     }
 
-    /// What went wrong.
+    /// Warnings and errors, the default of programs that are measured.
     pub fn warn() -> Self {
         Self("warn".to_owned())
     }
 
-    /// The library of MCP complains about its peers as if it were the server that is wrong, so that anybody could
-    /// fill the log. Who wants to hear it names it.
+    /// rmcp logs faults of its peers as warnings of its own, so any caller could fill the log. It is off unless the filter
+    /// names it.
     fn with_quiet_libraries(&self) -> String {
         match self.0.contains("rmcp") {
             true => self.0.clone(),
@@ -41,12 +41,12 @@ impl Filter {
     }
 }
 
-/// Logs from now on. Does nothing when the process logs already, as when it is not ours alone.
+/// Starts the log. Does nothing if the process has a subscriber, as in tests and in programs with a log of their own.
 pub fn start(filter: &Filter) {
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter.with_quiet_libraries()))
         .with_target(false)
-        // A line for each span that was asked for, with all that is known about it at its end.
+        // One line for each span, at its end, when all its fields are known.
         .with_span_events(FmtSpan::CLOSE)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)

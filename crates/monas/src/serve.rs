@@ -1,22 +1,22 @@
 //! What a server is composed of.
 //!
 //! Layout:
-//! - [`compose`]: constructs everything from the configuration
-//! - [`agents`]: the agents of a server; `agents/host` gives them memory, files and each other
-//! - [`door`]: which callers are let in; [`signing`]: the key that signs the card
-//! - `page`, `metrics`, [`operator`]: the page at `/`, `/metrics`, and the routes below `/operator`
-//! - `mcp`: the agent's skills over MCP; `tools`: tools of other MCP servers that the agent uses
-//! - [`models`]: the models of the configuration
+//! - `compose`: constructs everything from the configuration
+//! - `agents`: the agents of a server; `agents/host` gives them memory, files and each other
+//! - `door`: authentication; `signing`: the key that signs the card
+//! - `page`, `metrics`, `operator`: the page at `/`, `/metrics`, and the routes below `/operator`
+//! - [`mcp`]: the agent's skills over MCP; `tools`: tools of other MCP servers that the agent uses
+//! - `models`: the models of the configuration
 //! - [`demo`]: the small agent of `--demo`
 
-pub mod agents;
-pub mod compose;
+pub(crate) mod agents;
+pub(crate) mod compose;
 pub mod demo;
-pub mod door;
-pub(crate) mod mcp;
+pub(crate) mod door;
+pub mod mcp;
 mod metrics;
-pub mod models;
-pub mod operator;
+pub(crate) mod models;
+pub(crate) mod operator;
 mod page;
-pub mod signing;
+pub(crate) mod signing;
 pub(crate) mod tools;

@@ -1,20 +1,20 @@
-//! Being told to stop.
+//! The signals that stop the process.
 
 use std::io;
 
 use tokio::signal::unix::{self, SignalKind};
 
-/// A request to stop, as the system knows it.
+/// A signal that asks the process to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// Ctrl-C.
+    /// SIGINT, which Ctrl-C sends.
     Interrupt,
-    /// What a supervisor sends.
+    /// SIGTERM, which a supervisor sends.
     Terminate,
 }
 
 impl Signal {
-    /// What a process ends with that was ended by this signal.
+    /// The exit code of a process that this signal ended.
     pub(crate) fn exit_code(self) -> u8 {
         match self {
             Self::Interrupt => 128 + 2,
@@ -38,7 +38,7 @@ impl Signals {
         })
     }
 
-    /// The next one.
+    /// Waits for the next signal.
     pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.interrupt.recv() => Signal::Interrupt,

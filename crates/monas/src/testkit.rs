@@ -1,4 +1,4 @@
-//! For those who build agents: one in the test's own process, called over any wire, with its journal at hand.
+//! An agent in the test's own process, called over any binding, with access to its journal.
 //!
 //! ```no_run
 //! # async fn test(agent: agent::Agent) -> Result<(), Box<dyn std::error::Error>> {
@@ -40,24 +40,24 @@ pub struct Kit {
 }
 
 impl Kit {
-    /// Starts a server with this agent, or with these.
+    /// Starts a server with one agent, or with several.
     pub async fn start(agents: impl Into<Agents>) -> Result<Self, Error> {
         Self::with(&Self::config(), agents).await
     }
 
-    /// What it is started with: the defaults, a free port, and nothing kept.
+    /// The configuration of [`Kit::start`]: the defaults, a free port, and data in memory.
     pub fn config() -> Config {
         let mut config = Config::new(Data::Memory);
         config.listen.set_port(0);
         config
     }
 
-    /// The same with a configuration of one's own.
+    /// As [`Kit::start`], with a configuration.
     pub async fn with(config: &Config, agents: impl Into<Agents>) -> Result<Self, Error> {
         Ok(Self::of(Server::start_agents(config, agents).await?))
     }
 
-    /// Runs a server that was started.
+    /// Runs a started server in a task.
     pub(crate) fn of(server: Server) -> Self {
         let url = server.url().to_owned();
         let tasks = server.tasks().clone();
@@ -71,7 +71,6 @@ impl Kit {
         }
     }
 
-    /// Where it is reached.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -84,7 +83,7 @@ impl Kit {
         Client::discover(&self.url, settings).await
     }
 
-    /// What the journal has of a task so far, as an anonymous caller sees it: every event, in order.
+    /// The events of a task so far, in order, as an anonymous caller sees them.
     pub async fn journal(&self, task: &str) -> Result<Vec<Arc<Event>>, a2a::Error> {
         let call = Call::by(Principal::anonymous());
         let get = GetTaskRequest {
@@ -110,10 +109,10 @@ impl Kit {
         Ok(events)
     }
 
-    /// Stops it: no connection and no task is left when this returns.
+    /// Stops the server and waits until no connection and no task is left.
     pub async fn stop(self) {
         drop(self.stop);
-        // A server that panicked has said so.
+        // A panic of the server was printed.
         let _ = self.ended.await;
     }
 }

@@ -23,7 +23,7 @@ mod tests;
 /// The id of the agent at the root, which is meant where no agent is named.
 pub(crate) const DEFAULT_AGENT: &str = "default";
 
-/// What addresses of the protocol begin with, and the agent at the root: no other agent can be called that.
+/// Ids that no agent can have: first parts of the protocol's paths, and the id of the agent at the root.
 const RESERVED: [&str; 5] = ["v1", "tasks", "extendedAgentCard", "agents", DEFAULT_AGENT];
 
 /// The agents of a server. Clones are the same agents.
@@ -31,7 +31,7 @@ const RESERVED: [&str; 5] = ["v1", "tasks", "extendedAgentCard", "agents", DEFAU
 pub struct Agents {
     first: Agent,
     others: BTreeMap<String, Agent>,
-    /// The first one answers under every tenant that nobody else is.
+    /// The agent at the root also answers for tenants that are no agent.
     any_tenant: bool,
 }
 
@@ -46,7 +46,7 @@ impl From<Agent> for Agents {
 }
 
 impl Agents {
-    /// With another agent, of this id.
+    /// Adds an agent with this id.
     pub fn with(mut self, id: &str, agent: Agent) -> Result<Self, Error> {
         let unusable = |why: &str| Error::AgentId {
             id: id.to_owned(),
@@ -57,27 +57,27 @@ impl Agents {
         }
         match self.others.insert(id.to_owned(), agent) {
             None => Ok(self),
-            Some(_) => Err(unusable("there is another agent of that id")),
+            Some(_) => Err(unusable("another agent has this id")),
         }
     }
 
-    /// The first one answers under every tenant that nobody else is: a tenant is then a shelf for tasks.
+    /// Lets the agent at the root answer for every tenant that is no agent; tenants then only separate tasks.
     pub fn with_any_tenant(mut self) -> Self {
         self.any_tenant = true;
         self
     }
 
-    /// The one at the root.
+    /// The agent at the root.
     pub fn first(&self) -> &Agent {
         &self.first
     }
 
-    /// The others, with their ids.
+    /// The agents below `/agents/`, with their ids.
     pub fn others(&self) -> impl Iterator<Item = (&str, &Agent)> {
         self.others.iter().map(|(id, agent)| (&**id, agent))
     }
 
-    /// Whether an agent is for somebody. Of one that is not there nothing is known that could be hidden.
+    /// Whether a caller may use an agent. An unknown agent has nothing to hide, so it is allowed and found missing later.
     pub(crate) fn is_for(&self, id: &str, caller: &Principal) -> bool {
         let agent = match id {
             DEFAULT_AGENT => Some(&self.first),
@@ -90,32 +90,31 @@ impl Agents {
         std::iter::once(&self.first).chain(self.others.values())
     }
 
-    /// Whoever serves them says so first, and says so once.
+    /// Marks all agents as served; fails if another server of this process serves one.
     pub(crate) fn claim(&self) -> Result<(), agent::AlreadyStarted> {
         self.all().try_for_each(Agent::claim)
     }
 
-    /// Lets go of what they hold outside of the process.
+    /// Closes their connections to tool servers.
     pub(crate) async fn close(&self) {
         futures_util::future::join_all(self.all().map(Agent::close)).await;
     }
 }
 
-/// Why a text cannot be the id of an agent.
+/// Why a text is not a valid id of an agent.
 fn unfit(id: &str) -> Option<&'static str> {
     match id {
-        "" => Some("it is empty"),
-        id if RESERVED.contains(&id) => {
-            Some("addresses of the protocol or the agent at the root have that name")
-        }
+        "" => Some("an id cannot be empty"),
+        id if RESERVED.contains(&id) => Some("this name is reserved"),
         id if !skill::is_label(id) => {
-            Some("it is not made of at most 63 small letters, digits and inner hyphens")
+            Some("an id has at most 63 lowercase letters, digits and inner hyphens")
         }
         _ => None,
     }
 }
 
-/// The manifests of a folder, by the names of their files. Laws (`NAME.law.toml`) may lie beside them.
+/// Reads the manifests of a folder; the name of a file is the id of its agent. Files `NAME.law.toml` are laws and are
+/// skipped.
 pub(crate) fn read(folder: &Path) -> Result<Vec<(String, PathBuf, Manifest)>, Error> {
     let failed = |error: std::io::Error| Error::Manifest {
         path: folder.to_owned(),
@@ -137,7 +136,6 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<(String, PathBuf, Manifest)>, Er
     named.collect()
 }
 
-/// The manifest of a file.
 pub(crate) fn manifest(path: &Path) -> Result<Manifest, Error> {
     let unread = |problem: String| Error::Manifest {
         path: path.to_owned(),
@@ -147,7 +145,7 @@ pub(crate) fn manifest(path: &Path) -> Result<Manifest, Error> {
     Manifest::parse(&text).map_err(|error| unread(error.to_string()))
 }
 
-/// Messages go to the agent that their tenant names, and to the first one where none is named.
+/// A message goes to the agent that its tenant names, without a tenant to the agent at the root.
 impl a2a::server::Agent for Agents {
     fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
         self.first.answer(turn)
@@ -157,7 +155,7 @@ impl a2a::server::Agent for Agents {
         match self.others.get(name) {
             Some(agent) => Some(Arc::new(Admitting(agent.clone()))),
             None if name.is_empty() || self.any_tenant => None,
-            None => Some(Arc::new(Nobody(name.to_owned()))),
+            None => Some(Arc::new(NoAgent(name.to_owned()))),
         }
     }
 
@@ -174,13 +172,14 @@ impl a2a::server::Agent for Agents {
     }
 }
 
-/// Whether the manifest of an agent lets somebody call it.
+/// Whether a caller is on the allow list of an agent's manifest.
 fn admits(agent: &Agent, caller: &Principal) -> bool {
     let callers = agent.manifest().access.callers.as_ref();
     callers.is_none_or(|callers| callers.iter().any(|it| it == caller.name()))
 }
 
-/// An agent that is called by its name, at whatever address: who may call it is looked up here, too.
+/// An agent that is called by its id. Its allow list is checked here too, because a caller can name it as tenant at the
+/// address of the root, and the door there does not know the list.
 struct Admitting(Agent);
 
 impl a2a::server::Agent for Admitting {
@@ -205,12 +204,12 @@ impl a2a::server::Agent for Admitting {
     }
 }
 
-/// There is no agent of this id.
-struct Nobody(String);
+/// Refuses messages for an agent that does not exist.
+struct NoAgent(String);
 
-impl a2a::server::Agent for Nobody {
+impl a2a::server::Agent for NoAgent {
     fn answer(&self, _turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
-        let why = format!("there is no agent {:?}", self.0);
+        let why = format!("unknown agent {:?}", self.0);
         let error = a2a::Error::invalid_field("tenant", why);
         Box::pin(std::future::ready(Err(Failure::refusal(error))))
     }

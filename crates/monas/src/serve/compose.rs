@@ -1,7 +1,8 @@
-//! Everything is constructed here, from the configuration, and handed to those who use it.
+//! The composition of a server: every part is constructed here, from the configuration, and handed to the parts that use
+//! it.
 //!
-//! Layout: `compose/parts.rs` is what servers and commands are made of; `compose/listening.rs` whom a server listens to;
-//! `compose/stdio.rs` an agent without one.
+//! Layout: `compose/parts.rs` opens the store and the memory, also for commands; `compose/listening.rs` has the options of
+//! the listener; `compose/stdio.rs` serves an agent on standard input and output.
 
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -29,44 +30,56 @@ use crate::serve::agents::Agents;
 use crate::serve::agents::DEFAULT_AGENT;
 use crate::serve::agents::host::{AgentHost, Reach};
 use crate::serve::demo;
-use crate::serve::mcp::{self, Site};
+use crate::serve::mcp::{self, Endpoint, ServeMcp};
 use crate::serve::page::{self, Page};
 use crate::serve::{door, metrics, operator, signing};
-use crate::sut::{self, Sut};
-use parts::{files, limit, offers};
+use parts::{files, limit};
 
 mod listening;
 mod parts;
 mod stdio;
 
 pub(crate) use parts::{memory, open};
-pub use stdio::serve_stdio;
+pub(crate) use stdio::serve_stdio;
 
 /// A server that has its address and its data, and waits to be run.
+///
+/// It owns everything that lives as long as the server: the listener, the routes, the task server of A2A, the agents, the
+/// memory, and the sessions of MCP and Cap'n Web. Parts are constructed bottom up, in this order, and each gets the ones it
+/// uses as arguments: access rules, listener, store, memory, agents, task server, bindings, page. The address is taken
+/// before the store is opened, so a second server on the same port fails before it touches data; the card is signed after the
+/// address is known, because it holds the address.
+///
+/// [`Server::run`] serves and then stops in the opposite order, which matters:
+/// 1. `tasks.drain()`: event streams end, which would otherwise keep their connections open.
+/// 2. The listener stops accepting; sessions of MCP end; sockets get their pending answers, for a limited time.
+/// 3. `tasks.halt()`: runs of agents end, and their last events are written.
+/// 4. The agents, then the memory: agents write to the memory, so it must outlive them.
+/// 5. `tasks.stop()` closes the store. Anything that wrote after it would fail.
+///
+/// Nothing is global: two servers can run in one process, and a test starts as many as it likes.
 #[derive(Debug)]
 pub struct Server {
     listener: Listener,
     router: Router,
     tasks: a2a::Server,
     agents: Agents,
-    /// Sockets that stay open.
+    /// Open WebSockets, of JSON-RPC and of Cap'n Web.
     sockets: Tasks,
-    /// Sessions of MCP.
     sessions: Vec<::mcp::Http>,
-    /// What agents remember.
     memory: Memory,
-    /// Those that live.
+    /// None for agents without memory and law.
     host: Option<AgentHost>,
     url: String,
 }
 
 impl Server {
-    /// The small agent to try the protocol with.
+    /// Starts a server with the demo agent.
     pub async fn start(config: &Config) -> Result<Self, Error> {
         Self::start_app(config, demo::app()).await
     }
 
-    /// The agents of an app, as the configuration wants them.
+    /// Starts a server with the agents of an app.
     pub async fn start_app(config: &Config, app: App) -> Result<Self, Error> {
         if !app.lives() {
             return Self::start_agents(config, app.agents(config).await?).await;
@@ -84,7 +97,7 @@ impl Server {
             memory,
             host: Some(host),
             more: Router::new(),
-            serve_mcp: mcp::as_it_is,
+            serve_mcp: mcp::skills_only,
         };
         base.build(config, a2a::server::Config::new(card), agents, around)
             .await
@@ -92,79 +105,46 @@ impl Server {
 
     /// Takes the address and the data. From here on clients can connect; they are served once it runs.
     pub async fn start_agents(config: &Config, agents: impl Into<Agents>) -> Result<Self, Error> {
-        let agents = agents.into();
-        let base = Base::lay(config).await?;
-        let mut card = agents.first().card();
-        base.declare(&mut card, None);
-        let around = base.around(config, &agents)?;
-        base.build(config, a2a::server::Config::new(card), agents, around)
-            .await
+        Serve::new(agents).start(config).await
     }
 
-    /// The same with the agent that conformance suites and measurements drive.
-    pub async fn start_sut(config: &Config, sut: Sut) -> Result<Self, Error> {
-        let agent = sut.agent()?;
-        let base = Base::lay(config).await?;
-        let mut card = sut::card(&agent);
-        base.declare(&mut card, None);
-        let mut served = a2a::server::Config::new(card);
-        served.label = "sut".to_owned();
-        served.extended_card = Some(sut::extended(&served.card));
-        let routes = sut::routes(base.store.clone());
-        let agents = Agents::from(agent).with_any_tenant();
-        let around = Around {
-            more: routes,
-            serve_mcp: sut::serve_mcp,
-            ..base.around(config, &agents)?
-        };
-        base.build(config, served, agents, around).await
-    }
-
-    /// The same with something that answers and has no skills. Where it is reached is written into its cards.
+    /// Starts a server with an answerer that has no skills. Its interfaces are written into the cards.
     pub async fn start_answerer(
         config: &Config,
-        mut served: a2a::server::Config,
+        served: a2a::server::Config,
         answerer: Arc<dyn a2a::server::Agent>,
     ) -> Result<Self, Error> {
         let mut options = agent::Options::default();
         options.answerer = Some(answerer);
         let agent = Agent::create(Manifest::new(served.card.name.clone()), options)?;
-        let base = Base::lay(config).await?;
-        base.declare(&mut served.card, None);
-        if let Some(card) = &mut served.extended_card {
-            base.declare(card, None);
-        }
         let agents = Agents::from(agent).with_any_tenant();
-        let around = base.around(config, &agents)?;
-        base.build(config, served, agents, around).await
+        Serve::new(agents).served(served).start(config).await
     }
 
-    /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.listener.address()
     }
 
-    /// Its tasks.
     pub fn tasks(&self) -> &a2a::Server {
         &self.tasks
     }
 
-    /// What clients are told to call.
+    /// The URL that clients are told to call.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Serves until `shutdown` ends, then stops: no connection and no task is left when this returns.
+    /// Serves until `shutdown` ends, then stops. No connection and no task is left when this returns.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let stop = CancellationToken::new();
         let stopping = async {
             shutdown.await;
-            // Streams would keep their connections open for as long as their tasks go on.
+            // Event streams would keep their connections open until their tasks end.
             self.tasks.drain();
             stop.cancel();
             let sessions = self.sessions.iter().map(::mcp::Http::stop);
             futures_util::future::join_all(sessions).await;
-            // Whoever is connected is told, and gets the answers that are owed.
+            // Peers are told, and get the answers of calls under way.
             self.sockets.drain(listen::Limits::default().drain).await;
         };
         let serving = self.listener.serve(self.router, stop.cancelled());
@@ -176,6 +156,73 @@ impl Server {
         self.memory.close().await;
         self.tasks.stop().await;
         self.agents.close().await;
+    }
+}
+
+/// A server before it is started: its agents, and in what it differs from `monas serve`.
+///
+/// Programs that serve an agent of their own with routes, a card or MCP tools beside its skills (the agent that
+/// conformance suites drive is one) build it, then call [`Serve::start`] or [`crate::serve_until_signal`].
+pub struct Serve {
+    agents: Agents,
+    served: a2a::server::Config,
+    routes: Box<dyn FnOnce(&Store) -> Router + Send>,
+    serve_mcp: ServeMcp,
+}
+
+impl Serve {
+    /// The agents of a server, the first of them with the card that its manifest gives.
+    pub fn new(agents: impl Into<Agents>) -> Self {
+        let agents = agents.into();
+        Self {
+            served: a2a::server::Config::new(agents.first().card()),
+            agents,
+            routes: Box::new(|_| Router::new()),
+            serve_mcp: mcp::skills_only,
+        }
+    }
+
+    /// Replaces the cards and the label of the task server. Interfaces and security schemes are written into both
+    /// cards at the start; limits come from the configuration.
+    pub fn served(mut self, served: a2a::server::Config) -> Self {
+        self.served = served;
+        self
+    }
+
+    /// Adds routes, made once the store is open. They are behind the same access rules as `/metrics`.
+    pub fn routes(mut self, make: impl FnOnce(&Store) -> Router + Send + 'static) -> Self {
+        self.routes = Box::new(make);
+        self
+    }
+
+    /// Replaces how the skills of an agent are served over MCP.
+    pub fn mcp(mut self, serve: ServeMcp) -> Self {
+        self.serve_mcp = serve;
+        self
+    }
+
+    /// Takes the address and the data. From here on clients can connect; they are served once it runs.
+    pub async fn start(self, config: &Config) -> Result<Server, Error> {
+        let base = Base::lay(config).await?;
+        let mut served = self.served;
+        let cards = [Some(&mut served.card), served.extended_card.as_mut()];
+        for card in cards.into_iter().flatten() {
+            base.declare(card, None);
+        }
+        let around = Around {
+            more: (self.routes)(&base.store),
+            serve_mcp: self.serve_mcp,
+            ..base.around(config, &self.agents)?
+        };
+        base.build(config, served, self.agents, around).await
+    }
+}
+
+impl std::fmt::Debug for Serve {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Serve")
+            .field("agents", &self.agents)
+            .finish_non_exhaustive()
     }
 }
 
@@ -226,7 +273,7 @@ impl Base {
         Ok(Self {
             listener,
             store,
-            offers: offers(&config.bindings),
+            offers: config.bindings.clone(),
             address: Address {
                 encrypted: scheme == "https",
                 authority,
@@ -281,7 +328,7 @@ impl Base {
             memory: memory(config, self.store.clone(), reader.cloned())?,
             host: None,
             more: Router::new(),
-            serve_mcp: mcp::as_it_is,
+            serve_mcp: mcp::skills_only,
         })
     }
 
@@ -319,7 +366,7 @@ impl Base {
         if let Some(host) = &host {
             host.serve(&tasks);
         }
-        let site = Site {
+        let endpoint = Endpoint {
             config,
             url: &self.url,
             door: self.door.clone(),
@@ -328,22 +375,22 @@ impl Base {
 
         let wire = Wire::new(Arc::new(tasks.clone()), limits);
         let sockets = wire.tasks.clone();
-        let metrics = metrics::routes(wire.metrics.clone());
+        let metrics = metrics::routes(wire.metrics.clone(), self.store.clone());
         let served = Served {
             agent,
             card: &card,
             below: "",
         };
-        let (mut router, session) = self.wires(&served, wire.clone(), &site, serve_mcp)?;
+        let (mut router, session) = self.wires(&served, wire.clone(), &endpoint, serve_mcp)?;
         let mut sessions = vec![session];
         if host.is_some() {
-            // Whoever knows its id finds it there, too.
+            // The agent at the root is also served below its id.
             let below = binding::below(DEFAULT_AGENT);
             let served = Served {
                 below: &below,
                 ..served
             };
-            let (routes, session) = self.wires(&served, wire.clone(), &site, serve_mcp)?;
+            let (routes, session) = self.wires(&served, wire.clone(), &endpoint, serve_mcp)?;
             router = router.nest(&below, routes);
             sessions.push(session);
         }
@@ -361,7 +408,7 @@ impl Base {
                 card: &card,
                 below: &below,
             };
-            let (routes, session) = self.wires(&served, wire, &site, serve_mcp)?;
+            let (routes, session) = self.wires(&served, wire, &endpoint, serve_mcp)?;
             router = router.nest(&below, routes);
             sessions.push(session);
         }
@@ -371,7 +418,7 @@ impl Base {
             .filter(|it| self.offers.get(it) == Offer::Deprecated);
         let deprecated: Vec<_> = deprecated.map(|binding| binding.name).collect();
         let page = Page::of(&card, self.address.encrypted, &deprecated).beside(&self.url);
-        // The page, the sign of life and the card are for everybody. Bindings ask in their own words who calls.
+        // The page, `/healthz` and the card need no credentials. Bindings check them in the form of their protocol.
         let operator = operator::routes(tasks.clone());
         let known = agents.clone();
         let rights =
@@ -379,7 +426,7 @@ impl Base {
         let people = workspace::api::memory::routes(memory.clone(), rights.clone());
         let mut operator = operator;
         if let Some(host) = &host {
-            // What an agent was asked and did is everybody's: not for each of them to see.
+            // The journal of an agent has the requests of all callers, so only operators may read it.
             let living = workspace::api::agent::routes(host.household().clone(), rights);
             operator = operator.merge(living);
         }
@@ -424,7 +471,7 @@ struct Around {
     host: Option<AgentHost>,
     /// Routes besides those that every server has.
     more: Router,
-    serve_mcp: mcp::Serve,
+    serve_mcp: ServeMcp,
 }
 
 /// An agent, and where its paths begin.
@@ -440,20 +487,20 @@ impl Base {
         &self,
         served: &Served<'_>,
         mut wire: Wire,
-        site: &Site<'_>,
-        serve_mcp: mcp::Serve,
+        endpoint: &Endpoint<'_>,
+        serve_mcp: ServeMcp,
     ) -> Result<(Router, ::mcp::Http), Error> {
         let Served { agent, card, below } = served;
         let url = format!("{}{below}", self.url);
         let callers = agent.manifest().access.callers.as_deref();
         wire.door = door::of_agent(&self.door, callers)?;
         let service = wire.service.clone();
-        let handler = mcp::handler(site.config, agent, service, &site.stopping)?;
-        let site = Site {
+        let handler = mcp::handler(endpoint.config, agent, service, &endpoint.stopping)?;
+        let endpoint = Endpoint {
             door: wire.door.clone(),
-            ..site.clone()
+            ..endpoint.clone()
         };
-        let sessions = serve_mcp(&site, handler);
+        let sessions = serve_mcp(&endpoint, handler);
         let routes = binding::card::routes(card)
             .merge(binding::routes(&wire, &self.offers))
             .merge(acp::routes(wire, agent.skills().clone(), &url))

@@ -1,10 +1,10 @@
-//! The agent that is served until there is another: small enough to try every way of being answered.
+//! The agent of `--demo`: a small one to try each kind of answer with.
 //!
 //! - `echo …` is answered with a message;
-//! - `whoami` is answered with who calls, and how that was proven;
+//! - `whoami` is answered with the name of the caller and the scheme that authenticated it;
 //! - `task …` becomes a task with one artifact;
-//! - `burst N` becomes a task whose artifact streams in N pieces, with a pause between them if one is
-//!   given (`burst 20 100ms`). It goes on after a restart where it was.
+//! - `burst N` becomes a task that streams an artifact in N pieces, with a pause between them if one is given
+//!   (`burst 20 100ms`). After a restart it continues where it was.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,44 +18,44 @@ use skill::Manifest;
 use crate::app::{self, App};
 use crate::config;
 
-pub(crate) mod skills;
+pub mod skills;
 
 #[cfg(test)]
 #[path = "demo_tests.rs"]
 mod tests;
 
-/// What a burst makes is called.
+/// The id of the artifact of a burst.
 const BURST: &str = "burst";
 
-/// The most pieces that one burst has.
+/// The most pieces of one burst.
 const MAX_PIECES: u32 = 100_000;
 
-/// What it says to those who say something else.
+/// The answer to anything else.
 const HELP: &str = "I am a small agent to try the protocol with.";
 
-/// What it understands in words, each with the skill that it is, and what to say.
+/// The texts it understands: the skill, and an example for the help.
 const PHRASES: [(&str, &str); 3] = [
     ("echo", "`echo hello` for a message"),
     ("task", "`task hello` for a task"),
     ("burst", "`burst 20 100ms` for a stream"),
 ];
 
-/// The agent.
+/// The demo agent: understands a few texts, and has the same as skills.
 #[derive(Clone, Debug, Default)]
 pub struct Demo {
-    /// The skills it has. None: all. What it does not have it does not do in words, either.
+    /// The skills of its manifest; none stands for all. Texts of other skills are not understood.
     skills: Option<Vec<String>>,
 }
 
 impl Demo {
-    /// The agent of a manifest.
+    /// The agent with the skills of a manifest.
     pub fn of(manifest: &Manifest) -> Self {
         let skills = manifest.skills.clone();
         Self { skills }
     }
 
-    fn wish(&self, text: &str) -> Option<Wish> {
-        Wish::of(text).filter(|wish| wish.skill().is_none_or(|skill| self.has(skill)))
+    fn request(&self, text: &str) -> Option<Request> {
+        Request::parse(text).filter(|request| request.skill().is_none_or(|skill| self.has(skill)))
     }
 
     fn has(&self, skill: &str) -> bool {
@@ -76,11 +76,11 @@ impl Demo {
 
 impl Agent for Demo {
     fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
-        let wish = self.wish(&turn.text());
-        let wish = wish.ok_or_else(|| self.help());
+        let request = self.request(&turn.text());
+        let request = request.ok_or_else(|| self.help());
         Box::pin(async move {
-            match wish {
-                Ok(wish) => wish.fulfil(&turn).await?,
+            match request {
+                Ok(request) => request.perform(&turn).await?,
                 Err(help) => turn.reply(turn.say(help)).await?,
             }
             Ok(())
@@ -95,7 +95,7 @@ impl Agent for Demo {
     }
 }
 
-/// The program with this agent: its skills, and what it understands in words.
+/// The app with the demo agent.
 pub fn app() -> App {
     app::app()
         .skill(skills::echo)
@@ -104,22 +104,23 @@ pub fn app() -> App {
         .answerer_of(|manifest| Arc::new(Demo::of(manifest)))
 }
 
-/// What both agents of this program can be asked for, in words.
+/// What a text asks the demo agent for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
-    /// Say the text.
+pub enum Request {
     Echo(String),
-    /// Say who calls.
     WhoAmI,
-    /// Make an artifact of the text.
+    /// A task with the text as its artifact.
     Task(String),
-    /// Make an artifact piece by piece.
-    Burst { pieces: u32, pause: Duration },
+    /// A task that streams an artifact in pieces.
+    Burst {
+        pieces: u32,
+        pause: Duration,
+    },
 }
 
-impl Wish {
-    /// What a text asks for, if it is anything known.
-    pub(crate) fn of(text: &str) -> Option<Self> {
+impl Request {
+    /// Reads a text; none if it asks for nothing known.
+    pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.split_whitespace();
         match words.next()? {
             "echo" => Some(Self::Echo(text.to_owned())),
@@ -137,7 +138,7 @@ impl Wish {
         }
     }
 
-    /// The skill that does the same.
+    /// The id of the skill that does the same.
     fn skill(&self) -> Option<&'static str> {
         match self {
             Self::Echo(_) => Some("echo"),
@@ -147,7 +148,7 @@ impl Wish {
         }
     }
 
-    pub(crate) async fn fulfil(self, turn: &Turn) -> Result<(), Over> {
+    pub async fn perform(self, turn: &Turn) -> Result<(), Over> {
         match self {
             Self::Echo(text) => turn.reply(turn.say(text)).await,
             Self::WhoAmI => turn.reply(turn.say(described(turn.caller()))).await,
@@ -161,7 +162,7 @@ impl Wish {
     }
 }
 
-/// Who somebody is, how that was proven, and what for.
+/// The name of a caller, the scheme that authenticated it, and its scopes.
 fn described(caller: &Principal) -> String {
     let mut text = caller.to_string();
     if !caller.scheme().is_empty() {
@@ -178,7 +179,7 @@ async fn burst(turn: &Turn, pieces: u32, pause: Duration) -> Result<(), Over> {
         let status = task.status.as_ref();
         status.is_some_and(|status| status.state == TaskState::Working)
     };
-    // Where a process that ended left off.
+    // After a restart, the pieces that the process before made.
     let first = turn.task().filter(|task| is_working(task)).map(made);
     if first.is_none() {
         turn.working().await?;
@@ -214,20 +215,20 @@ fn made(task: &Task) -> u32 {
     u32::try_from(words.sum::<usize>()).unwrap_or(u32::MAX)
 }
 
-/// A burst goes on where it was; whatever else was begun has failed.
-pub(crate) fn after_restart(task: &Task) -> AfterRestart {
+/// A burst continues after a restart; other tasks fail.
+pub fn after_restart(task: &Task) -> AfterRestart {
     let asked = task.history.last();
     let text = asked
         .and_then(|message| message.parts.first())
         .and_then(Part::as_text);
-    match text.and_then(Wish::of) {
-        Some(Wish::Burst { .. }) => AfterRestart::Resume,
+    match text.and_then(Request::parse) {
+        Some(Request::Burst { .. }) => AfterRestart::Resume,
         _ => AfterRestart::Fail,
     }
 }
 
 /// An artifact of one part.
-pub(crate) fn artifact(id: &str, part: Part) -> Artifact {
+pub fn artifact(id: &str, part: Part) -> Artifact {
     Artifact {
         artifact_id: id.to_owned(),
         parts: vec![part],

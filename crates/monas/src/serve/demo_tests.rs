@@ -6,20 +6,23 @@ use a2a::server::{AfterRestart, Agent as _};
 use a2a::types::{Message, Part, Task};
 use skill::Manifest;
 
-use super::{Demo, Wish, artifact, made};
+use super::{Demo, Request, artifact, made};
 
 #[test]
 fn understands_a_few_words() {
     assert_eq!(
-        Wish::of("echo a b"),
-        Some(Wish::Echo("echo a b".to_owned()))
+        Request::parse("echo a b"),
+        Some(Request::Echo("echo a b".to_owned()))
     );
-    assert_eq!(Wish::of("task"), Some(Wish::Task("task".to_owned())));
-    assert_eq!(Wish::of("whoami"), Some(Wish::WhoAmI));
-    let burst = |pieces, pause| Some(Wish::Burst { pieces, pause });
-    assert_eq!(Wish::of("burst 3"), burst(3, Duration::ZERO));
     assert_eq!(
-        Wish::of("burst 3 20ms"),
+        Request::parse("task"),
+        Some(Request::Task("task".to_owned()))
+    );
+    assert_eq!(Request::parse("whoami"), Some(Request::WhoAmI));
+    let burst = |pieces, pause| Some(Request::Burst { pieces, pause });
+    assert_eq!(Request::parse("burst 3"), burst(3, Duration::ZERO));
+    assert_eq!(
+        Request::parse("burst 3 20ms"),
         burst(3, Duration::from_millis(20))
     );
     for text in [
@@ -32,7 +35,7 @@ fn understands_a_few_words() {
         "burst 1 x",
         "burst 100001",
     ] {
-        assert_eq!(Wish::of(text), None, "{text}");
+        assert_eq!(Request::parse(text), None, "{text}");
     }
 }
 
@@ -60,8 +63,11 @@ fn does_not_do_in_words_what_its_manifest_takes_away() {
         Demo::of(&manifest)
     };
     let echo = of(&["echo"]);
-    assert!(echo.wish("echo a").is_some() && echo.wish("whoami").is_some());
-    assert_eq!((echo.wish("task a"), echo.wish("burst 3")), (None, None));
+    assert!(echo.request("echo a").is_some() && echo.request("whoami").is_some());
+    assert_eq!(
+        (echo.request("task a"), echo.request("burst 3")),
+        (None, None)
+    );
     assert_eq!(echo.after_restart(&task("burst 3")), AfterRestart::Fail);
     for (skills, help) in [
         (&[][..], "I am a small agent to try the protocol with."),

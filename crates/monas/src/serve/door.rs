@@ -1,4 +1,4 @@
-//! The door of a server, made from its configuration, and what the card says of it.
+//! Authentication: the [`Door`] of a server from its configuration, its declaration in the card, and routes behind it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,61 +20,50 @@ use axum::response::Response;
 
 use crate::config::access::{Access, Keys, Kind, Tokens};
 
-/// What callers must have who ask for what an operator asks for.
+/// The scope that callers of the operator's routes need.
 pub(crate) const OPERATOR: &str = "operator";
 
-/// Why there is no door. Each completes "could not ...".
+/// Why the authentication schemes cannot be used. Each message completes "could not ...".
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A scheme makes no sense.
+    /// A scheme has wrong parameters.
     #[error("use [access]: could not {0}")]
     Scheme(#[from] access::Error),
-    /// A file of keys is not there, or not ours to read.
+    /// A file of keys does not exist or may not be read.
     #[error("read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// There are no keys in a file.
+    Read { path: PathBuf, source: io::Error },
+    /// A file holds no usable keys.
     #[error("use {}: could not {source}", path.display())]
     Keys {
-        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
         source: access::Error,
     },
-    /// Everybody on the machine could write tokens.
-    #[error("use {}: it holds a secret, and everybody may read it; chmod 600 it", path.display())]
-    Open {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Nobody can show a certificate on a connection that is not encrypted.
+    /// With the secret other users of the machine could issue tokens.
+    #[error("use {}: it holds a secret, and all users may read it; chmod 600 it", path.display())]
+    Open { path: PathBuf },
+    /// Client certificates exist only on TLS connections.
     #[error("use [access.{0}]: mutualTLS needs tls.cert and tls.key")]
     Plain(String),
-    /// Nobody on the list could ever be known.
+    /// A manifest lists callers, but all callers are anonymous.
     #[error(
-        "use [access] of the agent's manifest: it lists callers, and no scheme of [access] says who calls"
+        "use [access] of the agent's manifest: it lists callers, and the server has no scheme that authenticates them"
     )]
-    Unknowable,
-    /// A connection is verified with one list of authorities.
-    #[error("use [access.{0}]: there is another scheme of type mutualTLS")]
+    NoScheme,
+    /// TLS verifies with one list of authorities.
+    #[error("use [access.{0}]: another scheme has the type mutualTLS, and there can be one")]
     Twice(String),
 }
 
-/// The door of one agent: that of its server, for those alone whom it lists.
+/// The door of one agent: that of its server, restricted to the callers that its manifest lists.
 pub(crate) fn of_agent(door: &Arc<Door>, callers: Option<&[String]>) -> Result<Arc<Door>, Error> {
     match callers {
         None => Ok(door.clone()),
-        Some(_) if !door.asks() => Err(Error::Unknowable),
+        Some(_) if !door.asks() => Err(Error::NoScheme),
         Some(callers) => Ok(Arc::new(door.only(callers))),
     }
 }
 
-/// The door.
 pub(crate) fn build(config: &Access) -> Result<Door, Error> {
     let mut schemes = Vec::new();
     for scheme in &config.schemes {
@@ -92,7 +81,7 @@ pub(crate) fn build(config: &Access) -> Result<Door, Error> {
     Ok(Door::new(schemes)?.unauthenticated(config.unauthenticated))
 }
 
-/// The file of the authorities whose certificates callers show, where some scheme asks for them.
+/// The file with the authorities of client certificates, if a scheme uses them.
 pub(crate) fn authorities(config: &Access, encrypted: bool) -> Result<Option<&Path>, Error> {
     let mut found = None;
     for scheme in &config.schemes {
@@ -121,7 +110,7 @@ fn issuer(tokens: &Tokens) -> Result<Issuer, Error> {
                 path: path.clone(),
                 source,
             })?;
-            if keys.has_secret() && everybody_reads(path).map_err(failed)? {
+            if keys.has_secret() && world_readable(path).map_err(failed)? {
                 return Err(Error::Open { path: path.clone() });
             }
             keys
@@ -131,20 +120,20 @@ fn issuer(tokens: &Tokens) -> Result<Issuer, Error> {
     Ok(issuer.requiring(tokens.scopes.clone()))
 }
 
-/// Whether a file is for everybody on the machine. Its group may read it, which is how secrets are mounted.
+/// Whether all users of the machine may read a file. Its group may, which is how secrets are mounted.
 #[cfg(unix)]
-pub(crate) fn everybody_reads(path: &Path) -> io::Result<bool> {
+pub(crate) fn world_readable(path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
     Ok(fs::metadata(path)?.mode() & 0o004 != 0)
 }
 
-/// Where files have other permissions, those are not looked at.
+/// Other systems have other permissions, which are not checked.
 #[cfg(not(unix))]
-pub(crate) fn everybody_reads(_: &Path) -> io::Result<bool> {
+pub(crate) fn world_readable(_: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Writes into a card how callers prove who they are.
+/// Writes the authentication schemes into a card.
 pub(crate) fn declare(config: &Access, card: &mut AgentCard) {
     for scheme in &config.schemes {
         let (declared, scopes) = declared(&scheme.kind, &scheme.description);
@@ -158,7 +147,7 @@ pub(crate) fn declare(config: &Access, card: &mut AgentCard) {
         });
     }
     if !config.schemes.is_empty() && config.unauthenticated == Unauthenticated::Anonymous {
-        // As OpenAPI has it: to prove nothing is enough, too.
+        // As in OpenAPI, an empty requirement makes authentication optional.
         card.security_requirements
             .push(SecurityRequirement::default());
     }
@@ -232,7 +221,7 @@ fn declared<'a>(kind: &'a Kind, description: &str) -> (types::Scheme, &'a [Strin
     }
 }
 
-/// Routes behind the door, for callers with a scope if one is named; an open door asks for none.
+/// Puts routes behind a door. Callers need the scope, if there is one; without any scheme there are no scopes to ask for.
 pub(crate) fn behind(door: &Arc<Door>, scope: Option<&'static str>, routes: Router) -> Router {
     routes.route_layer(from_fn_with_state((door.clone(), scope), admit))
 }
@@ -246,7 +235,7 @@ async fn admit(
     let admitted = door.admit(&Presented::by(&head), SystemTime::now());
     let admitted = admitted.and_then(|caller| match scope {
         Some(scope) if door.asks() && caller.is_anonymous() => {
-            tracing::debug!(scope, "a stranger asked for what is not for everybody");
+            tracing::debug!(scope, "anonymous caller refused: the route needs a scope");
             Err(door.without_credentials())
         }
         Some(scope) if door.asks() && !caller.has_scope(scope) => Err(Refusal::lacks(scope)),

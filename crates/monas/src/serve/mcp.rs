@@ -1,4 +1,4 @@
-//! The agent's skills over MCP, as this server is configured.
+//! An agent's skills over MCP, with the hosts, origins and access rules of the server.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -14,26 +14,26 @@ use tokio_util::sync::CancellationToken;
 use crate::config::{Config, Data};
 use crate::error::Error;
 
-/// The file of the key in the data folder.
+/// The file in the data folder with the key that seals request states.
 const KEY: &str = "mcp.key";
 
-/// How a handler comes to be served: as it is, or with more around it.
-pub(crate) type Serve = fn(&Site<'_>, Handler) -> Http;
+/// Serves the handler of an agent's skills at an endpoint, alone or with more around it.
+pub type ServeMcp = fn(&Endpoint<'_>, Handler) -> Http;
 
-/// Where skills are offered.
-#[derive(Clone)]
-pub(crate) struct Site<'a> {
+/// Where one agent's skills are offered over MCP.
+#[derive(Clone, Debug)]
+pub struct Endpoint<'a> {
     pub(crate) config: &'a Config,
-    /// What clients are told to call.
+    /// The URL that clients are told to call.
     pub(crate) url: &'a str,
     pub(crate) door: Arc<Door>,
-    /// Ends when the server stops.
+    /// Cancelled when the server stops.
     pub(crate) stopping: CancellationToken,
 }
 
-impl Site<'_> {
-    /// A handler behind HTTP.
-    pub(crate) fn serve<H: ServerHandler + Clone>(&self, handler: H) -> Http {
+impl Endpoint<'_> {
+    /// Serves a handler over HTTP, with the hosts, origins and access rules of the server.
+    pub fn serve<H: ServerHandler + Clone>(&self, handler: H) -> Http {
         let config = self.config;
         let public = config.public_url.iter();
         let allowed = config.allow_origins.iter().chain(public.clone());
@@ -50,12 +50,12 @@ impl Site<'_> {
     }
 }
 
-/// Serves a handler as it is.
-pub(crate) fn as_it_is(site: &Site<'_>, handler: Handler) -> Http {
-    site.serve(handler)
+/// Serves the skills and nothing else.
+pub(crate) fn skills_only(endpoint: &Endpoint<'_>, handler: Handler) -> Http {
+    endpoint.serve(handler)
 }
 
-/// What answers: the skills of this agent, called at this service.
+/// The handler of an agent's skills; calls go to `service` as tasks.
 pub(crate) fn handler(
     config: &Config,
     agent: &Agent,
@@ -77,7 +77,7 @@ pub(crate) fn handler(
     Ok(Handler::new(offered))
 }
 
-/// Pages of a server at this URL, by any of its names on this machine.
+/// The origins of this server's own pages, by each name of the local machine.
 fn own_origins(url: &str) -> Vec<String> {
     let (scheme, authority) = url.split_once("://").unwrap_or(("http", url));
     let port = authority.rsplit_once(':').map_or("*", |(_, port)| port);
@@ -85,7 +85,7 @@ fn own_origins(url: &str) -> Vec<String> {
     own.map(|host| format!("{scheme}://{host}:{port}")).to_vec()
 }
 
-/// An origin with its port, also where that goes without saying.
+/// An origin with its port, also if it is the default one.
 fn with_port(origin: &str) -> String {
     let (scheme, authority) = origin.split_once("://").unwrap_or(("http", origin));
     match authority.rsplit_once(':') {
@@ -94,7 +94,7 @@ fn with_port(origin: &str) -> String {
     }
 }
 
-/// The key of a file, which is made when it is not there. Nobody else can read it.
+/// Reads the key of a file, which is made with mode 0600 if it does not exist.
 fn key(path: &Path) -> io::Result<Vec<u8>> {
     match fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -1,4 +1,4 @@
-//! The models of the configuration, and the weights of those that run in the server.
+//! The language model and the embedder of the configuration.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::config::models::{Embedder, Models};
 
 pub(crate) mod weights;
 
-/// The language model, with its limits laid around it. Nobody is asked yet.
+/// The language model with its time limits, budget and retries. It makes no request yet.
 pub(crate) fn model(
     models: &Models,
     dialer: &Dialer,
@@ -27,8 +27,7 @@ pub(crate) fn model(
     Ok(Some(Arc::new(Retry::new(paid, models.patience))))
 }
 
-/// The embedder. Where none is configured it is the local one, if it can be used and its weights are in this
-/// folder of data.
+/// The embedder. Without a setting it is the local one, if this build has it and its weights are in the data folder.
 pub(crate) fn embedder(
     models: &Models,
     dialer: &Dialer,

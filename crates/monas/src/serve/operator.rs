@@ -1,7 +1,7 @@
-//! What an operator asks of a running server: which webhooks were given up, and that they go on.
+//! `/operator`: webhooks that were given up, and how to start them again.
 //!
-//! The addresses are below `/operator`, and for callers with the scope of that name. Where nobody is asked who they
-//! are, they are guarded as all others are: only from the machine itself, and by no web page.
+//! Callers need the scope `operator`. A server without authentication schemes has no scopes; there the routes are open to
+//! the local machine, like all others, and not to web pages.
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -11,15 +11,14 @@ use axum::http::{HeaderValue, Response, StatusCode};
 use axum::routing::{get, post};
 use serde_json::{Value, json};
 
-/// Where webhooks that were given up are listed.
+/// Lists the webhooks that were given up.
 pub(crate) const DEAD: &str = "/operator/webhooks/dead";
-/// Where they are told to go on.
+/// Starts given-up webhooks again.
 pub(crate) const REPLAY: &str = "/operator/webhooks/replay";
 
-/// How many are listed at once.
+/// How many webhooks one reply lists.
 const PAGE: usize = 100;
 
-/// The routes of a server's operator.
 pub(crate) fn routes(tasks: a2a::Server) -> Router {
     Router::new()
         .route(DEAD, get(dead))
@@ -66,7 +65,7 @@ async fn replay(State(tasks): State<a2a::Server>, body: Bytes) -> Response<Body>
         (Some(id), None) => match tasks.replay_webhook(id).await {
             Ok(true) => Ok(vec![id.to_owned()]),
             Ok(false) => {
-                let error = format!("webhook {id:?} was not given up");
+                let error = format!("webhook {id:?} is not among those given up");
                 return answer(StatusCode::NOT_FOUND, &json!({ "error": error }));
             }
             Err(error) => Err(error),

@@ -1,4 +1,4 @@
-//! The servers of tools that an agent uses: what its manifest and the files of other hosts say of them.
+//! The MCP tool servers of an agent, from its manifest and from the `mcp.json` of other hosts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,14 +10,14 @@ use skill::{Manifest, ToolServer};
 
 use crate::error::Error;
 
-/// What every program needs of the environment. One that is started for its tools sees these variables, what its entry
-/// says, and nothing else: no key or token of ours.
+/// The variables that every program gets. A tool server that is started as a program sees these, those of its entry, and no
+/// others, so it gets no key or token of the server.
 const NEEDED: &[&str] = &[
     "HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER",
 ];
 
-/// Adds the tools of an agent's servers to what it is made of. What is not there is said in the log, and the agent is
-/// made without it. `place` is where its manifest is, and `more` a file of another host.
+/// Connects the tool servers of an agent and adds their tools. A server that cannot be reached is logged, and the agent is
+/// made without its tools. `place` is the file of the manifest, `more` a `mcp.json`.
 pub(crate) async fn add(
     place: &Path,
     manifest: &Manifest,
@@ -45,7 +45,7 @@ pub(crate) async fn add(
     }
     tracing::info!(
         tools = offered.len() + hidden.len(),
-        "tools of other servers"
+        "connected to tool servers"
     );
     options.tools = offered;
     options.hidden_tools = hidden;
@@ -56,7 +56,7 @@ pub(crate) async fn add(
     Ok(())
 }
 
-/// All servers, with variables put where they are named.
+/// All tool servers, with variables replaced by their values.
 fn servers(
     place: &Path,
     manifest: &Manifest,
@@ -77,7 +77,7 @@ fn servers(
     expand(path, &mut more, variable)?;
     for (name, server) in more {
         if servers.contains_key(&name) {
-            let problem = format!("the server {name:?} is in the manifest, too");
+            let problem = format!("tool server {name:?} is also in the manifest");
             return Err(wrong(problem));
         }
         servers.insert(name, server);
@@ -93,7 +93,7 @@ fn expand(
     for (name, server) in servers.iter_mut().filter(|(_, server)| !server.disabled) {
         mcp::expand(server, variable).map_err(|error| Error::Manifest {
             path: place.to_owned(),
-            problem: format!("the server {name:?}: {error}"),
+            problem: format!("tool server {name:?}: {error}"),
         })?;
     }
     Ok(())

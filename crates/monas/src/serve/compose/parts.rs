@@ -1,21 +1,20 @@
-//! What servers and commands are made of, each from the configuration.
+//! The parts that servers and commands have in common, from the configuration.
 
 use std::sync::Arc;
 
 use ::memory::Memory;
 use ::tools::Project;
-use a2a::binding::Offers;
 use a2a::server::{Reach, TABLES};
 use model::Model;
 use skill::Registry;
 use store::{Store, Table};
 
-use crate::config::{Bindings, Config, Data};
+use crate::config::{Config, Data};
 use crate::error::Error;
 use crate::listen;
 use crate::serve::models;
 
-/// The data of a server, or of a command that does something to it.
+/// Opens the store. `holder` is written into the lock of the data folder, for the error of another process.
 pub(crate) async fn open(config: &Config, holder: &str) -> Result<Store, Error> {
     let tables: Vec<&'static Table> = [TABLES, ::memory::TABLES, ::agent::TABLES].concat();
     let Data::Folder(folder) = &config.data else {
@@ -31,7 +30,7 @@ pub(crate) async fn open(config: &Config, holder: &str) -> Result<Store, Error> 
     Ok(opened.expect("opening a store does not panic")?)
 }
 
-/// What agents remember in a store, with the embedder that is configured or at hand.
+/// Opens the memory of agents, with the embedder of the configuration.
 pub(crate) fn memory(
     config: &Config,
     store: Store,
@@ -43,7 +42,7 @@ pub(crate) fn memory(
     };
     let embedder = models::embedder(&config.models, &config.outbound.dialer()?, folder)?;
     if let Some(embedder) = &embedder {
-        tracing::info!(embedder = embedder.name(), "memory compares meanings");
+        tracing::info!(embedder = embedder.name(), "vector search enabled");
     }
     let options = ::memory::Options {
         embedder,
@@ -53,16 +52,7 @@ pub(crate) fn memory(
     Ok(Memory::open(store, options))
 }
 
-/// The bindings that are offered.
-pub(super) fn offers(bindings: &Bindings) -> Offers {
-    let mut offers = Offers::default();
-    for (key, offer) in bindings.all() {
-        offers.set(key, offer).expect("these bindings are built in");
-    }
-    offers
-}
-
-/// What the configuration says about tasks.
+/// Applies the configuration to the task server: its limits, and how webhooks are called.
 pub(super) fn limit(config: &Config, served: &mut a2a::server::Config) -> Result<(), Error> {
     served.dialer = config.outbound.dialer()?;
     if config.push_private {
@@ -70,7 +60,7 @@ pub(super) fn limit(config: &Config, served: &mut a2a::server::Config) -> Result
     }
     let limits = &mut served.limits;
     limits.max_body = config.limits.max_body;
-    // The listener watches over bodies, pauses included.
+    // The listener has stricter limits, for pauses too.
     limits.body_time = listen::Limits::default().body_total;
     limits.max_running = config.limits.max_running;
     limits.push_attempts = config.push_attempts;
@@ -81,12 +71,12 @@ pub(super) fn limit(config: &Config, served: &mut a2a::server::Config) -> Result
     Ok(())
 }
 
-/// What agents can do with the files of the workspace.
+/// The skills for files in the workspace folder.
 pub(super) fn files(config: &Config) -> Result<Registry, Error> {
     let folder = match (&config.workspace, &config.data) {
         (Some(folder), _) => folder.clone(),
         (None, Data::Folder(data)) => data.join("workspace"),
-        // Nothing is kept, and so there is no place for files.
+        // Data in memory has no folder for files.
         (None, Data::Memory) => return Ok(Registry::new()),
     };
     let project = Project::open(&folder)?;

@@ -1,4 +1,4 @@
-//! An agent on standard input and output.
+//! An agent's skills over MCP on standard input and output.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::error::Error;
 use crate::serve::mcp;
 
 /// Serves the skills of an app's agent over MCP on standard input and output, until that ends or `shutdown` does.
-pub async fn serve_stdio(
+pub(crate) async fn serve_stdio(
     config: &Config,
     app: App,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
     let store = open(config, "the server on standard input").await?;
     let (agents, life) = if app.lives() {
-        // Nobody can be reached here, so agents of this process cannot ask each other.
+        // There is no listener, so the agents of this process cannot call each other.
         let (agents, memory, host) = raise(config, &store, None, app).await?;
         (agents, Some((memory, host)))
     } else {

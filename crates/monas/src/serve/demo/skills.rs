@@ -1,4 +1,4 @@
-//! What the agent can do, as skills.
+//! The skills of the demo agent.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use super::{BURST, artifact};
 
 /// A text.
 #[derive(Debug, Deserialize, JsonSchema, SkillInput)]
-pub(crate) struct Text {
+pub struct Text {
     /// The text.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 /// Says what you said.
 #[skill(tags = ["demo"], examples = ["echo hello"], read_only, idempotent)]
-pub(crate) async fn echo(input: Text) -> Result<String, SkillError> {
+pub async fn echo(input: Text) -> Result<String, SkillError> {
     Ok(input.text)
 }
 
@@ -54,7 +54,7 @@ pub(crate) async fn burst(input: Burst, ctx: Context) -> Result<Reply<String>, S
                 () = ctx.cancelled().cancelled_owned() => return Err(SkillError::Cancelled),
             }
         }
-        // One that is begun again replaces what the one before had made.
+        // After a restart the first piece replaces the artifact made so far.
         let chunk = match (piece, piece + 1 == input.pieces) {
             (0, true) => Chunk::Whole,
             (0, false) => Chunk::First,

@@ -1,20 +1,17 @@
-//! Weights that can be fetched, and where they lie: `models/NAME` in the folder of data.
+//! Weights that `monas models pull` can fetch, and their folder: `models/NAME` in the data folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use model::{Embed, Error};
 
-/// Weights that are known.
+/// The weights of one model.
 #[derive(Debug)]
 pub(crate) struct Weights {
-    /// What they are called here.
     pub(crate) name: &'static str,
-    /// What they are for.
     pub(crate) about: &'static str,
-    /// Where they are published: the address that the names of files follow.
+    /// The URL where they are published; names of files are appended.
     pub(crate) url: &'static str,
-    /// What they consist of.
     pub(crate) files: &'static [File],
 }
 
@@ -23,11 +20,10 @@ pub(crate) struct Weights {
 pub(crate) struct File {
     pub(crate) name: &'static str,
     pub(crate) size: u64,
-    /// What its content hashes to.
     pub(crate) sha256: &'static str,
 }
 
-/// All that are known.
+/// All weights that can be fetched.
 pub(crate) const ALL: &[Weights] = &[Weights {
     name: "all-minilm-l6-v2",
     about: "a small embedder for English, 384 dimensions, Apache-2.0",
@@ -51,18 +47,17 @@ pub(crate) const ALL: &[Weights] = &[Weights {
     ],
 }];
 
-/// Those of a name.
 pub(crate) fn find(name: &str) -> Option<&'static Weights> {
     ALL.iter().find(|weights| weights.name == name)
 }
 
 impl Weights {
-    /// Where they lie in a folder of data.
+    /// Their folder in a data folder.
     pub(crate) fn folder(&self, data: &Path) -> PathBuf {
         data.join("models").join(self.name)
     }
 
-    /// Whether all of them are there. A file gets its name when it was found to be whole.
+    /// Whether all files are there. A file gets its name only after its hash was checked.
     pub(crate) fn are_in(&self, data: &Path) -> bool {
         let folder = self.folder(data);
         self.files
@@ -71,21 +66,19 @@ impl Weights {
     }
 }
 
-/// The embedder that these weights are.
+/// Opens the local embedder with these weights.
 pub(crate) fn open(name: &str, data: Option<&Path>) -> Result<Arc<dyn Embed>, Error> {
     let unusable = |why: String| Err(Error::Unsupported(why));
     let Some(weights) = find(name) else {
-        return unusable(format!("there are no weights {name:?}"));
+        return unusable(format!("unknown weights {name:?}"));
     };
     match data {
         Some(data) if weights.are_in(data) => load(weights, data),
-        _ => unusable(format!(
-            "its weights are not here: monas models pull {name}"
-        )),
+        _ => unusable(format!("weights not fetched; run monas models pull {name}")),
     }
 }
 
-/// The embedder of the first weights that are there, in a program that can use them.
+/// Opens the local embedder with the first weights that were fetched, if this build has local embedders.
 pub(crate) fn open_usual(data: Option<&Path>) -> Result<Option<Arc<dyn Embed>>, Error> {
     let Some(data) = data.filter(|_| cfg!(feature = "local")) else {
         return Ok(None);
