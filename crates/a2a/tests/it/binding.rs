@@ -29,7 +29,7 @@ async fn router(offers: &Offers) -> Router {
     config.extended_card = Some(AgentCard::default());
     let bench = Bench::with(config, in_memory(), Script::new()).await;
     binding::routes(
-        &Wire::new(Arc::new(bench.server), Limits::default()),
+        &Wire::new(Arc::new(bench.server.clone()), Limits::default()),
         offers,
     )
 }

@@ -1,9 +1,10 @@
 //! A server on a free port, skills to call, and a client that checks every reply.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use a2a::binding::Wire;
-use a2a::server::{Config, TABLES};
+use a2a::server::Config;
 use a2a::types::Artifact;
 use access::Door;
 use agent::{Agent, Options};
@@ -19,6 +20,7 @@ use serde_json::{Value, json};
 use skill::reply::{data_artifact, file_artifact, info, text_artifact};
 use skill::{Context, Manifest, Registry, Reply, SkillError, SkillInput, skill};
 use store::Store;
+use testkit::{Kit, memory_store};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -117,9 +119,9 @@ pub(crate) fn registry() -> Registry {
     skills.with(Chat).unwrap().with(make).unwrap()
 }
 
-/// A server and a client of it.
+/// An ACP server, the task server behind it, and an HTTP client.
 pub(crate) struct Bench {
-    pub(crate) server: a2a::Server,
+    kit: Kit,
     pub(crate) authority: String,
     serving: JoinHandle<()>,
     client: HttpClient<HttpConnector, Full<Bytes>>,
@@ -137,7 +139,7 @@ pub(crate) struct Heard {
 
 impl Bench {
     pub(crate) async fn start() -> Self {
-        Self::on(Store::memory(TABLES)).await
+        Self::on(memory_store()).await
     }
 
     pub(crate) async fn on(store: Store) -> Self {
@@ -157,16 +159,15 @@ impl Bench {
         let mut config = Config::new(card);
         config.limits.max_body = 64 << 10;
         let limits = config.limits.clone();
-        let server = a2a::Server::start(config, Arc::new(agent), store);
-        let server = server.await.unwrap();
+        let kit = Kit::start(config, Arc::new(agent), store).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let authority = listener.local_addr().unwrap().to_string();
-        let mut wire = Wire::new(Arc::new(server.clone()), limits);
+        let mut wire = Wire::new(Arc::new(kit.server.clone()), limits);
         wire.door = Arc::new(door);
         let routes = acp::routes(wire, skills, &format!("http://{authority}"));
         let serving = tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
         Self {
-            server,
+            kit,
             authority,
             serving,
             client: HttpClient::builder(TokioExecutor::new()).build_http(),
@@ -228,6 +229,14 @@ impl Bench {
             assert!(!over.contains(&run["status"].as_str().unwrap()), "{run}");
             tokio::task::yield_now().await;
         }
+    }
+}
+
+impl Deref for Bench {
+    type Target = Kit;
+
+    fn deref(&self) -> &Kit {
+        &self.kit
     }
 }
 

@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use a2a::server::TABLES;
-use a2a::service::{Call, Service as _};
-use a2a::types::{Answer, Task, TaskState};
-use access::Principal;
+use a2a::types::{Task, TaskState};
 use agent::{Agent, Options};
 use rmcp::model::Tool;
 use serde_json::json;
-use skill::{Manifest, Registry, ToolServer, extension};
-use store::Store;
+use skill::{Manifest, Registry, ToolServer};
+use testkit::{Kit, memory_store, state, status_text};
 
 use super::Peer;
 use crate::client::tool::{RemoteTool, definition};
@@ -38,15 +35,8 @@ async fn called(url: &str, tool: &str) -> Task {
         .unwrap();
     let agent = Agent::create(Manifest::new("Caller"), options).unwrap();
     let config = a2a::server::Config::new(agent.card());
-    let tasks = a2a::Server::start(config, Arc::new(agent), Store::memory(TABLES));
-    let tasks = tasks.await.unwrap();
-    let message = extension::call("1", "box-tool", json!({}));
-    let call = Call::by(Principal::anonymous());
-    let sent = tasks.send_message(call, message.into()).await.unwrap();
-    let Answer::Task(task) = sent.payload else {
-        panic!("no task: {sent:?}");
-    };
-    task
+    let kit = Kit::start(config, Arc::new(agent), memory_store()).await;
+    kit.call("box-tool", json!({})).await.unwrap()
 }
 
 #[tokio::test]
@@ -58,13 +48,8 @@ async fn a_tool_that_is_not_on_the_list_is_not_called_whatever_became_a_skill() 
         task = called(&url, "bad") => task,
         _ = silent.accept() => panic!("it was called"),
     };
-    let status = task.status.unwrap();
-    assert_eq!(status.state, TaskState::Rejected);
-    let said = status.message.unwrap().parts[0]
-        .as_text()
-        .unwrap()
-        .to_owned();
-    assert_eq!(said, "tool \"bad\" is not on the allow list");
+    assert_eq!(state(&task), TaskState::Rejected);
+    assert_eq!(status_text(&task), "tool \"bad\" is not on the allow list");
 
     // An allowed tool does connect.
     tokio::select! {

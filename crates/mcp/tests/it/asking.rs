@@ -94,7 +94,7 @@ async fn a_form_that_is_put_away_leaves_the_question_open() {
         let result = client.call_tool(order()).await.unwrap();
         assert_eq!(result.is_error, Some(true));
         let task = envelope(&result).1;
-        let task = bench.task(task["id"].as_str().unwrap()).await;
+        let task = bench.load(task["id"].as_str().unwrap()).await;
         assert_eq!(state(&task), TaskState::InputRequired);
         // The form is not shown again right after the user closed it.
         assert_eq!(asked.lock().unwrap().len(), 1, "{wire:?}");
@@ -192,11 +192,11 @@ async fn an_answer_that_comes_too_late_is_told_how_the_task_ended() {
         panic!("no task");
     };
     let id = created.task.task_id;
-    let key = format!("question-{}", bench.task(&id).await.generation);
+    let key = format!("question-{}", bench.load(&id).await.generation);
     let answer = json!({ "action": "accept", "content": { "approved": true } });
     let update = UpdateTaskParams::new(&id, answers(&key, answer));
     client.update_task(update).await.unwrap();
-    assert_eq!(state(&bench.task(&id).await), TaskState::Canceled);
+    assert_eq!(state(&bench.load(&id).await), TaskState::Canceled);
 }
 
 #[tokio::test]
@@ -213,7 +213,7 @@ async fn a_client_without_forms_is_told_what_is_asked_and_by_which_task() {
             said.contains("Order a lamp?") && said.contains(id),
             "{said}"
         );
-        assert_eq!(state(&bench.task(id).await), TaskState::InputRequired);
+        assert_eq!(state(&bench.load(id).await), TaskState::InputRequired);
     }
 }
 

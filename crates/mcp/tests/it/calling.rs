@@ -28,7 +28,7 @@ async fn a_result_is_typed_and_readable_and_holds_the_task() {
         );
         assert_eq!(task["status"]["state"], "TASK_STATE_COMPLETED");
         assert_eq!(task["artifacts"][0]["artifactId"], "output");
-        assert_eq!(state(&bench.task(id).await), TaskState::Completed);
+        assert_eq!(state(&bench.load(id).await), TaskState::Completed);
     }
 }
 
@@ -104,7 +104,7 @@ async fn a_failure_is_a_result_and_a_crash_is_none() {
         let error = refused(client.call_tool(request("crash", json!({}))).await);
         assert_eq!(error.code.0, -32603);
         let id = error.data.unwrap()["taskId"].as_str().unwrap().to_owned();
-        assert_eq!(state(&bench.task(&id).await), TaskState::Failed);
+        assert_eq!(state(&bench.load(&id).await), TaskState::Failed);
     }
 }
 
@@ -147,7 +147,7 @@ async fn whoever_does_not_want_it_any_more_cancels_the_task() {
         told.recv().await.unwrap();
         let id = bench.all().await[0].id.clone();
         sent.cancel(Some("enough".to_owned())).await.unwrap();
-        bench.until(&id, TaskState::Canceled).await;
+        bench.until_state(&id, TaskState::Canceled).await;
     }
 }
 

@@ -130,7 +130,7 @@ async fn an_id_is_one_request_and_a_session_is_initialized_once() {
     let second = peer.ask(call(5, "greet")).await;
     assert_eq!(second["error"]["code"], -32600, "{second}");
     assert_eq!(second["id"], 5);
-    bench.cancel(&task).await;
+    bench.cancel(&task.id).await.unwrap();
     let first = peer.read().await;
     assert_eq!(
         (&first["id"], &first["result"]["isError"]),

@@ -76,7 +76,7 @@ async fn an_id_that_is_under_way_is_refused_and_the_first_is_answered() {
     let others = async {
         let task = bench.first().await;
         let second = session.ask(&call(7, "greet")).await;
-        bench.cancel(&task).await;
+        bench.cancel(&task.id).await.unwrap();
         second
     };
     let (first, second) = tokio::join!(first, others);
@@ -143,7 +143,7 @@ async fn a_reply_in_a_session_that_takes_long_is_a_stream() {
     let session = Session::open(&bench).await;
     let response = session.send(&call(2, "wait")).await;
     assert_eq!(response.headers()["content-type"], "text/event-stream");
-    bench.cancel(&bench.first().await).await;
+    bench.cancel(&bench.first().await.id).await.unwrap();
     assert_eq!(reply(response).await["result"]["isError"], true);
 }
 

@@ -1,12 +1,10 @@
 //! A task server with an agent of skills, served over HTTP, and clients of both revisions.
 
 use std::collections::VecDeque;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
-use a2a::server::TABLES;
-use a2a::service::{Call, Service as _};
-use a2a::types::{CancelTaskRequest, GetTaskRequest, ListTasksRequest, Task, TaskState};
-use access::Principal;
+use a2a::types::Task;
 use agent::{Agent, Options};
 use mcp::rmcp::ErrorData;
 use mcp::rmcp::handler::client::ClientHandler;
@@ -22,6 +20,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skill::{Context, Manifest, Registry, Reply, SkillError, SkillInput, reply, skill};
 use store::Store;
+pub(crate) use testkit::state;
+use testkit::{Kit, memory_store};
 use tokio::sync::mpsc;
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
@@ -136,10 +136,10 @@ pub(crate) fn skills() -> Registry {
     skills.with(wait).unwrap().with(order).unwrap()
 }
 
-/// A server that listens.
+/// An MCP server that listens, and the task server behind it.
 pub(crate) struct Bench {
     pub(crate) url: String,
-    pub(crate) tasks: a2a::Server,
+    kit: Kit,
     pub(crate) http: Http,
     pub(crate) handler: Handler,
 }
@@ -153,7 +153,7 @@ impl Bench {
         change: impl FnOnce(&mut Config),
         change_http: impl FnOnce(&mut HttpConfig),
     ) -> Self {
-        Self::on(Store::memory(TABLES), change, change_http).await
+        Self::on(memory_store(), change, change_http).await
     }
 
     pub(crate) async fn on(
@@ -175,10 +175,9 @@ impl Bench {
         let manifest = Manifest::new("Test Agent").describe("Is tested.");
         let agent = Agent::create(manifest, options).unwrap();
         let served = a2a::server::Config::new(agent.card());
-        let tasks = a2a::Server::start(served, Arc::new(agent.clone()), store).await;
-        let tasks = tasks.unwrap();
-        let mut config = Config::new(agent.skills().clone(), Arc::new(tasks.clone()));
-        change(&mut config, &tasks);
+        let kit = Kit::start(served, Arc::new(agent.clone()), store).await;
+        let mut config = Config::new(agent.skills().clone(), Arc::new(kit.server.clone()));
+        change(&mut config, &kit.server);
         let handler = Handler::new(config);
         let mut config = HttpConfig::default();
         change_http(&mut config);
@@ -189,7 +188,7 @@ impl Bench {
         tokio::spawn(async move { axum::serve(listener, router).await });
         Self {
             url,
-            tasks,
+            kit,
             http,
             handler,
         }
@@ -209,72 +208,18 @@ impl Bench {
             .unwrap()
     }
 
-    /// The task as the task server has it.
-    pub(crate) async fn task(&self, id: &str) -> Task {
-        let request = GetTaskRequest {
-            id: id.to_owned(),
-            ..GetTaskRequest::default()
-        };
-        let call = Call::by(Principal::anonymous());
-        self.tasks.get_task(call, request).await.unwrap()
-    }
-
-    /// All tasks, last changed first.
-    pub(crate) async fn all(&self) -> Vec<Task> {
-        let call = Call::by(Principal::anonymous());
-        let listed = self
-            .tasks
-            .list_tasks(call, ListTasksRequest::default())
-            .await;
-        listed.unwrap().tasks
-    }
-
     /// Waits until the question with this key is not open.
     pub(crate) async fn past(&self, id: &str, key: &str) {
-        let mut task = self.task(id).await;
-        while key == format!("question-{}", task.generation) {
-            task = self.changed(task).await;
-        }
+        let open = |task: &Task| key == format!("question-{}", task.generation);
+        self.until(id, |task| !open(task)).await;
     }
+}
 
-    /// Waits until a task is in this state.
-    pub(crate) async fn until(&self, id: &str, wanted: TaskState) -> Task {
-        let mut task = self.task(id).await;
-        while state(&task) != wanted {
-            task = self.changed(task).await;
-        }
-        task
-    }
+impl Deref for Bench {
+    type Target = Kit;
 
-    /// Cancels a task at the task server, not through the client.
-    pub(crate) async fn cancel(&self, id: &str) {
-        let request = CancelTaskRequest {
-            id: id.to_owned(),
-            ..CancelTaskRequest::default()
-        };
-        let call = Call::by(Principal::anonymous());
-        self.tasks.cancel_task(call, request).await.unwrap();
-    }
-
-    /// Waits until there is a task.
-    pub(crate) async fn first(&self) -> String {
-        loop {
-            if let Some(task) = self.all().await.first() {
-                return task.id.clone();
-            }
-            tokio::task::yield_now().await;
-        }
-    }
-
-    /// Waits until something happens to a task.
-    async fn changed(&self, task: Task) -> Task {
-        let request = GetTaskRequest {
-            id: task.id,
-            current_generation: Some(task.generation),
-            ..GetTaskRequest::default()
-        };
-        let call = Call::by(Principal::anonymous());
-        self.tasks.get_task(call, request).await.unwrap()
+    fn deref(&self) -> &Kit {
+        &self.kit
     }
 }
 
@@ -398,10 +343,6 @@ pub(crate) fn envelope(result: &CallToolResult) -> (String, Value) {
     };
     assert_eq!(mime_type.as_deref(), Some("application/json"));
     (uri.clone(), serde_json::from_str(text).unwrap())
-}
-
-pub(crate) fn state(task: &Task) -> TaskState {
-    task.status.as_ref().unwrap().state
 }
 
 /// The error that a request was refused with.

@@ -43,14 +43,14 @@ async fn a_long_call_can_be_watched_and_cancelled_from_either_side() {
         let shown = get(&client, &task.task_id).await;
         assert_eq!(shown.payload, TaskPayload::Working);
         assert_eq!(shown.task.status_message.as_deref(), Some("waiting"));
-        bench.until(&task.task_id, TaskState::Working).await;
+        bench.until_state(&task.task_id, TaskState::Working).await;
         if from_a2a {
             let request = CancelTaskRequest {
                 id: task.task_id.clone(),
                 ..CancelTaskRequest::default()
             };
             let call = Call::by(Principal::anonymous());
-            bench.tasks.cancel_task(call, request).await.unwrap();
+            bench.server.cancel_task(call, request).await.unwrap();
         } else {
             client
                 .cancel_task(CancelTaskParams::new(&task.task_id))
@@ -81,7 +81,9 @@ async fn a_task_that_asks_is_answered_with_an_update() {
     assert_eq!(task.status, TaskStatus::InputRequired);
     let mut keys = Vec::new();
     for _ in 0..2 {
-        bench.until(&task.task_id, TaskState::InputRequired).await;
+        bench
+            .until_state(&task.task_id, TaskState::InputRequired)
+            .await;
         let TaskPayload::InputRequired { input_requests } =
             get(&client, &task.task_id).await.payload
         else {
@@ -104,7 +106,7 @@ async fn a_task_that_asks_is_answered_with_an_update() {
         keys.push(key);
     }
     assert_ne!(keys[0], keys[1]);
-    bench.until(&task.task_id, TaskState::Completed).await;
+    bench.until_state(&task.task_id, TaskState::Completed).await;
     let TaskPayload::Completed { result } = get(&client, &task.task_id).await.payload else {
         panic!("not completed");
     };

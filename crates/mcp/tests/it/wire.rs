@@ -227,7 +227,7 @@ async fn nothing_of_the_protocol_reaches_the_task() {
     let request = post(&body).body(Body::from(body.to_string())).unwrap();
     let (_, reply) = send(&bench, request).await;
     let id = bench.all().await[0].id.clone();
-    let task = format!("{:?}", bench.task(&id).await);
+    let task = format!("{:?}", bench.load(&id).await);
     assert!(!task.contains("hush") && task.contains("Ada"), "{task}");
     assert!(!reply.to_string().contains("hush"), "{reply}");
 }
@@ -261,7 +261,7 @@ async fn a_task_belongs_to_whoever_called() {
     assert_eq!(status, StatusCode::OK);
     let count = async |name: &str| {
         let call = Call::by(Principal::named(name));
-        let listed = bench.tasks.list_tasks(call, Default::default()).await;
+        let listed = bench.server.list_tasks(call, Default::default()).await;
         listed.unwrap().tasks.len()
     };
     assert_eq!((count("ada").await, count("bob").await), (1, 0));

@@ -1,16 +1,20 @@
 //! A server with an agent made for tests, and short ways to call it.
 
+use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
 use a2a::error::Error;
 use a2a::event::Event;
-use a2a::server::{AfterRestart, Agent, Chunk, Config, Failure, Reach, Server, TABLES, Turn};
-use a2a::service::{Call, Service as _};
+use a2a::server::{AfterRestart, Agent, Chunk, Config, Failure, Reach, TABLES, Turn};
+use a2a::service::Call;
 use a2a::types::*;
-use access::Principal;
 use futures_core::future::BoxFuture;
 use futures_util::StreamExt as _;
 use store::{Options, Store};
+use testkit::{Kit, fresh_id};
+pub(crate) use testkit::{
+    at_once, memory_store as in_memory, state, status_text as said, task_of as task,
+};
 use tokio::sync::Semaphore;
 
 /// Does what the text of the message says.
@@ -109,11 +113,9 @@ impl Agent for Scripted {
 
 /// A running server, and who calls it.
 pub(crate) struct Bench {
-    pub(crate) server: Server,
+    kit: Kit,
     pub(crate) script: Arc<Script>,
     pub(crate) store: Store,
-    caller: Principal,
-    tenant: String,
 }
 
 pub(crate) fn config() -> Config {
@@ -131,10 +133,6 @@ pub(crate) fn config() -> Config {
     config
 }
 
-pub(crate) fn in_memory() -> Store {
-    Store::memory(TABLES)
-}
-
 pub(crate) fn on_disk(folder: &std::path::Path) -> Store {
     let mut options = Options::new(folder);
     options.tables = TABLES.to_vec();
@@ -148,114 +146,53 @@ impl Bench {
 
     pub(crate) async fn with(config: Config, store: Store, script: Arc<Script>) -> Self {
         let agent = Arc::new(Scripted(script.clone()));
-        let server = Server::start(config, agent, store.clone()).await.unwrap();
-        Self {
-            server,
-            script,
-            store,
-            caller: Principal::anonymous(),
-            tenant: String::new(),
-        }
+        let kit = Kit::start(config, agent, store.clone()).await;
+        Self { kit, script, store }
     }
 
     /// The same server, called by someone else.
     pub(crate) fn by(&self, caller: &str, tenant: &str) -> Self {
         Self {
-            server: self.server.clone(),
+            kit: self.kit.by(caller).in_tenant(tenant),
             script: self.script.clone(),
             store: self.store.clone(),
-            caller: Principal::named(caller),
-            tenant: tenant.to_owned(),
         }
     }
 
     pub(crate) fn call(&self) -> Call {
-        Call::by(self.caller.clone())
-    }
-
-    pub(crate) fn request(&self, message: Message) -> SendMessageRequest {
-        SendMessageRequest {
-            tenant: self.tenant.clone(),
-            message: Some(message),
-            ..SendMessageRequest::default()
-        }
-    }
-
-    pub(crate) async fn send(&self, request: SendMessageRequest) -> Result<Answer, Error> {
-        self.server
-            .send_message(self.call(), request)
-            .await
-            .map(|response| response.payload)
+        self.kit.context()
     }
 
     /// Sends a text and waits for the task to rest.
     pub(crate) async fn task(&self, text: &str) -> Task {
-        task(self.send(self.request(message(text))).await.unwrap())
+        self.send_for_task(self.request(message(text))).await
     }
 
     /// Sends a text and takes the task as soon as it exists.
     pub(crate) async fn task_at_once(&self, text: &str) -> Task {
-        let mut request = self.request(message(text));
-        request.configuration = Some(at_once());
-        task(self.send(request).await.unwrap())
+        self.send_at_once(self.request(message(text))).await
     }
 
     pub(crate) async fn stream(&self, text: &str) -> Events {
-        Events(
-            self.server
-                .send_streaming_message(self.call(), self.request(message(text)))
-                .await
-                .unwrap(),
-        )
+        let stream = self.kit.stream(self.request(message(text))).await;
+        Events(stream.unwrap())
     }
 
     pub(crate) async fn subscribe(&self, id: &str, cursor: Option<u64>) -> Result<Events, Error> {
-        let request = SubscribeToTaskRequest {
-            id: id.to_owned(),
-            tenant: self.tenant.clone(),
-        };
-        let call = Call {
-            cursor,
-            ..self.call()
-        };
-        self.server
-            .subscribe_to_task(call, request)
-            .await
-            .map(Events)
-    }
-
-    pub(crate) async fn get(&self, id: &str) -> Result<Task, Error> {
-        let request = GetTaskRequest {
-            id: id.to_owned(),
-            tenant: self.tenant.clone(),
-            ..GetTaskRequest::default()
-        };
-        self.server.get_task(self.call(), request).await
-    }
-
-    pub(crate) async fn cancel(&self, id: &str) -> Result<Task, Error> {
-        let request = CancelTaskRequest {
-            id: id.to_owned(),
-            tenant: self.tenant.clone(),
-            ..CancelTaskRequest::default()
-        };
-        self.server.cancel_task(self.call(), request).await
-    }
-
-    pub(crate) async fn list(&self, request: ListTasksRequest) -> ListTasksResponse {
-        self.server.list_tasks(self.call(), request).await.unwrap()
+        self.kit.subscribe(id, cursor).await.map(Events)
     }
 }
 
-pub(crate) fn at_once() -> SendMessageConfiguration {
-    SendMessageConfiguration {
-        return_immediately: true,
-        ..SendMessageConfiguration::default()
+impl Deref for Bench {
+    type Target = Kit;
+
+    fn deref(&self) -> &Kit {
+        &self.kit
     }
 }
 
 pub(crate) fn message(text: &str) -> Message {
-    Message::user(uuid(), text)
+    Message::user(fresh_id(), text)
 }
 
 pub(crate) fn follow_up(task: &Task, text: &str) -> Message {
@@ -263,25 +200,6 @@ pub(crate) fn follow_up(task: &Task, text: &str) -> Message {
         task_id: task.id.clone(),
         ..message(text)
     }
-}
-
-fn uuid() -> String {
-    uuid::Uuid::new_v4().to_string()
-}
-
-pub(crate) fn task(answer: Answer) -> Task {
-    match answer {
-        Answer::Task(task) => task,
-        other => panic!("not a task: {other:?}"),
-    }
-}
-
-pub(crate) fn state(task: &Task) -> TaskState {
-    task.status.as_ref().unwrap().state
-}
-
-pub(crate) fn said(task: &Task) -> String {
-    text(task.status.as_ref().unwrap().message.as_ref())
 }
 
 fn text(message: Option<&Message>) -> String {

@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use a2a::server::TABLES;
-use a2a::service::{Call, Service as _};
-use a2a::types::{Answer, Task, TaskState};
-use access::Principal;
+use a2a::types::{Task, TaskState};
 use agent::{Agent, Options};
 use mcp::{ToolLimits, ToolProblem, ToolServers};
 use serde_json::{Value, json};
 use skill::{Definition, Manifest, Registry, ToolServer};
-use store::Store;
+use testkit::{Kit, memory_store, output, state, status_text};
 
 use crate::support;
 
@@ -20,7 +17,7 @@ pub(crate) struct Caller {
     pub(crate) tools: Registry,
     pub(crate) problems: Vec<String>,
     pub(crate) agent: Agent,
-    tasks: a2a::Server,
+    kit: Kit,
 }
 
 impl Caller {
@@ -43,12 +40,12 @@ impl Caller {
         })];
         let agent = Agent::create(Manifest::new("Caller"), options).unwrap();
         let config = a2a::server::Config::new(agent.card());
-        let tasks = a2a::Server::start(config, Arc::new(agent.clone()), Store::memory(TABLES));
+        let kit = Kit::start(config, Arc::new(agent.clone()), memory_store());
         Self {
             tools: found.offered,
             problems: found.problems.iter().map(ToolProblem::to_string).collect(),
             agent,
-            tasks: tasks.await.unwrap(),
+            kit: kit.await,
         }
     }
 
@@ -62,29 +59,23 @@ impl Caller {
 
     /// Calls a tool and waits until its task is at rest.
     pub(crate) async fn call(&self, tool: &str, input: Value) -> Task {
-        let id = format!("m-{}", uuid::Uuid::new_v4());
-        let message = skill::extension::call(id, tool, input);
-        let call = Call::by(Principal::anonymous());
-        let sent = self.tasks.send_message(call, message.into()).await;
-        match sent.unwrap().payload {
-            Answer::Task(task) => task,
-            other => panic!("no task: {other:?}"),
-        }
+        self.kit.call(tool, input).await.unwrap()
     }
 
     /// Calls a tool that succeeds, and returns its output.
     pub(crate) async fn gives(&self, tool: &str) -> Value {
         let task = self.call(tool, json!({})).await;
-        assert_eq!(support::state(&task), TaskState::Completed, "{task:?}");
-        skill::extension::output(&task).unwrap()
+        assert_eq!(state(&task), TaskState::Completed, "{task:?}");
+        output(&task).unwrap()
     }
 
     /// Calls a tool that fails, and returns the code and the message.
     pub(crate) async fn fails(&self, tool: &str) -> (String, String) {
         let task = self.call(tool, json!({})).await;
-        assert_eq!(support::state(&task), TaskState::Failed, "{task:?}");
-        let said = task.status.as_ref().unwrap().message.as_ref().unwrap();
-        let said = said.parts[0].as_text().unwrap().to_owned();
-        (skill::extension::failure_code(&task).unwrap(), said)
+        assert_eq!(state(&task), TaskState::Failed, "{task:?}");
+        (
+            skill::extension::failure_code(&task).unwrap(),
+            status_text(&task),
+        )
     }
 }
