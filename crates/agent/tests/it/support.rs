@@ -1,14 +1,11 @@
 //! An agent behind a task server, on a store that outlives both.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use a2a::server::{Config, Server};
-use a2a::service::{Call, Service as _};
-use a2a::types::{
-    Answer, CancelTaskRequest, GetTaskRequest, Message, Part, Role, SendMessageRequest, Task,
-    TaskState,
-};
+use a2a::service::Call;
+use a2a::types::{Message, Part, Role, Task};
 use access::Principal;
 use agent::{Agent, Options};
 use agent::{Errand, Household, Law, Parts, Profile, Resident};
@@ -20,6 +17,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use skill::{Context, Manifest, Registry, Reply, Skill, SkillError, SkillInput, extension, skill};
 use store::Store;
+use testkit::{Clock, DataFolder, Kit};
+pub(crate) use testkit::{fresh_id as fresh, state, status_text as status};
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
 pub(crate) struct Greet {
@@ -86,42 +85,33 @@ impl Skill for Notes {
 /// What outlives a process: the files, what was written, the time.
 #[derive(Clone)]
 pub(crate) struct World {
-    folder: Arc<tempfile::TempDir>,
+    folder: DataFolder,
     pub(crate) notes: Notes,
-    pub(crate) clock: Arc<AtomicI64>,
-}
-
-fn tables() -> Vec<&'static store::Table> {
-    let tables = a2a::server::TABLES
-        .iter()
-        .chain(memory::TABLES)
-        .chain(agent::TABLES);
-    tables.copied().collect()
+    pub(crate) clock: Clock,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
         Self {
-            folder: Arc::new(tempfile::tempdir().unwrap()),
+            folder: DataFolder::new(),
             notes: Notes::default(),
-            clock: Arc::new(AtomicI64::new(1_000_000)),
+            clock: Clock::at(1_000_000),
         }
     }
 
     /// The store, for one process at a time.
     pub(crate) fn store(&self) -> Store {
-        let options = store::Options::new(self.folder.path()).tables(&tables());
-        Store::open(&options.durability(store::Durability::Normal)).unwrap()
+        self.folder
+            .store_with(&[memory::TABLES, agent::TABLES].concat())
     }
 
     pub(crate) fn pass(&self, seconds: i64) {
-        self.clock.fetch_add(seconds * 1000, Ordering::Relaxed);
+        self.clock.advance(seconds);
     }
 
     pub(crate) fn parts(&self, store: Store) -> Parts {
         let mut parts = Parts::new(store);
-        let clock = self.clock.clone();
-        parts.clock = Arc::new(move || clock.load(Ordering::Relaxed));
+        parts.clock = self.clock.source();
         parts
     }
 
@@ -167,10 +157,10 @@ impl World {
         options.resident = Some(resident.clone());
         let agent = Agent::create(Manifest::new("Scout"), options).unwrap();
         let config = Config::new(agent.card());
-        let server = Server::start(config, Arc::new(agent), store).await.unwrap();
-        errands.0.set(server.clone()).unwrap();
+        let kit = Kit::start(config, Arc::new(agent), store).await.by("ada");
+        errands.0.set(kit.server.clone()).unwrap();
         Bench {
-            server,
+            kit,
             household,
             resident,
             memory,
@@ -198,7 +188,7 @@ impl Errand for Errands {
 
 /// A process.
 pub(crate) struct Bench {
-    pub(crate) server: Server,
+    kit: Kit,
     pub(crate) household: Household,
     pub(crate) resident: Resident,
     pub(crate) memory: Memory,
@@ -213,22 +203,11 @@ impl Bench {
     }
 
     pub(crate) async fn send(&self, message: Message) -> Task {
-        self.send_by("ada", message).await
+        self.send_for_task(message).await
     }
 
     pub(crate) async fn send_by(&self, caller: &str, message: Message) -> Task {
-        let request: SendMessageRequest = message.into();
-        let call = Call::by(Principal::named(caller));
-        match self
-            .server
-            .send_message(call, request)
-            .await
-            .unwrap()
-            .payload
-        {
-            Answer::Task(task) => task,
-            other => unreachable!("an agent answers with a task, not {other:?}"),
-        }
+        self.by(caller).send_for_task(message).await
     }
 
     /// Says something in the one conversation of the test.
@@ -237,37 +216,32 @@ impl Bench {
     }
 
     pub(crate) async fn call(&self, skill: &str, input: Value) -> Task {
-        self.send(extension::call(fresh(), skill, input)).await
+        self.kit.call(skill, input).await.unwrap()
     }
 
     pub(crate) async fn answer(&self, task: &Task, answer: Value) -> Task {
-        self.send(extension::answer(fresh(), task, Some(answer)))
-            .await
+        self.kit.answer(task, Some(answer)).await
     }
 
     pub(crate) async fn task(&self, id: &str) -> Task {
-        let request = GetTaskRequest {
-            id: id.to_owned(),
-            ..GetTaskRequest::default()
-        };
-        self.server.get_task(call(), request).await.unwrap()
+        self.load(id).await
     }
 
     pub(crate) async fn cancel(&self, task: &Task) -> Task {
-        let request = CancelTaskRequest {
-            id: task.id.clone(),
-            ..CancelTaskRequest::default()
-        };
-        self.server.cancel_task(call(), request).await.unwrap()
+        self.kit.cancel(&task.id).await.unwrap()
+    }
+}
+
+impl Deref for Bench {
+    type Target = Kit;
+
+    fn deref(&self) -> &Kit {
+        &self.kit
     }
 }
 
 pub(crate) fn call() -> Call {
     Call::by(Principal::named("ada"))
-}
-
-pub(crate) fn fresh() -> String {
-    uuid::Uuid::new_v4().to_string()
 }
 
 pub(crate) fn said(context: &str, text: &str) -> Message {
@@ -280,10 +254,6 @@ pub(crate) fn said(context: &str, text: &str) -> Message {
     }
 }
 
-pub(crate) fn state(task: &Task) -> TaskState {
-    task.status.as_ref().unwrap().state
-}
-
 /// What a task gave, or else what it says.
 pub(crate) fn output(task: &Task) -> String {
     match extension::output(task) {
@@ -291,20 +261,6 @@ pub(crate) fn output(task: &Task) -> String {
         Some(other) => other.to_string(),
         None => status(task),
     }
-}
-
-/// What a task says about itself.
-pub(crate) fn status(task: &Task) -> String {
-    let message = task
-        .status
-        .as_ref()
-        .and_then(|status| status.message.as_ref());
-    let parts = message.map_or(&[][..], |message| &message.parts[..]);
-    parts
-        .iter()
-        .filter_map(Part::as_text)
-        .collect::<Vec<_>>()
-        .join("\n")
 }
 
 pub(crate) fn approve() -> Value {

@@ -88,13 +88,15 @@ async fn a_second_answer_to_one_question_is_none_to_the_next() {
     }
     gate.add_permits(1);
     let asked = bench
-        .until(&task, |task| {
+        .until(&task.id, |task| {
             extension::question(task).is_some_and(|it| it.number == 1)
         })
         .await;
     let answer = extension::answer(id(), &asked, approved());
     bench.send_at_once(answer).await;
-    let ended = bench.until(&task, |task| state(task).is_terminal()).await;
+    let ended = bench
+        .until(&task.id, |task| state(task).is_terminal())
+        .await;
     assert_eq!(state(&ended), TaskState::Completed, "{ended:?}");
     assert_eq!(extension::output(&ended).unwrap(), true);
 }
@@ -156,7 +158,7 @@ async fn a_task_that_waits_can_be_cancelled_and_nothing_is_kept_of_it() {
         .unwrap();
     // The skill holds the shop while it waits.
     let held = std::sync::Arc::strong_count(&shop.orders);
-    let cancelled = bench.cancel(&task).await.unwrap();
+    let cancelled = bench.cancel(&task.id).await.unwrap();
     assert_eq!(state(&cancelled), TaskState::Canceled);
     assert!(std::sync::Arc::strong_count(&shop.orders) <= held);
 }

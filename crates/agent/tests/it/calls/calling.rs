@@ -18,7 +18,7 @@ async fn a_call_becomes_a_completed_task_with_the_output() {
     assert_eq!(state(&task), TaskState::Completed);
     let output = extension::output(&task).unwrap();
     assert_eq!(output, json!({ "text": "Hello, Ada! Hello, Ada!" }));
-    assert_eq!(bench.get(&task).await, task);
+    assert_eq!(bench.load(&task.id).await, task);
 }
 
 #[tokio::test]

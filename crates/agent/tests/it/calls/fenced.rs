@@ -36,7 +36,7 @@ async fn a_skill_that_does_not_listen_is_cancelled_all_the_same() {
     let bench = Bench::with(Registry::new().with(wait).unwrap()).await;
     let task = bench.begin("wait", json!({})).await;
     assert_eq!(state(&task), TaskState::Working);
-    let cancelled = bench.cancel(&task).await.unwrap();
+    let cancelled = bench.cancel(&task.id).await.unwrap();
     assert_eq!(state(&cancelled), TaskState::Canceled);
 }
 
