@@ -1,7 +1,7 @@
 //! What answers in a scenario: the text of a message is a script of acts, separated by commas.
 //!
 //! Nothing in it takes time. Where an agent would work for a while it waits at a gate until the scenario lets it
-//! go on, and whatever it did before is committed when it stands there: so what a client sees next does not
+//! go on, and everything it did before is committed when it waits there: so what a client sees next does not
 //! depend on who is faster.
 
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ pub enum Act {
     Ask,
     /// `reply …`: the answer is a message.
     Reply(String),
-    /// `whoami`: the answer is whom the agent takes the caller for.
+    /// `whoami`: the answer is the name of the caller as the agent sees it.
     Whoami,
     /// `done`, `fail`, `reject`: the task ends.
     End(TaskState),
@@ -46,7 +46,7 @@ pub enum Act {
 }
 
 impl Act {
-    /// The acts of a script; what nobody understands is told.
+    /// The acts of a script; unknown words are repeated in the answer.
     pub fn all(script: &str) -> Result<Vec<Self>, String> {
         script.split(',').map(str::trim).map(Self::of).collect()
     }
@@ -217,7 +217,7 @@ pub struct Gates(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Tasks whose agent waits, each with what lets it go on.
+    /// Tasks that wait at a gate, each with the sender that opens it.
     waiting: Mutex<HashMap<String, oneshot::Sender<()>>>,
     arrived: Notify,
 }

@@ -23,7 +23,7 @@
 //! - [`mod@run`]: steps performed, over one wire or over several
 //! - [`trace`], [`projection`]: what was seen, and what a wire cannot show
 //! - [`verdict`]: two traces compared, and a difference as a person wants to read it
-//! - [`random`]: scenarios that nobody thought of
+//! - [`random`]: randomly generated scenarios
 
 pub mod agent;
 pub mod projection;

@@ -1,4 +1,4 @@
-//! Scenarios that nobody thought of.
+//! Randomly generated scenarios.
 
 use proptest::collection::vec;
 use proptest::option;

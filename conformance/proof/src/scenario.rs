@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `alice: send "SCRIPT" -> t1` | a message; the answer is waited for and its task called `t1` |
 //! | `alice: start "SCRIPT" -> t1` | the same, answered as soon as there is a task |
-//! | `alice: stream "SCRIPT" -> t1 s1` | the same, answered with a stream, whose first event is read |
+//! | `alice: stream "SCRIPT" -> t1 s1` | the same, answered with a stream; its first event is read |
 //! | `… with bytes "…"`, `with link "…"`, `with data` | a second part of the message |
 //! | `… to t1`, `… beside t1` | the message continues a task, or belongs to its context |
 //! | `… at 3`, `… history 1`, `… as m1` | only at this generation; so much history; a message's own id |
@@ -126,7 +126,7 @@ pub struct Send {
     pub with: Option<With>,
     /// The task that it continues.
     pub to: Option<Name>,
-    /// A task whose context it belongs to.
+    /// A task of the context that the message belongs to.
     pub beside: Option<Name>,
     /// The generation that the task must have.
     pub at: Option<u32>,
@@ -242,7 +242,7 @@ bad! {
     History "history",
     /// A page that is too large.
     PageSize "page-size",
-    /// A place in the list that nobody gave out.
+    /// A page token that the server never issued.
     PageToken "page-token",
     /// A task's id that is longer than any.
     LongId "long-id",

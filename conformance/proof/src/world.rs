@@ -1,4 +1,4 @@
-//! A server of a scenario's own, and whoever stands around it.
+//! A server of a scenario's own, its clients and its receiver of webhooks.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct World {
     pub address: SocketAddr,
     /// Where its agent waits.
     pub gates: Gates,
-    /// Whose certificate it shows, if its connections are encrypted.
+    /// The authority of its certificate, if its connections are encrypted.
     trusted: Option<Trust>,
     /// Sees how tasks stand, over a wire that shows everything.
     witness: Client,
@@ -51,7 +51,7 @@ impl World {
         Self::with(config, Some(Trust::PublicAnd(vec![cert.der().clone()]))).await
     }
 
-    /// A server of a configuration, and whom its clients believe if it encrypts. It listens at a port of its own.
+    /// Starts a server of a configuration on a free port, with the authority that its clients trust if it encrypts.
     pub async fn with(mut config: monas::Config, trusted: Option<Trust>) -> Self {
         config.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         config.push_private = true;

@@ -18,7 +18,7 @@ use futures::{StreamExt, TryStreamExt};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// Whatever a scenario fails with is told to the reader and nothing else.
+/// The error of a scenario: a text for the reader.
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 pub(crate) type Client = A2AClient<Box<dyn Transport>>;
 pub(crate) type Events = BoxStream<'static, std::result::Result<StreamResponse, A2AError>>;
@@ -149,7 +149,7 @@ impl CallInterceptor for Parameter {
     }
 }
 
-/// A request with one user message of this text, whose id begins with `prefix` and is new.
+/// A request with one user message of this text and a new id that begins with `prefix`.
 pub(crate) fn request(prefix: &str, text: &str) -> SendMessageRequest {
     request_of(prefix, vec![Part::text(text)])
 }

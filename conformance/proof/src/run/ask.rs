@@ -34,7 +34,7 @@ impl Run<'_> {
                 let request = TaskPushNotificationConfig {
                     task_id: self.id(&webhook.task),
                     id: webhook.id.to_string(),
-                    // Nobody listens at the port for discarding.
+                    // No server listens at the discard port.
                     url: format!("http://127.0.0.1:9/{}", webhook.id),
                     token: "opaque".to_owned(),
                     ..TaskPushNotificationConfig::default()

@@ -1,4 +1,4 @@
-//! r1: calls go over HTTP, and over HTTPS to whom the client believes.
+//! r1: calls go over HTTP, and over HTTPS to servers that the client trusts.
 
 use a2a::client::Trust;
 use a2a::types::TaskState;

@@ -1,4 +1,4 @@
-//! r5: a task that has not ended is ended, its agent is told, and whoever watches sees it.
+//! r5: a task that has not ended is ended, its agent is told, and subscribers see it.
 
 use a2a::types::{CancelTaskRequest, SubscribeToTaskRequest, TaskState};
 use futures_util::StreamExt as _;

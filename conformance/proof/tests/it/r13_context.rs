@@ -25,7 +25,7 @@ async fn ids_go_with_what_is_theirs(wire: Wire) {
         "{wire}: what it was told"
     );
 
-    // A message that names the task continues it, and every event says whose it is.
+    // A message that names the task continues it, and every event names its context.
     let mut more = script("work, text made, done");
     more.message.as_mut().unwrap().task_id = asking.id.clone();
     let mut events = client.send_streaming_message(more).await.unwrap();
@@ -42,7 +42,7 @@ async fn ids_go_with_what_is_theirs(wire: Wire) {
     }
     assert!(count >= 3, "{wire}: {count} events");
 
-    // Whoever names no context gets a new one.
+    // A message without a context gets a new one.
     let one = task(&client, script("done")).await.context_id;
     let other = task(&client, script("done")).await.context_id;
     assert!(!one.is_empty() && one != other, "{wire}");

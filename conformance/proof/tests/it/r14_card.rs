@@ -26,7 +26,7 @@ async fn the_card_shows_the_way(wire: Wire) {
         );
         let done = task(&client, script("done")).await;
         assert_eq!(state(&done), TaskState::Completed, "{wire} {address}");
-        // Those who may call are shown more than everybody is.
+        // Authenticated callers get the extended card.
         let request = GetExtendedAgentCardRequest::default();
         let extended = client.get_extended_card(request).await.unwrap();
         assert_eq!(client.card().skills.len(), 1, "{wire}");

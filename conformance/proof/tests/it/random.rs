@@ -1,4 +1,4 @@
-//! Sequences of operations that nobody wrote, over every wire, and what is told when one fails.
+//! Generated sequences of operations over every wire, and the report when one fails.
 
 use proof::verdict::{self, Verdict};
 use proof::{Plan, Scenario, Wire, random, run};

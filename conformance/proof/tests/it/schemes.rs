@@ -32,7 +32,7 @@ pub(crate) struct Guarded {
     _folder: TempDir,
 }
 
-/// A way to show who one is: the settings of a client, and whom the agent takes it for.
+/// A way to show who one is: the settings of a client, and the caller that the agent sees.
 pub(crate) struct Shown {
     pub(crate) scheme: &'static str,
     pub(crate) settings: Settings,
@@ -40,7 +40,7 @@ pub(crate) struct Shown {
 }
 
 impl Guarded {
-    /// Starts a server over TLS at which nobody gets in without credentials.
+    /// Starts a server over TLS that refuses anonymous callers.
     pub(crate) async fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| -> PathBuf {
@@ -158,7 +158,7 @@ impl Guarded {
     }
 }
 
-/// Whom the agent takes a caller for.
+/// The name of the caller as the agent sees it.
 pub(crate) async fn whoami(client: &Client) -> Result<String, Error> {
     match client.send_message(script("whoami")).await?.payload {
         Answer::Message(message) => Ok(message.parts.iter().filter_map(Part::as_text).collect()),
@@ -166,7 +166,7 @@ pub(crate) async fn whoami(client: &Client) -> Result<String, Error> {
     }
 }
 
-/// Whether somebody was told to show who they are.
+/// Whether the call was refused for missing credentials.
 pub(crate) fn is_refused<T>(answer: &Result<T, Error>) -> bool {
     matches!(answer, Err(Error::Unauthorized { status: 401, .. }))
 }
@@ -218,7 +218,7 @@ impl Authority {
         Self { pem, issuer }
     }
 
-    /// The certificate of somebody, and its key.
+    /// A client certificate and its key.
     fn certify(&self, name: &str) -> (String, String) {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new([name.to_owned()]).unwrap();

@@ -61,7 +61,7 @@ async fn a_task_object_gives_its_task_and_nothing_else() {
         let refused = task.call(method, ()).await.unwrap_err();
         assert!(refused.message().contains(method), "{method}: {refused:?}");
     }
-    // And it is no key to another task, whatever is asked of it.
+    // And it gives no access to another task, with any operation.
     let other = agent.call("sendMessage", (message("done"),)).await.unwrap();
     let other = other
         .field("task")
@@ -98,7 +98,7 @@ async fn an_object_that_is_let_go_is_called_no_more() {
     for _ in 0..2 {
         assert_eq!(in_time(heard.recv()).await, Some("told"));
     }
-    // The server gives the object back, and nobody can reach it any more.
+    // The server gives the object back, and it cannot be reached afterwards.
     task.call("unsubscribe", ()).await.unwrap();
     assert_eq!(in_time(heard.recv()).await, Some("let go"));
     world.settle(&id).await;

@@ -1,4 +1,4 @@
-//! What all requirements need: wires of a binding, messages, and whoever is called back.
+//! What all requirements need: wires of a binding, messages, and receivers of callbacks.
 
 use std::time::Duration;
 

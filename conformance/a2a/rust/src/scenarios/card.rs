@@ -26,7 +26,7 @@ pub(super) async fn card(probe: &Probe) -> Result<()> {
 }
 
 pub(super) async fn extended_card(probe: &Probe) -> Result<()> {
-    // This client asks whatever the card declares.
+    // This client asks without regard to the card.
     let request = GetExtendedAgentCardRequest { tenant: None };
     let call = probe.client.get_extended_agent_card(&request);
     if probe.card.capabilities.extended_agent_card != Some(true) {

@@ -9,7 +9,7 @@ use crate::probe::{
     request, subscription, text_of, told,
 };
 
-/// The prefix of messages whose task works for a while and then completes by itself.
+/// The prefix of messages that lead to a task which works for a while and then completes by itself.
 const PAUSING: &str = "test-resubscribe-message-id";
 
 pub(super) async fn stream_message_answer(probe: &Probe) -> Result<()> {
@@ -201,7 +201,7 @@ pub(super) async fn resume_with_a_cursor(probe: &Probe) -> Result<()> {
     Ok(())
 }
 
-/// A stream whose task has begun to work, and that task.
+/// A stream of a task that has begun to work, and that task.
 async fn working(probe: &Probe) -> Result<(Events, Task)> {
     let mut events = probe
         .client
