@@ -1,4 +1,4 @@
-//! The wires, each derived from the table of operations. No file below names an operation.
+//! The bindings: how operations travel over a wire. Each is derived from the table; no file below names an operation.
 //!
 //! Layout: every binding has a `server` that makes its routes and a `client` that carries calls to one;
 //! `http_call` is what they share, `versioned_operation` is what a name means in either version, `sse` writes and reads streams,
@@ -70,7 +70,7 @@ pub const VERSION: &str = "1.0";
 /// Where a host publishes the card of its agent; the second path is the older one.
 pub const CARD_PATHS: [&str; 2] = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
 
-/// The extension that tells which bindings are on their way out.
+/// The extension that lists deprecated bindings.
 pub const DEPRECATED: &str = "urn:monas:a2a:ext:deprecated-bindings:1";
 
 /// What a server does with a binding.
@@ -124,6 +124,17 @@ pub enum Scheme {
 }
 
 /// All bindings, in the order in which a card lists them.
+///
+/// This list is the only place that knows which bindings exist. From a row come the routes of the server
+/// ([`routes`]), the interfaces of the card in both versions ([`declare`]), the word in the configuration
+/// ([`Offers::set`]), and the channel of a client that finds the name in a card ([`Binding::named`]). To add a binding
+/// is a module with a `server` that makes routes and a `client` that makes a channel, and a row here.
+///
+/// The order matters in two places: a card lists interfaces in it (after the preferred ones), and a client without a
+/// preference tries them in the order of the card. JSON-RPC is first because every client speaks it.
+///
+/// A row of a feature that is off is not there at all: its key is unknown to the configuration, and a client passes over
+/// its interface as it does over those of other vendors.
 pub static BINDINGS: &[Binding] = &[
     Binding {
         name: "JSONRPC",
@@ -204,13 +215,13 @@ impl Binding {
     }
 }
 
-/// What every binding needs: whom to ask, and how much to take.
+/// What every binding is made with: the service that answers, the limits, and the check of callers.
 #[cfg(feature = "http")]
 #[derive(Clone)]
 pub struct Wire {
     pub service: Arc<dyn Service>,
     pub limits: Limits,
-    /// Who is let in.
+    /// Authenticates callers.
     pub door: Arc<Door>,
     /// Sockets that stay open, and what runs on them. Drain it when the server stops.
     pub tasks: Tasks,
@@ -220,7 +231,7 @@ pub struct Wire {
 
 #[cfg(feature = "http")]
 impl Wire {
-    /// Calls to a service by everybody, who are all the anonymous caller.
+    /// A wire without authentication: every caller is the anonymous one.
     pub fn new(service: Arc<dyn Service>, limits: Limits) -> Self {
         Self {
             service,
@@ -231,20 +242,20 @@ impl Wire {
         }
     }
 
-    /// A call by whoever a request is from, for bindings of other protocols.
+    /// A call in the name of the caller of an HTTP request, for bindings of other protocols.
     pub fn call(&self, head: &Parts) -> Result<Call, Error> {
         self.admit(head).map(Call::by)
     }
 
-    /// A call by whoever these credentials belong to: a token as a text, or an object, as callers of Cap'n Web show
-    /// them.
+    /// A call in the name of the owner of these credentials: a token as a text, or an object, as callers of Cap'n Web
+    /// pass them.
     pub fn call_with(&self, shown: ::capnweb::Value) -> Result<Call, Error> {
         let credentials = capnweb::credentials(shown)?;
         let caller = self.door.recognise(&credentials, SystemTime::now())?;
         Ok(Call::by(caller))
     }
 
-    /// Who a request is from. A call can only be made in the name of somebody.
+    /// Authenticates a request. Without a principal there is no call.
     pub(crate) fn admit(&self, head: &Parts) -> Result<Principal, Error> {
         if broken("r7") {
             return Ok(Principal::anonymous());
@@ -329,7 +340,7 @@ pub fn path_below(path: &str) -> &str {
     after.unwrap_or(path)
 }
 
-/// Writes into a card what is offered, and where: all of 1.0, then the same for who speaks 0.3.
+/// Writes the offered interfaces into a card: those of 1.0, then the same ones for clients of 0.3.
 pub fn declare(card: &mut AgentCard, offers: &Offers, address: &Address) {
     let interface = |binding: &Binding, version: &str, name: &str| AgentInterface {
         url: address.of(binding),
@@ -343,7 +354,7 @@ pub fn declare(card: &mut AgentCard, offers: &Offers, address: &Address) {
     let order = [Offer::Preferred, Offer::On, Offer::Deprecated];
     let offered = || order.into_iter().flat_map(|offer| offers.with(offer));
     let new = offered().map(|binding| interface(binding, VERSION, binding.name));
-    // Calls of 0.3 name no tenant: only those that have a path say whom they are for.
+    // Calls of 0.3 name no tenant: only a path can say which agent they are for.
     let addressed = |it: &&Binding| address.tenant.is_none() || it.scheme != Scheme::None;
     let old = offered()
         .filter(addressed)

@@ -60,7 +60,20 @@ pub use way::Way;
 use channel::Reply;
 use way::Spoken;
 
-/// An agent somewhere, and the way to it. Clones share connections.
+/// An agent somewhere, and the wires to it. Clones share connections.
+///
+/// The card lists interfaces: a binding, a version and an address each. At construction they become a list of wires,
+/// best first: those that the settings name, in their order, otherwise in the order of the card, and 1.0 before 0.3.
+/// Nothing is connected yet; each wire connects with its first call and keeps its connection.
+///
+/// A call begins with the wire that answered last. Only *unreachable*, which means that no byte was sent, leads to the
+/// next wire: then the call cannot have been performed. A connection that breaks later, or a reply that does not come
+/// in time, leads to no other wire at once, since the agent may be at work. Such a call is repeated after a pause only
+/// if that does no harm: the operation is safe, or it is a send and the agent's card promises that a repeated message
+/// gets the first answer. Everything else is returned to the caller as *lost* or *late*.
+///
+/// Falling back on any error would be the obvious way; it would perform sends twice on agents that do not recognise
+/// repetitions.
 #[derive(Clone)]
 pub struct Client(Arc<Inner>);
 
@@ -106,7 +119,6 @@ impl Client {
         })))
     }
 
-    /// What the agent says about itself.
     pub fn card(&self) -> &AgentCard {
         &self.0.card
     }
@@ -152,7 +164,7 @@ impl Client {
         Events::open(self.clone(), row, request, Some(cursor)).await
     }
 
-    /// Calls an operation. Nobody to be reached leads to the next wire; what is safe to repeat is repeated.
+    /// Calls an operation: over the next wire if the first cannot be reached, and again if it is safe to repeat.
     pub(crate) async fn call<Q: WireMessage>(
         &self,
         operation: &'static Operation,
@@ -176,7 +188,7 @@ impl Client {
         }
     }
 
-    /// Tries the wires, beginning with the one that answered last, for as long as nobody can be reached.
+    /// Tries each wire once, beginning with the one that answered last, until one can be reached.
     async fn round<Q: WireMessage>(
         &self,
         operation: &'static Operation,

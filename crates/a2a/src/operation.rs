@@ -1,8 +1,18 @@
 //! THE TABLE: every operation of the protocol, once.
 //!
-//! A binding finds a row by its name or by its route, hands it the request as bytes and gets the
-//! reply as bytes. What an operation is called, takes, gives and needs is said here and nowhere else;
-//! to add one is a row here and a method of [`Service`].
+//! A row says what an operation is called, its REST routes, its request and reply, whether it replies once or with a
+//! stream, and what the card must offer for it. From the row come: dispatch in all five bindings, the gRPC descriptors
+//! that reflection serves, the method of [`Client`](crate::client::Client), the TypeScript declarations, and the tests
+//! that run every operation over every binding. A binding finds a row by name or route, hands over the request as
+//! bytes in one of two formats, and gets the reply as bytes; it never sees a typed request. So a binding cannot forget an
+//! operation, and five bindings cannot disagree about one.
+//!
+//! [`Operation::perform`] has a fixed order: first whether the card offers the operation and the caller knows the
+//! required extensions, then decoding, then the fields from path or query (they win over the body), then the check of
+//! required fields, all faults at once, and only then the service. A caller is authenticated before, by the binding.
+//!
+//! To add an operation: a row here, a method of [`Service`], and for 0.3 a row in
+//! [`v0_3`](crate::v0_3). A `match` on operations anywhere else is a sign that a column is missing here.
 
 use std::sync::Arc;
 
@@ -230,7 +240,7 @@ pub fn method(name: &str) -> Option<&'static Operation> {
     })
 }
 
-/// The row that a method stands for whose replies go to an object of the caller's.
+/// The row of a method that sends its replies to a callback of the caller.
 pub fn calling_back(name: &str) -> Option<&'static Operation> {
     TABLE
         .iter()
@@ -250,7 +260,7 @@ impl Operation {
         self.routes.iter().any(|route| route.verb != Verb::Post)
     }
 
-    /// Whether it brings a message, whose id tells a repetition from another message.
+    /// Whether it sends a message, which has an id by which repetitions are recognised.
     pub fn is_send(&self) -> bool {
         self.positional.first() == Some(&"message")
     }
@@ -339,7 +349,7 @@ impl Input {
             Format::Protobuf => T::from_protobuf(self.body)?,
         };
         for (field, text) in &self.fields {
-            // As in a body, a field that nobody knows is nobody's business.
+            // Unknown fields are ignored, as they are in a body.
             request.set_text(field, text)?;
         }
         let violations = request.violations();

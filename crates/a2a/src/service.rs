@@ -1,4 +1,4 @@
-//! What an agent server does, one method for each operation, whatever wire the call came by.
+//! What an agent server does: one method for each operation, the same for all bindings.
 
 use std::time::SystemTime;
 

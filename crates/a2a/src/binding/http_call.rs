@@ -143,7 +143,7 @@ fn check_version(head: &Parts, versioned: VersionSource) -> Result<(), Error> {
         (Some(""), None) => versioned != VersionSource::Parameter,
         (Some(major), Some(minor)) => {
             let is = |version: &str| version.split_once('.') == Some((major, minor));
-            // An old name means the old operation, whatever else its caller speaks.
+            // A name of 0.3 means the operation of 0.3, also from a caller that names 1.0.
             is(VERSION) || (versioned == VersionSource::NameOfV0_3 && is(v0_3::VERSION))
         }
         _ => false,
@@ -243,7 +243,7 @@ pub async fn read(mut body: Body, limits: &Limits) -> Result<Bytes, Error> {
             turn_away(body, limits).await;
             Err(Error::TooLarge { limit })
         }
-        // Whoever brought the body may have a limit of its own.
+        // The listener may have a time limit of its own.
         Ok(Err(error)) if has_cause(&*error, is_late) => Err(Error::TooSlow),
         Ok(Err(error)) => Err(Error::InvalidRequest(format!(
             "the body broke off: {error}"
@@ -252,8 +252,8 @@ pub async fn read(mut body: Body, limits: &Limits) -> Result<Bytes, Error> {
     }
 }
 
-/// Takes what is left of a body that nobody wants, up to as much as would be allowed: who still writes when the
-/// connection closes may never read why.
+/// Reads and discards the rest of a refused body, up to the limit on bodies: a client that is still writing when the
+/// connection closes may never read the refusal.
 pub async fn turn_away(body: Body, limits: &Limits) {
     let _ = timeout(DISCARD_TIME, discard(body, limits.max_body)).await;
 }

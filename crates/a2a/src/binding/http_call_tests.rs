@@ -1,4 +1,4 @@
-//! Whose calls are made.
+//! Calls are made for callers with valid credentials.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{VersionSource, call};
 use crate::error::Error;
 
-/// Somebody whose token held until this many seconds after 1970.
+/// A caller with a token that was valid until this many seconds after 1970.
 fn until(expires: u64) -> Principal {
     let secret = [7; 32];
     let text = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);

@@ -96,7 +96,7 @@ impl VersionedOperation {
         }
     }
 
-    /// A request whose fields bear the names of 1.0, whatever is in them.
+    /// A request from fields with the names of 1.0; for 0.3 they are renamed, their content is not touched.
     pub(super) fn input(self, fields: Map<String, Value>) -> Input {
         match self {
             Self::V1_0(_) => Input::json(&fields),

@@ -21,8 +21,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Whether it is the card of the agent below a path. What was found at the host speaks for whatever it lists, and for
-    /// nobody else there.
+    /// Whether it is the card of the agent below a path. A card found at the root of the host counts only for the
+    /// addresses that it lists.
     fn is_at(&self, folder: &str, place: &Uri) -> bool {
         let lists = |url: &str| {
             let url = url.parse::<Uri>();
@@ -77,7 +77,7 @@ pub(super) async fn fetch(dialer: &Dialer, url: &str) -> Result<Found, Error> {
             StatusCode::NOT_FOUND => {
                 missing.get_or_insert_with(|| format!("there is none at {place}"));
             }
-            // Nobody is asked instead of an agent that is there.
+            // An agent that is there and fails is not replaced by another one of the host.
             status => return Err(Error::Card(format!("{place} answers with {status}"))),
         }
     }

@@ -40,7 +40,7 @@ pub(crate) enum Carried {
 /// Replies as they come.
 pub(crate) type Pieces = BoxStream<'static, Result<Piece, Error>>;
 
-/// How long a stream may take to open before whoever opens it goes on.
+/// The time in which a failure to open a stream is reported at once; after it the stream counts as open.
 const SOON: Duration = Duration::from_secs(1);
 
 /// Opens a stream. What fails soon is told at once. Some servers say nothing at all until something happens;

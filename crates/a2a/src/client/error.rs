@@ -21,10 +21,10 @@ pub enum Error {
         status: u16,
         message: String,
     },
-    /// Nobody could be reached, so that nothing was sent.
+    /// No connection could be made, so that nothing was sent.
     #[error("{address} cannot be reached: {why}")]
     Unreachable { address: String, why: String },
-    /// The connection broke when the call was under way. Nobody knows whether it was performed.
+    /// The connection broke during the call. It is unknown whether the call was performed.
     #[error("the connection was lost: {0}")]
     Lost(String),
     /// There was no reply in time.
@@ -87,7 +87,7 @@ impl Error {
         self.refusal().is_some_and(|it| it.reason == reason)
     }
 
-    /// Whether it may go better the next time. Whoever has waited long enough is not made to wait again.
+    /// Whether another attempt may succeed. A call that ran into its time limit is not repeated.
     pub(crate) fn is_passing(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::Lost(_)) || self.is("UNAVAILABLE")
     }
@@ -121,7 +121,7 @@ impl Refusal {
         };
         let message = error["message"].as_str().unwrap_or("no reason given");
         Self {
-            // Codes that are nobody's are kept.
+            // Unknown codes are kept.
             code: i32::try_from(number).unwrap_or_default(),
             ..Self::new(code.copied(), message.to_owned(), details)
         }

@@ -33,7 +33,7 @@ impl Events {
         request: Q,
         cursor: Option<u64>,
     ) -> Result<Self, Error> {
-        // Whoever follows a task has named it.
+        // A request that follows a task names it.
         let task = (operation.positional == ["id"])
             .then(|| {
                 serde_json::to_value(&request).ok()?["id"]
@@ -196,8 +196,7 @@ impl Following {
         }
     }
 
-    /// What became of a task that cannot be followed any more: perhaps it has ended, and its agent keeps no
-    /// events.
+    /// The final task, for one that cannot be followed: it may have ended at an agent that keeps no events.
     async fn ended(&mut self, id: String, broken: Error) -> Result<Event, Error> {
         let request = GetTaskRequest {
             id,

@@ -18,14 +18,14 @@ use crate::types::{AgentCard, AgentInterface};
 use crate::v0_3;
 use crate::version::Version;
 
-/// A wire to an agent.
+/// A wire to an agent: a binding, a version and an address, as a card lists them.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Way {
     pub binding: &'static Binding,
     pub version: Version,
     pub url: String,
-    /// Whose requests they are to be.
+    /// The tenant that requests name.
     pub tenant: String,
     /// Whether an address that does not say so is encrypted.
     pub secure: bool,

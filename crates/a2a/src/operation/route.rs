@@ -5,7 +5,7 @@
 
 use super::{Operation, TABLE};
 
-/// An address of an operation: a verb, and a path whose `{field}` parts are fields of the request.
+/// A REST route of an operation: a verb and a path; its `{field}` parts are fields of the request.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     pub verb: Verb,
@@ -88,7 +88,7 @@ pub fn find_among<T: Copy>(
     let mut best: Option<(T, Match)> = None;
     let mut literal = None;
     let mut others = Vec::new();
-    // The most literal template decides what is meant by the path, whatever the verb.
+    // The most literal template decides what the path means, before the verb is looked at.
     for (_, route) in routes() {
         if let Some(matched) = matching(route) {
             literal = literal.max(Some(matched.literal));

@@ -1,4 +1,4 @@
-//! One agent of several, as if it were alone: whoever calls here means it, and need not say so.
+//! One agent of several, served as if it were alone: calls here need not name its tenant.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub struct Tenant {
 }
 
 impl Tenant {
-    /// Everything that is asked of this is asked of that service under that tenant, whose card it has.
+    /// Passes all calls on to a service under this tenant, with the card of that tenant.
     pub fn new(service: Arc<dyn Service>, name: impl Into<String>, card: AgentCard) -> Self {
         let name = name.into();
         Self {
@@ -31,7 +31,7 @@ impl Tenant {
         }
     }
 
-    /// Names the tenant where nobody does. Whoever names another one is at the wrong address.
+    /// Fills in the tenant. A call that names another one is refused.
     fn claim(&self, tenant: &mut String) -> Result<(), Error> {
         if tenant.is_empty() {
             tenant.clone_from(&self.name);
@@ -80,7 +80,7 @@ impl Service for Tenant {
         delete_push_config(DeleteTaskPushNotificationConfigRequest) -> Empty;
     }
 
-    /// What the agent says of itself to everybody is all there is.
+    /// There is no extended card: the public one is the answer.
     fn get_extended_card(
         &self,
         _call: Call,

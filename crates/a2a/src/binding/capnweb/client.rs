@@ -1,4 +1,4 @@
-//! Cap'n Web, called: a session for all calls, whose main object is the agent.
+//! The client of the Cap'n Web binding: one session for all calls; its main object is the agent.
 
 use std::sync::Arc;
 

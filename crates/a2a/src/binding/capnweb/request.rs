@@ -17,11 +17,11 @@ pub(super) struct Request {
     pub(super) fields: Map<String, Json>,
     /// Service parameters of this call alone.
     pub(super) parameters: Parameters,
-    /// Whom to tell what happens, where the method has one.
+    /// The callback for events, where the method takes one.
     pub(super) callback: Option<Callback>,
 }
 
-/// Whom to tell what happens: an object with methods, or an object of functions.
+/// A callback for events: an object with methods, or an object of functions.
 #[derive(Clone, Debug)]
 pub(super) enum Callback {
     Target(Capability),
@@ -180,7 +180,7 @@ impl Callback {
         }
     }
 
-    /// Ends when nobody is there any more.
+    /// Ends when the callback's session has ended.
     pub(super) async fn gone(&self) {
         let one = match self {
             Self::Target(target) => Some(target),

@@ -45,7 +45,7 @@ pub fn routes(wire: Wire) -> Router {
         })
     })
     .options(options)
-    // Whoever listens has looked where the request comes from.
+    // The listener has checked the origin of the request.
     .origins(OriginPolicy::Any);
     Router::new()
         .route(PATH, server.route())
@@ -68,7 +68,7 @@ async fn admit(State(wire): State<Wire>, request: HttpRequest, next: Next) -> Re
 #[derive(Clone)]
 pub(super) struct AgentObject {
     pub(super) wire: Wire,
-    /// Who calls; nobody before they have said so.
+    /// The caller; `None` until the session is authenticated.
     caller: Option<Principal>,
     /// What the handshake says of every call.
     head: Arc<Parts>,
@@ -79,10 +79,10 @@ pub(super) struct AgentObject {
 /// What can be called.
 enum Method {
     Operation(&'static Operation),
-    /// An operation whose replies go to a callback.
+    /// An operation that sends its replies to a callback.
     Streamed(&'static Operation),
     Card,
-    /// The same agent, for whoever these credentials belong to.
+    /// The same agent, for the owner of these credentials.
     Authenticate,
 }
 
@@ -157,7 +157,7 @@ impl Target for AgentObject {
 }
 
 impl AgentObject {
-    /// The same agent, for whoever these credentials belong to.
+    /// The same agent, for the owner of these credentials.
     fn authenticate(&self, arguments: Vec<Value>) -> Result<Self, Error> {
         let mut agent = self.clone();
         if self.wire.door.asks() {

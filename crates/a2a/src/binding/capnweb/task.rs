@@ -39,7 +39,7 @@ struct Feeds {
     others: Vec<Feed>,
 }
 
-/// One who is told: whom, and what ends it, or tells that it has ended.
+/// A subscriber: its callback, and the token that ends it or says that it has ended.
 #[derive(Clone)]
 struct Feed {
     callback: Arc<Mutex<Callback>>,
@@ -85,7 +85,7 @@ impl TaskObject {
         Ok(begun)
     }
 
-    /// Tells somebody of what happens, from the cursor on or from now on.
+    /// Sends events to a callback, from the cursor on or from now on.
     async fn subscribe(&self, arguments: Vec<Value>) -> Result<(), Error> {
         let mut arguments = arguments.into_iter();
         let callback = arguments.next().map(Callback::of);
@@ -312,7 +312,7 @@ async fn tell(callback: &Callback, frame: &Frame) -> ::capnweb::Result<()> {
             }
             ("onArtifactUpdate", event)
         }
-        // Not everybody expects an answer without a task.
+        // A callback may lack a method for an answer without a task.
         Happened::Message(message) => {
             let _ = callback.tell("onMessage", from_json(message)).await;
             return Ok(());

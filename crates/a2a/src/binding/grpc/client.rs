@@ -107,7 +107,7 @@ fn path(asked: VersionedOperation) -> Result<Uri, Error> {
     path.ok_or_else(|| Error::unclear("gRPC has no such method"))
 }
 
-/// What a status means: a refusal of the agent's, or that nobody was there to refuse.
+/// The error of a status: a refusal by the agent, or a connection that failed.
 fn failed(origin: &Uri, status: &Status) -> Error {
     let mut why = status.message().to_owned();
     let mut cause = std::error::Error::source(status);

@@ -123,7 +123,7 @@ async fn answer(
     let response = grpc
         .server_streaming(row, Request::from_parts(head, body))
         .await;
-    // Only a message over the limit is out of range, and whoever reads messages says no more of it.
+    // tonic reports a message over the limit as out of range, without a type of its own.
     match Status::from_header_map(response.headers()) {
         Some(refused) if refused.code() == Code::OutOfRange => {
             status(&Error::TooLarge { limit }).into_http()

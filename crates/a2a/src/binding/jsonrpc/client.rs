@@ -63,7 +63,7 @@ impl Channel for JsonRpc {
             }
             let (head, body) = response.into_parts();
             let body = dialer.read(body).await?;
-            // Whatever the status, an envelope says what happened.
+            // An envelope decides, with any status.
             match result(&body) {
                 Err(Error::Unclear(_)) if !head.status.is_success() => {
                     Err(http_reply::refused(head.status, &head.headers, &body))

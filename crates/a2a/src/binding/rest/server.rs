@@ -21,7 +21,7 @@ use crate::v0_3::{self, Dialect};
 
 const BASE: &str = "/a2a/rest";
 
-/// The protocol's own media type, and the one everybody knows.
+/// The protocol's own media type, and plain JSON.
 const A2A_JSON: &str = "application/a2a+json";
 const JSON: &str = "application/json";
 

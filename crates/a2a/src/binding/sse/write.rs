@@ -22,7 +22,7 @@ pub trait Write: Send + 'static {
     fn error(&self, out: &mut Vec<u8>, error: &Error);
 }
 
-/// A comment: readers skip it, and whoever stands between sees that the stream is alive.
+/// A comment: readers skip it, and proxies see that the stream is alive.
 const ALIVE: &[u8] = b": alive\n\n";
 
 /// The response that carries a stream.

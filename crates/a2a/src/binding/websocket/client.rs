@@ -145,7 +145,7 @@ struct Owner {
     socket: WebSocketStream<Box<dyn Socket>>,
     last: u64,
     calls: HashMap<u64, (Replies, Replying)>,
-    /// Ends with the number of each call whose caller has left.
+    /// Yields the number of each call that its caller has dropped.
     left: FuturesUnordered<BoxFuture<'static, u64>>,
 }
 
@@ -159,7 +159,7 @@ impl Owner {
         }
     }
 
-    /// Serves calls until the connection ends, or nobody can make any more and all are answered.
+    /// Serves calls until the connection ends, or all handles are dropped and all calls are answered.
     async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
         let mut open = true;
         let mut alive = interval_at(Instant::now() + ALIVE, ALIVE);
@@ -234,7 +234,7 @@ impl Owner {
             stream_end,
         }) = serde_json::from_slice(frame)
         else {
-            // An answer to nobody.
+            // A reply to a call that is unknown or over.
             return Ok(());
         };
         let Some((asked, replies)) = self.calls.get(&number) else {
@@ -255,7 +255,7 @@ impl Owner {
         Ok(())
     }
 
-    /// Ends a call that nobody waits for.
+    /// Ends a call that its caller has dropped.
     async fn leave(&mut self, number: u64) -> Result<(), SocketError> {
         match self.calls.remove(&number) {
             Some((Replies::Many, _)) => {

@@ -118,7 +118,7 @@ impl Session {
                     Some(Ok(Message::Close(_)) | Err(_)) | None => break None,
                 },
                 _ = alive.tick() => {
-                    // Whoever does not even answer a ping is gone.
+                    // No frame since the last ping: the peer is gone.
                     if !std::mem::take(&mut heard) {
                         break None;
                     }
@@ -136,7 +136,7 @@ impl Session {
         };
         if let Some((code, reason)) = farewell {
             let reason = Utf8Bytes::from_static(reason);
-            // Whoever is gone needs no farewell.
+            // The peer may be gone already.
             let _ = sink
                 .send(Message::Close(Some(CloseFrame { code, reason })))
                 .await;
