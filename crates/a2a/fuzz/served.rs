@@ -1,4 +1,4 @@
-//! A whole server, asked over each of its wires with whatever the fuzzer makes up. The corpus runs through the
+//! A whole server, called over each of its wires with the input of the fuzzer. The corpus runs through the
 //! same function as an ordinary test.
 //!
 //! The first byte of an input picks the wire: `j` for a body of JSON-RPC, `r` for a line with a verb and a path
@@ -96,7 +96,7 @@ impl World {
             let server = Server::start(Config::new(card), Arc::new(Brief), Store::memory(TABLES));
             let server = server.await.expect("a server starts");
             let mut limits = Limits::default();
-            // Between two inputs nobody is there to answer a ping.
+            // Between two inputs no task answers a ping.
             limits.keep_alive = Duration::from_secs(1 << 20);
             let wire = Wire::new(Arc::new(server), limits);
             let router = binding::routes(&wire, &Offers::default());

@@ -11,7 +11,7 @@ use crate::types::TaskState;
 use crate::types::wire::DecodeError;
 pub use crate::types::wire::Violation;
 
-/// The domain that [`ErrorInfo`](crate::types::rpc_error::ErrorInfo) names: whose reasons these are.
+/// The domain that [`ErrorInfo`](crate::types::rpc_error::ErrorInfo) names: the namespace of the reasons.
 pub const DOMAIN: &str = "a2a-protocol.org";
 
 /// Why a call failed.

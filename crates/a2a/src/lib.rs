@@ -13,7 +13,7 @@
 //! - [`types`]: the protocol's data, one declaration for JSON and protobuf
 //! - [`v0_3`]: version 0.3, translated at the edge
 //! - [`version`]: the versions, by name
-//! - [`signature`], [`webhook`]: cards and deliveries that prove whose they are
+//! - [`signature`], [`webhook`]: signed cards and signed deliveries
 //! - [`typescript`]: that data and those operations, declared for TypeScript
 //! - [`sabotage`]: requirements broken on purpose, for the proof alone
 //! - [`event`], [`error`], [`limits`]: what happens, what goes wrong, and how much of everything

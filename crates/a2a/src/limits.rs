@@ -40,8 +40,7 @@ pub struct Limits {
     pub push_pause: Duration,
     /// The longest wait between two attempts.
     pub push_pause_max: Duration,
-    /// How often a stream that has nothing to say sends a comment, so that nobody in between thinks it
-    /// dead.
+    /// The pause after which a silent stream sends a comment, so that proxies keep the connection.
     pub keep_alive: Duration,
     /// How long finished tasks are kept, how many of them, and when their events become one snapshot.
     pub retention: store::Retention,
@@ -94,6 +93,6 @@ pub const MAX_CALLS: usize = 256;
 /// How many frames wait to be written to a socket before those who make them wait.
 pub(crate) const FRAMES_AT_ONCE: usize = 16;
 
-/// How long the rest of a body that nobody wants is taken, so that its sender reads why.
+/// The time in which the rest of a refused body is read, so that its sender gets to read the refusal.
 #[cfg(feature = "http")]
 pub(crate) const DISCARD_TIME: Duration = Duration::from_secs(5);

@@ -1,4 +1,4 @@
-//! Requirements of the protocol broken on purpose, so that whoever claims to notice can show it.
+//! Requirements of the protocol broken on purpose, so that the proof can show that its tests notice.
 //!
 //! Without the feature `sabotage`, which only the proof's own tests turn on, nothing is ever broken, and what
 //! would break it is not compiled.

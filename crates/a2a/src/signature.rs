@@ -1,8 +1,8 @@
-//! Signatures of cards: who reads one knows whose it is.
+//! Signatures of cards: a reader can check which key signed a card.
 //!
 //! A card bears signatures (JWS, RFC 7515) over its canonical form (RFC 8785) without them. Which keys are
 //! trusted is the reader's to say: an address that a card names for its keys (`jku`) is never called, since
-//! whoever forges a card also writes that.
+//! a forged card would contain that as well.
 //!
 //! ```
 //! use a2a::signature::{Algorithm, SigningKey, TrustedKeys};
@@ -60,10 +60,10 @@ pub enum Error {
     /// The card is not one.
     #[error("read the card: {0}")]
     Card(String),
-    /// Nobody signed the card.
+    /// The card has no signature.
     #[error("verify the card: it has no signature")]
     Unsigned,
-    /// Somebody signed the card, but no key that is trusted.
+    /// The card is signed, but by no trusted key.
     #[error("verify the card: it is signed by {0}, which is not trusted")]
     Untrusted(String),
     /// A trusted key is named, and the card is not what it signed.
@@ -71,7 +71,7 @@ pub enum Error {
     Forged(String),
 }
 
-/// A card whose signature holds.
+/// A card with a valid signature.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verified {
     /// The card as it was signed: what the signature does not cover is not in it.
@@ -106,7 +106,7 @@ impl SigningKey {
     }
 }
 
-/// The keys whose signatures are believed.
+/// The trusted keys.
 #[derive(Clone, Debug, Default)]
 pub struct TrustedKeys {
     keys: Vec<PublicKey>,
@@ -210,7 +210,7 @@ struct Header {
 
 impl Header {
     /// The protected header. None for one without a key's id, of another algorithm, or with demands
-    /// (`crit`) that nobody here knows: RFC 7515 has such a signature refused.
+    /// (`crit`) that are unknown here: RFC 7515 has such a signature refused.
     fn read(protected: &str) -> Option<Self> {
         let header = URL_SAFE_NO_PAD
             .decode(protected.trim_end_matches('='))

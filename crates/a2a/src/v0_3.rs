@@ -1,7 +1,7 @@
 //! Version 0.3 of the protocol beside 1.0: old names for the rows of the table.
 //!
 //! A client of 0.3 calls other names, writes other JSON and keeps other rules. All of that is here: a
-//! binding that finds an old name hands over the request and gets a reply in the old form. Whatever lies
+//! binding that finds an old name hands over the request and gets a reply in the old form. The code
 //! further in sees 1.0 alone.
 //!
 //! The translation works on JSON values, not on a second set of types. It renames and regroups what it
@@ -67,7 +67,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// That of a request over REST, whose clients write either. A body shows it by its shape; what has no
+    /// That of a request over REST, where clients write either. A body shows it by its shape; what has no
     /// body is taken for protobuf's, which official clients write, unless a field `dialect` says `kind`.
     pub fn of(input: &Input) -> Self {
         let asked = |(name, text): &(String, String)| name == "dialect" && text == "kind";
@@ -167,7 +167,7 @@ impl Row {
         params.is_some_and(|params| lenient::is_loose(&params))
     }
 
-    /// A request whose fields bear the names of 1.0, under the names they had.
+    /// A request with field names of 1.0, under the names of 0.3.
     pub fn renamed(&self, mut new: Map<String, Value>) -> Map<String, Value> {
         // The task is what only 1.0 calls so there, unless the configuration lies inside.
         if !new.contains_key("taskId") || new.contains_key("pushNotificationConfig") {

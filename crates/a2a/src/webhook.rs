@@ -32,7 +32,7 @@ use crate::types::Task;
 #[path = "webhook_tests.rs"]
 mod tests;
 
-/// The authentication scheme of a webhook whose credentials are a secret to sign with.
+/// The authentication scheme of a webhook that gives a signing secret as its credentials.
 pub const SCHEME: &str = "HMAC-SHA256";
 
 /// Names a delivery; one that is tried again has the same.
@@ -42,8 +42,8 @@ pub const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 /// Signatures of it, with spaces between.
 pub const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// How old a delivery may be, and how far ahead of the receiver's clock. What is outside may be a copy that
-/// somebody kept.
+/// How old a delivery may be, and how far ahead of the receiver's clock. A delivery outside this window may
+/// be a replay.
 pub const WINDOW: Duration = Duration::from_secs(5 * 60);
 
 /// The shortest secret, in bytes.
@@ -73,7 +73,7 @@ pub enum Rejected {
     /// It was sent too long ago, or comes from the future.
     #[error("verify a webhook: it was sent too long ago, or the clocks differ")]
     Stale,
-    /// Somebody else sent it, or it was changed on the way.
+    /// The signature does not match: another sender, or a changed body.
     #[error("verify a webhook: the signature does not hold")]
     Forged,
 }
@@ -127,7 +127,7 @@ impl Secret {
             let tag = signature.strip_prefix("v1,")?;
             STANDARD.decode(tag).ok()
         });
-        // The comparison takes as long whatever is wrong.
+        // Compared in constant time.
         if tags.any(|tag| hmac::verify(&self.0, &message, &tag).is_ok()) {
             Ok(())
         } else {

@@ -26,7 +26,7 @@ messages! { "lf.a2a.v1";
         /// The author of a message: the user or the agent.
         role: Role = 4 required,
         parts: Vec<Part> = 5 required,
-        /// Whatever else belongs to it.
+        /// Additional data, by key.
         metadata: Option<Struct> = 6,
         /// URIs of the extensions that had a part in it.
         extensions: Vec<String> = 7,
@@ -38,7 +38,7 @@ messages! { "lf.a2a.v1";
     Part [
         content: Content
     ] {
-        /// Whatever else belongs to it.
+        /// Additional data, by key.
         metadata: Option<Struct> = 5,
         /// What a file with this content would be called.
         filename: String = 6,
@@ -97,7 +97,7 @@ impl Part {
         Content::Raw(bytes.into()).into()
     }
 
-    /// A part whose bytes are elsewhere.
+    /// A part that holds the address of a file.
     pub fn url(url: impl Into<String>) -> Self {
         Content::Url(url.into()).into()
     }

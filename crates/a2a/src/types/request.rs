@@ -13,7 +13,7 @@ messages! { "lf.a2a.v1";
         tenant: String = 1,
         message: Option<Message> = 2 required,
         configuration: Option<SendMessageConfiguration> = 3,
-        /// Whatever else belongs to the request.
+        /// Additional data, by key.
         metadata: Option<Struct> = 4,
     }
 
@@ -56,7 +56,7 @@ messages! { "lf.a2a.v1";
         page_token: String = 5,
         /// How many of the newest messages each task shall hold.
         history_length: Option<i32> = 6,
-        /// Only those whose status is from this moment or later.
+        /// Only tasks with a status from this moment or later.
         status_timestamp_after: Option<Timestamp> = 7,
         /// Whether the tasks shall have their artifacts.
         include_artifacts: Option<bool> = 8,
@@ -78,7 +78,7 @@ messages! { "lf.a2a.v1";
         /// Which agent behind the endpoint is meant.
         tenant: String = 1,
         id: String = 2 required,
-        /// Whatever else belongs to the request.
+        /// Additional data, by key.
         metadata: Option<Struct> = 3,
     }
 

@@ -59,7 +59,7 @@ messages! { "lf.a2a.v1";
         artifacts: Vec<Artifact> = 4,
         /// The messages so far, oldest first.
         history: Vec<Message> = 5,
-        /// Whatever else belongs to it.
+        /// Additional data, by key.
         metadata: Option<Struct> = 6,
         /// Counts its changes of state and artifacts from 1 on; 0 means that its server does not count.
         generation: i64 = 7,
@@ -83,7 +83,7 @@ messages! { "lf.a2a.v1";
         description: String = 3,
         /// What it consists of.
         parts: Vec<Part> = 4 required,
-        /// Whatever else belongs to it.
+        /// Additional data, by key.
         metadata: Option<Struct> = 5,
         /// URIs of the extensions that had a part in it.
         extensions: Vec<String> = 6,
@@ -94,7 +94,7 @@ messages! { "lf.a2a.v1";
         task_id: String = 1 required,
         context_id: String = 2 required,
         status: Option<TaskStatus> = 3 required,
-        /// Whatever else belongs to the event.
+        /// Additional data, by key.
         metadata: Option<Struct> = 4,
         /// The task's generation with this event.
         generation: i64 = 5,
@@ -108,9 +108,9 @@ messages! { "lf.a2a.v1";
         artifact: Option<Artifact> = 3 required,
         /// Whether the parts are added to the artifact of the same id; otherwise they replace it.
         append: bool = 4,
-        /// Whether nothing will be added any more.
+        /// Whether this is the last part of the artifact.
         last_chunk: bool = 5,
-        /// Whatever else belongs to the event.
+        /// Additional data, by key.
         metadata: Option<Struct> = 6,
         /// The task's generation with this event.
         generation: i64 = 7,

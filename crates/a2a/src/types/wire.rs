@@ -1,8 +1,22 @@
-//! How a declared message travels: two traits, three macros, and the protobuf encoding they share.
+//! The encodings of declared messages, protobuf and ProtoJSON: three traits, three macros, and a protobuf reader and
+//! writer.
 //!
-//! `Element` is one value: a scalar, an enum or a message. `Field` is a member of a message, an element
+//! `Element` is one value: a scalar, an enum or a message. `Field` is a member of a message: an element
 //! with a rule for when it counts as given. `Members` is a message as the sum of its members; the macro
-//! `messages!` implements it. What users see of all this is [`WireMessage`].
+//! `messages!` implements it. Users see [`WireMessage`] only.
+//!
+//! # Why not prost, pbjson and prost-reflect
+//!
+//! A field is declared in one line, and everything follows from it: struct, protobuf, ProtoJSON, required fields,
+//! descriptor, TypeScript. With the usual crates the same message exists as a generated struct, as generated serde code
+//! and as a descriptor set, and the rule for required fields, which protobuf 3 does not have, is written a fourth time.
+//!
+//! An error must name the place: the protocol has callers told which field is wrong (`message.parts[1].text`), on both
+//! wires and all faults at once. prost's decoder cannot say where it failed, and its `Message` trait may be used but
+//! not implemented under its promises of stability. The encoding that is needed is small (some 200 lines in `protobuf.rs`),
+//! and tests compare it with prost's and with the official SDKs in both directions, over a corpus and over mutations.
+//!
+//! Private records use it as well: what the journal stores is declared with the same macro.
 
 mod describe;
 mod element;

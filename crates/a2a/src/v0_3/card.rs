@@ -74,7 +74,7 @@ const SCHEMES: &[Scheme] = &[
 /// look for. Each ignores what it does not know. A signature of the 1.0 card holds for who reads that.
 pub fn union(mut new: Value) -> Value {
     let old = old(new.clone());
-    // Without an address there is nobody to call in 0.3.
+    // Without an address a client of 0.3 has nothing to call.
     if old.get("url").is_some() {
         add(&mut new, old);
     }

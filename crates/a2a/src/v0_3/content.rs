@@ -35,7 +35,7 @@ const MESSAGE: &[(&str, &str)] = &[
     ("extensions", "extensions"),
 ];
 
-/// A message of 0.3 as 1.0 has it. What is no message is left to whoever reads 1.0.
+/// A message of 0.3 as 1.0 has it. A value that is no message is passed on; reading it as 1.0 reports the fault.
 pub(super) fn message(old: Value, path: &str) -> Result<Value, Error> {
     let Value::Object(mut old) = old else {
         return Ok(old);
@@ -316,7 +316,7 @@ pub(super) fn old_task(new: Value, dialect: Dialect) -> Value {
     list("artifacts", old_artifact);
     list("history", old_message);
     if dialect == Dialect::Kind {
-        // Not of 0.3, whose readers pass over it: where to go on from.
+        // Not part of 0.3, and ignored by its readers: the cursor.
         old.append(&mut new.taken(&[("generation", "generation")]));
         old.insert("kind".to_owned(), "task".into());
     }

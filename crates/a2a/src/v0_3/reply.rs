@@ -70,7 +70,7 @@ fn update(new: Value, dialect: Dialect, kind: &str) -> (Map<String, Value>, Map<
     };
     let mut old = new.taken(UPDATE);
     if dialect == Dialect::Kind {
-        // Not of 0.3, whose readers pass over it: where to go on from.
+        // Not part of 0.3, and ignored by its readers: the cursor.
         old.append(&mut new.taken(&[("generation", "generation")]));
         old.insert("kind".to_owned(), kind.into());
     }

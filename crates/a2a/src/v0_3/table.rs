@@ -304,7 +304,7 @@ pub fn rpc(name: &str) -> Option<&'static Row> {
     TABLE.iter().find(named)
 }
 
-/// What an operation is called in 0.3, by whatever wire `has` it.
+/// The row of 0.3 for an operation, among those that the wire `has`.
 pub(crate) fn asking(operation: &Operation, has: impl Fn(&Row) -> bool) -> Option<&'static Row> {
     TABLE
         .iter()

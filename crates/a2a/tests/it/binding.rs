@@ -98,7 +98,7 @@ async fn grpc(router: &Router, name: &str) -> i32 {
 async fn every_binding_serves_every_row() {
     let router = router(&Offers::default()).await;
     for row in TABLE {
-        // An empty request is refused for what it lacks, never because nobody knows the operation.
+        // An empty request is refused for what it lacks, never because the operation is unknown.
         let reply = json_rpc(&router, row.name, &json!({})).await;
         assert_ne!(reply["error"]["code"], -32601, "{}", row.name);
         assert_ne!(grpc(&router, row.name).await, 12, "{}", row.name);

@@ -1,4 +1,4 @@
-//! Whatever a peer sends, over any wire: the inputs that the fuzzer has kept, whole and damaged.
+//! Hostile input over every wire: the inputs that the fuzzer has kept, whole and damaged.
 
 use std::fs;
 use std::path::Path;

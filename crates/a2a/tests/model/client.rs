@@ -40,7 +40,7 @@ pub(crate) enum Answer {
     Over,
     /// The agent gave no answer.
     Nothing,
-    /// Nobody asked for this.
+    /// An error that no rule allows.
     Wrong(String),
 }
 

@@ -31,7 +31,7 @@ pub(crate) enum Action {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Waiting {
     Lost,
-    /// It is kept, and nobody knows.
+    /// It is committed, and the process dies before it learns so.
     Kept,
 }
 

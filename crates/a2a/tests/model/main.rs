@@ -2,7 +2,7 @@
 //!
 //! A caller opens a task, sends it messages, cancels it, follows it, is cut off and goes on from its cursor. The agent
 //! speaks, asks, completes, fails and ends, whenever it likes. The journal commits when it likes, and the process may
-//! be killed at any moment: before a commit, or after it and before anybody learns of it. `stateright` goes through
+//! be killed at any moment: before a commit, or after it and before the server learns of it. `stateright` goes through
 //! all of it, and gives the steps that lead to the first thing that is wrong.
 //!
 //! - `world`: the server, brought to where its events lead
@@ -65,14 +65,14 @@ const SMALL: [Bounds; 7] = [
         kills: 1,
         ..Bounds::NONE
     },
-    // A process that is killed, whose agents do not go on.
+    // A process that is killed; its agents do not resume.
     Bounds {
         asks: 1,
         messages: 1,
         kills: 1,
         ..Bounds::NONE
     },
-    // A process that is killed, whose agents go on.
+    // A process that is killed; its agents resume.
     Bounds {
         resumes: true,
         cancels: 1,

@@ -1,4 +1,4 @@
-//! What must hold, whatever happens: told from what can be seen, and from what was seen before.
+//! The invariants of the model: told from what can be seen, and from what was seen before.
 
 use a2a::types::TaskState;
 
@@ -25,7 +25,7 @@ pub(crate) enum Rule {
     MessagesReach,
     /// A cancellation that was answered ended the task; one that was refused came after another end.
     CancelledOrNot,
-    /// Nobody waits when nothing more will come.
+    /// No caller waits when nothing more will come.
     ToldAtLast,
     /// A task that is neither over nor waiting for its caller is being worked on, also after a restart.
     WorkedOn,
@@ -35,7 +35,7 @@ pub(crate) enum Rule {
     OneTask,
     /// The task is the fold of its events.
     Folded,
-    /// Nobody meets an error that he did not ask for.
+    /// No caller gets an error without a cause.
     NoOtherError,
 }
 

@@ -198,7 +198,7 @@ pub(crate) fn read_field<'de, F: Field, A: MapAccess<'de>>(map: &mut A) -> Resul
 ///
 /// The part in brackets is for messages with a oneof; it comes first because a word in front of a field could
 /// not be told from its name. Exactly one of its members must be there. The word behind the tag is one of
-/// [`Rule`]'s, or missing. A field whose name in JSON does not follow from its own says it: `msg as "message"`.
+/// [`Rule`]'s, or missing. A field with a JSON name that does not follow from its own gives it: `msg as "message"`.
 /// Each message becomes a struct with public fields.
 macro_rules! messages {
     ($package:literal; $(

@@ -9,7 +9,7 @@ messages! { "a2a.v1";
     SendMessageRequest {
         request as "message": Option<Message> = 1,
         configuration: Option<SendMessageConfiguration> = 2,
-        /// Whatever else belongs to the request.
+        /// Additional data, by key.
         metadata: Option<Struct> = 3,
     }
 
@@ -76,7 +76,7 @@ messages! { "a2a.v1";
         credentials: String = 2,
     }
 
-    /// A configuration, and whose it is.
+    /// A configuration and the name of its task.
     TaskPushNotificationConfig {
         name: String = 1,
         push_notification_config: Option<PushNotificationConfig> = 2,

@@ -43,7 +43,7 @@ messages! { "a2a.v1";
         artifacts: Vec<Artifact> = 4,
         /// The messages so far, oldest first.
         history: Vec<Message> = 5,
-        /// Whatever else belongs to it.
+        /// Additional data, by key.
         metadata: Option<Struct> = 6,
     }
 
@@ -60,7 +60,7 @@ messages! { "a2a.v1";
     Part [
         part: PartContent
     ] {
-        /// Whatever else belongs to it.
+        /// Additional data, by key.
         metadata: Option<Struct> = 4,
     }
 
@@ -91,7 +91,7 @@ messages! { "a2a.v1";
         /// The author of a message: the user or the agent.
         role: Role = 4,
         content: Vec<Part> = 5,
-        /// Whatever else belongs to it.
+        /// Additional data, by key.
         metadata: Option<Struct> = 6,
         /// URIs of the extensions that had a part in it.
         extensions: Vec<String> = 7,
@@ -106,7 +106,7 @@ messages! { "a2a.v1";
         description: String = 4,
         /// What it consists of.
         parts: Vec<Part> = 5,
-        /// Whatever else belongs to it.
+        /// Additional data, by key.
         metadata: Option<Struct> = 6,
         /// URIs of the extensions that had a part in it.
         extensions: Vec<String> = 7,
@@ -119,7 +119,7 @@ messages! { "a2a.v1";
         status: Option<TaskStatus> = 3,
         /// Whether the stream ends with it.
         r#final: bool = 4,
-        /// Whatever else belongs to the event.
+        /// Additional data, by key.
         metadata: Option<Struct> = 5,
     }
 
@@ -131,9 +131,9 @@ messages! { "a2a.v1";
         artifact: Option<Artifact> = 3,
         /// Whether the parts are added to the artifact of the same id.
         append: bool = 4,
-        /// Whether nothing will be added any more.
+        /// Whether this is the last part of the artifact.
         last_chunk: bool = 5,
-        /// Whatever else belongs to the event.
+        /// Additional data, by key.
         metadata: Option<Struct> = 6,
     }
 }

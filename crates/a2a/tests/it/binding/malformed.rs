@@ -1,4 +1,4 @@
-//! Whatever arrives, a binding answers in its own form.
+//! A binding answers every malformed request in its own form.
 
 use axum::Router;
 use axum::body::Body;

@@ -1,4 +1,4 @@
-//! A task that is cancelled ends, whatever its agent does.
+//! A task that is cancelled ends, also if its agent does not react.
 
 use std::time::Duration;
 
@@ -93,7 +93,7 @@ async fn cancelling_against_completing_gives_one_end() {
             Err(_) => assert_eq!(state(&ended), TaskState::Completed),
         }
         assert_eq!(events.rest().await, [format!("3 {:?}", state(&ended))]);
-        // A permit that nobody took would let the next one through.
+        // A permit that was not taken would let the next one through.
         while let Ok(permit) = bench.script.gate.try_acquire() {
             permit.forget();
         }

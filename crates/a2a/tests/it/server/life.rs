@@ -46,7 +46,7 @@ async fn who_knows_nothing_but_tasks_gets_one_that_is_completed_with_the_message
         (TaskState::Completed, "hello")
     );
     assert_eq!(bench.get(&done.id).await.unwrap(), done);
-    // An event can be folded by whoever follows.
+    // A follower can fold the events into the task.
     let request = bench.request(message("echo:hello"));
     let events = bench.server.send_streaming_message(call(), request).await;
     let portions: Vec<_> = events.unwrap().collect().await;

@@ -1,4 +1,4 @@
-//! Streams: in order, to everybody, from any cursor.
+//! Streams: in order, to every subscriber, from any cursor.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

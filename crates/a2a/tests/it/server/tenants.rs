@@ -11,7 +11,7 @@ use futures_core::future::BoxFuture;
 
 use super::support::{Script, Scripted, config, in_memory, message};
 
-/// One agent for everybody, and one under a tenant of its own.
+/// One agent without a tenant, and one under a tenant of its own.
 struct Two {
     usual: Arc<Script>,
     scout: Arc<Script>,

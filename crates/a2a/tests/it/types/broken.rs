@@ -4,7 +4,7 @@ use super::forms::check_written;
 use super::official::Official;
 use super::table::Row;
 
-/// Each line says who takes the JSON behind the name of a message: `both`, to whom it then means the same,
+/// Each line says who takes the JSON behind the name of a message: `both`, if it means the same to both,
 /// `neither`, or only `ours` or `theirs`, for a reason that stands above.
 const CASES: &str = r##"
 # Names, and members that nobody knows.
