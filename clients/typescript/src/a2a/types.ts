@@ -19,9 +19,8 @@ export type OneOf<T> = {
 /** What goes with a call beside its request, such as `Last-Event-ID`. */
 export type ServiceParameters = { [name: string]: string };
 
-/** A secret key. */
+/** A secret key, sent in a header, a query parameter or a cookie. */
 export interface APIKeySecurityScheme {
-  /** For people. */
   description?: string;
   /** Where it is sent: `query`, `header` or `cookie`. */
   location: string;
@@ -43,13 +42,12 @@ export interface AgentCapabilities {
 
 /** What an agent is, can do and asks for, and where it is. */
 export interface AgentCard {
-  /** For people. */
   name: string;
   /** What the agent is for, for people and for other agents. */
   description: string;
   /** Where it can be reached and how, the preferred way first. */
   supportedInterfaces: AgentInterface[];
-  /** Who offers it. */
+  /** The organisation that runs the agent. */
   provider?: AgentProvider;
   /** The agent's own version, in a form that its provider likes. */
   version: string;
@@ -85,7 +83,6 @@ export interface AgentCardSignature {
 
 /** An extension that an agent knows. */
 export interface AgentExtension {
-  /** Its name. */
   uri?: string;
   /** How the agent uses it. */
   description?: string;
@@ -109,9 +106,7 @@ export interface AgentInterface {
 
 /** Who offers an agent. */
 export interface AgentProvider {
-  /** Its site. */
   url: string;
-  /** Its name. */
   organization: string;
 }
 
@@ -119,7 +114,6 @@ export interface AgentProvider {
 export interface AgentSkill {
   /** Unique for the agent. */
   id: string;
-  /** For people. */
   name: string;
   /** What it does, for people and for other agents. */
   description: string;
@@ -139,13 +133,12 @@ export interface AgentSkill {
 export interface Artifact {
   /** Unique within the task. */
   artifactId: string;
-  /** For people. */
   name?: string;
   /** What it is, for people. */
   description?: string;
   /** What it consists of. */
   parts: Part[];
-  /** Whatever else belongs to it. */
+  /** Additional data, by key. */
   metadata?: JsonObject;
   /** URIs of the extensions that had a part in it. */
   extensions?: string[];
@@ -177,9 +170,8 @@ export interface AuthorizationCodeOAuthFlow {
 export interface CancelTaskRequest {
   /** Which agent behind the endpoint is meant. */
   tenant?: string;
-  /** The task. */
   id: string;
-  /** Whatever else belongs to the request. */
+  /** Additional data, by key. */
   metadata?: JsonObject;
 }
 
@@ -197,9 +189,7 @@ export interface ClientCredentialsOAuthFlow {
 export interface DeleteTaskPushNotificationConfigRequest {
   /** Which agent behind the endpoint is meant. */
   tenant?: string;
-  /** The task. */
   taskId: string;
-  /** The configuration. */
   id: string;
 }
 
@@ -225,9 +215,7 @@ export interface GetExtendedAgentCardRequest {
 export interface GetTaskPushNotificationConfigRequest {
   /** Which agent behind the endpoint is meant. */
   tenant?: string;
-  /** The task. */
   taskId: string;
-  /** The configuration. */
   id: string;
 }
 
@@ -235,7 +223,6 @@ export interface GetTaskPushNotificationConfigRequest {
 export interface GetTaskRequest {
   /** Which agent behind the endpoint is meant. */
   tenant?: string;
-  /** The task. */
   id: string;
   /** How many of the newest messages the answer shall hold. */
   historyLength?: number;
@@ -245,7 +232,6 @@ export interface GetTaskRequest {
 
 /** A scheme of HTTP authentication. */
 export interface HTTPAuthSecurityScheme {
-  /** For people. */
   description?: string;
   /** Its registered name: `Bearer`, `Basic`, and others. */
   scheme: string;
@@ -265,7 +251,6 @@ export interface ImplicitOAuthFlow {
 
 /** Asks for the configurations of a task. */
 export interface ListTaskPushNotificationConfigsRequest {
-  /** The task. */
   taskId: string;
   /** How many at once. */
   pageSize?: number;
@@ -277,7 +262,6 @@ export interface ListTaskPushNotificationConfigsRequest {
 
 /** A page of configurations. */
 export interface ListTaskPushNotificationConfigsResponse {
-  /** The configurations. */
   configs?: TaskPushNotificationConfig[];
   /** Where the next page begins; empty behind the last one. */
   nextPageToken?: string;
@@ -297,7 +281,7 @@ export interface ListTasksRequest {
   pageToken?: string;
   /** How many of the newest messages each task shall hold. */
   historyLength?: number;
-  /** Only those whose status is from this moment or later. */
+  /** Only tasks with a status from this moment or later. */
   statusTimestampAfter?: Timestamp;
   /** Whether the tasks shall have their artifacts. */
   includeArtifacts?: boolean;
@@ -305,7 +289,6 @@ export interface ListTasksRequest {
 
 /** A page of tasks. All of it is in JSON also when there are none. */
 export interface ListTasksResponse {
-  /** The tasks. */
   tasks: Task[];
   /** Where the next page begins; empty behind the last one. */
   nextPageToken: string;
@@ -323,11 +306,10 @@ export interface Message {
   contextId?: string;
   /** The task it belongs to. */
   taskId?: string;
-  /** Who speaks. */
+  /** The author of a message: the user or the agent. */
   role: Role;
-  /** What it says. */
   parts: Part[];
-  /** Whatever else belongs to it. */
+  /** Additional data, by key. */
   metadata?: JsonObject;
   /** URIs of the extensions that had a part in it. */
   extensions?: string[];
@@ -337,13 +319,11 @@ export interface Message {
 
 /** A certificate of the caller's. */
 export interface MutualTlsSecurityScheme {
-  /** For people. */
   description?: string;
 }
 
-/** OAuth 2.0. */
+/** OAuth 2.0, with the flows that the agent supports. */
 export interface OAuth2SecurityScheme {
-  /** For people. */
   description?: string;
   /** How a token is got. */
   flows: OAuthFlows;
@@ -365,9 +345,8 @@ export type OAuthFlows = OneOf<{
   deviceCode: DeviceCodeOAuthFlow;
 }>;
 
-/** OpenID Connect. */
+/** OpenID Connect, described by its discovery document. */
 export interface OpenIdConnectSecurityScheme {
-  /** For people. */
   description?: string;
   /** Where the provider describes itself. */
   openIdConnectUrl: string;
@@ -375,7 +354,6 @@ export interface OpenIdConnectSecurityScheme {
 
 /** A piece of a message or of an artifact. */
 export type Part = OneOf<{
-  /** Text. */
   text: string;
   /** Bytes, as they are in a file. */
   raw: Base64;
@@ -384,7 +362,7 @@ export type Part = OneOf<{
   /** JSON, which may also be `null`. */
   data: JsonValue;
 }> & {
-  /** Whatever else belongs to it. */
+  /** Additional data, by key. */
   metadata?: JsonObject;
   /** What a file with this content would be called. */
   filename?: string;
@@ -402,7 +380,7 @@ export interface PasswordOAuthFlow {
   scopes?: { [name: string]: string };
 }
 
-/** Who speaks. */
+/** The author of a message: the user or the agent. */
 export type Role =
   | "ROLE_UNSPECIFIED"
   | "ROLE_USER"
@@ -418,13 +396,11 @@ export interface SecurityRequirement {
 export type SecurityScheme = OneOf<{
   /** By a secret key. */
   apiKeySecurityScheme: APIKeySecurityScheme;
-  /** By HTTP authentication. */
   httpAuthSecurityScheme: HTTPAuthSecurityScheme;
   /** By a token from an authorization server. */
   oauth2SecurityScheme: OAuth2SecurityScheme;
   /** By a token from an identity provider. */
   openIdConnectSecurityScheme: OpenIdConnectSecurityScheme;
-  /** By a certificate. */
   mtlsSecurityScheme: MutualTlsSecurityScheme;
 }>;
 
@@ -446,11 +422,9 @@ export interface SendMessageConfiguration {
 export interface SendMessageRequest {
   /** Which agent behind the endpoint is meant. */
   tenant?: string;
-  /** What is said. */
   message: Message;
-  /** How to answer. */
   configuration?: SendMessageConfiguration;
-  /** Whatever else belongs to the request. */
+  /** Additional data, by key. */
   metadata?: JsonObject;
 }
 
@@ -476,7 +450,6 @@ export type StreamResponse = OneOf<{
 
 /** A list, where a map needs one as a value. */
 export interface StringList {
-  /** Its elements. */
   list?: string[];
 }
 
@@ -484,7 +457,6 @@ export interface StringList {
 export interface SubscribeToTaskRequest {
   /** Which agent behind the endpoint is meant. */
   tenant?: string;
-  /** The task. */
   id: string;
 }
 
@@ -494,13 +466,12 @@ export interface Task {
   id: string;
   /** The conversation it belongs to. */
   contextId?: string;
-  /** How it stands. */
   status: TaskStatus;
   /** What it has made so far. */
   artifacts?: Artifact[];
   /** The messages so far, oldest first. */
   history?: Message[];
-  /** Whatever else belongs to it. */
+  /** Additional data, by key. */
   metadata?: JsonObject;
   /** Counts its changes of state and artifacts from 1 on; 0 means that its server does not count. */
   generation?: Int64;
@@ -508,17 +479,15 @@ export interface Task {
 
 /** A task has made something, or more of it. */
 export interface TaskArtifactUpdateEvent {
-  /** The task. */
   taskId: string;
-  /** Its conversation. */
   contextId: string;
   /** What it made: the whole, or what is added. */
   artifact: Artifact;
   /** Whether the parts are added to the artifact of the same id; otherwise they replace it. */
   append?: boolean;
-  /** Whether nothing will be added any more. */
+  /** Whether this is the last part of the artifact. */
   lastChunk?: boolean;
-  /** Whatever else belongs to the event. */
+  /** Additional data, by key. */
   metadata?: JsonObject;
   /** The task's generation with this event. */
   generation?: Int64;
@@ -530,7 +499,6 @@ export interface TaskPushNotificationConfig {
   tenant?: string;
   /** Tells several configurations of a task apart; made by the server if not given. */
   id?: string;
-  /** The task. */
   taskId?: string;
   /** Where each event is sent. */
   url: string;
@@ -554,7 +522,6 @@ export type TaskState =
 
 /** How a task stands, and since when. */
 export interface TaskStatus {
-  /** The state. */
   state: TaskState;
   /** What the agent says about it. */
   message?: Message;
@@ -564,13 +531,10 @@ export interface TaskStatus {
 
 /** A task stands differently now. */
 export interface TaskStatusUpdateEvent {
-  /** The task. */
   taskId: string;
-  /** Its conversation. */
   contextId: string;
-  /** How it stands. */
   status: TaskStatus;
-  /** Whatever else belongs to the event. */
+  /** Additional data, by key. */
   metadata?: JsonObject;
   /** The task's generation with this event. */
   generation?: Int64;
