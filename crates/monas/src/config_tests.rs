@@ -275,7 +275,7 @@ fn a_key_can_be_in_a_file_of_its_own() {
     ]);
     assert!(complaint(&missing).starts_with("read /there/is/none: "));
     std::fs::write(folder.path().join("key"), "two words\n").unwrap();
-    assert!(complaint(&given).ends_with("there is no key in it"));
+    assert!(complaint(&given).ends_with("no key in the file"));
 }
 
 #[test]

@@ -24,12 +24,12 @@ fn servers_come_from_the_manifest_and_from_files_of_other_hosts() {
 
     let unset = read(&|_| None).unwrap_err().to_string();
     assert!(
-        unset.contains("the server \"a\": the variable \"TOOL\" is not set"),
+        unset.contains("tool server \"a\": the variable \"TOOL\" is not set"),
         "{unset}"
     );
     write(r#"{"mcpServers": {"a": {"url": "https://b.example/mcp"}}}"#);
     let twice = read(&variable).unwrap_err().to_string();
-    assert!(twice.contains("\"a\" is in the manifest, too"), "{twice}");
+    assert!(twice.contains("\"a\" is also in the manifest"), "{twice}");
     write("{}");
     let wrong = read(&variable).unwrap_err();
     assert!(wrong.to_string().contains("mcp.json"), "{wrong}");
