@@ -402,7 +402,6 @@ pub enum Error {
     /// The file of certificate authorities holds none.
     #[error("use {}: {problem}", path.display())]
     CaCert {
-        /// The file.
         path: PathBuf,
         /// What is wrong with it.
         problem: String,

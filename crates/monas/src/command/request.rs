@@ -19,25 +19,15 @@ const SIZE: usize = 256 << 20;
 /// Why there is no answer. Each completes "could not ...".
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// Nobody answers there.
+    /// No connection, or no response in time.
     #[error("reach {server}: {problem}")]
-    Unreachable {
-        /// The address.
-        server: String,
-        /// What went wrong.
-        problem: String,
-    },
+    Unreachable { server: String, problem: String },
     /// The server said no.
     #[error("ask {server}: {problem}")]
-    Refused {
-        /// The address.
-        server: String,
-        /// What it said.
-        problem: String,
-    },
+    Refused { server: String, problem: String },
 }
 
-/// Who is asked, and by whom.
+/// A running server, and the credentials for it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Server {
     pub(crate) address: Uri,
@@ -68,7 +58,7 @@ pub(super) async fn ask(
     }
 }
 
-/// Sends a request to a server, and gives what comes back, whatever it is.
+/// Sends a request to a server; gives the status and the body, also of an error.
 pub(crate) async fn exchange(
     server: &Server,
     method: Method,

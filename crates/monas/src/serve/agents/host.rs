@@ -42,8 +42,8 @@ pub(crate) struct AgentHost {
     ticking: JoinHandle<()>,
 }
 
-/// Where the agents of a server are reached, and how they prove to each other who they are.
-/// They call the server itself, whatever its name is for others: what proves who they are does not leave the machine.
+/// The address of the server and the credentials by which its agents call each other. They call the local address, not the
+/// public URL, so their credentials do not leave the machine.
 #[derive(Clone)]
 pub(crate) struct Reach {
     pub(crate) address: Address,
@@ -52,7 +52,7 @@ pub(crate) struct Reach {
 }
 
 impl AgentHost {
-    /// Nobody lives yet. Agents that cannot be reached cannot ask each other.
+    /// A host without agents. Without `reach` its agents cannot call each other.
     pub(crate) fn begin(
         store: Store,
         memory: Memory,
@@ -166,7 +166,7 @@ impl AgentHost {
         drop(self.errands.0.set(tasks.clone()));
     }
 
-    /// Puts everybody to sleep.
+    /// Stops the clock and all agents.
     pub(crate) async fn close(&self) {
         self.ticking.abort();
         self.household.close().await;
@@ -251,10 +251,10 @@ fn id_of(plan: &Plan) -> String {
     plan.id.clone().unwrap_or_else(|| DEFAULT_AGENT.to_owned())
 }
 
-/// Agents that can be asked: the others of this server, each by its id, over A2A like anybody else.
+/// The other agents of the server, by their ids. They are called over A2A, like any agent.
 struct Neighbours {
     reach: Reach,
-    /// Who asks.
+    /// The id of the calling agent.
     own: String,
     ids: Vec<String>,
 }
@@ -296,7 +296,7 @@ impl Others for Neighbours {
 }
 
 impl Neighbours {
-    /// A client for one of them. Where it is reached is known: nobody has to be asked for its card.
+    /// A client for one of them. Its address is known, so its card is not fetched.
     fn client(&self, agent: &str) -> Result<Client, String> {
         if !self.ids.iter().any(|id| id == agent) {
             return Err(format!("there is no other agent {agent:?}"));
@@ -319,7 +319,7 @@ impl Neighbours {
         let settings = Settings::default().bearer(&insiders.token(&self.own));
         let mut settings = settings.map_err(failed)?;
         if address.encrypted {
-            // It is this process that answers there, whatever its certificate is for.
+            // This process itself answers there; its certificate is for its public name.
             settings.dial.trust = Trust::Unchecked;
         }
         let card = serde_json::from_slice(&card.to_json()).map_err(|error| error.to_string())?;
