@@ -5,7 +5,7 @@
 //! - `replay`: gives a repeated message the answer of the first time
 //! - `run`: drives one task while its agent works; `live` finds the run of a task
 //! - `agent`, `turn`: the trait that an agent implements, and its view of one message
-//! - `journal`: rows and streams of tasks in the store; [`fold`](crate::fold) makes a task of its events
+//! - `journal`: rows and streams of tasks in the store; `fold` makes a task of its events
 //! - `subscribe`, `tasks`, `push`: streams, lists and webhooks
 //! - `upkeep`: recovery after a restart, compaction and deletion of old tasks
 
@@ -109,7 +109,7 @@ impl Config {
 /// acknowledges nothing before its commit: what was not committed has not happened, and the next start finds the rest
 /// in the table of running tasks. [`stop`](Self::stop) also closes the store.
 ///
-/// There is no lock around a task. Each task has at most one [run](run), which is the only writer of its stream; reads
+/// There is no lock around a task. Each task has at most one run, which is the only writer of its stream; reads
 /// go to the journal and see committed state. A cache of tasks beside the journal would be a second truth.
 #[derive(Clone)]
 pub struct Server {

@@ -176,7 +176,7 @@ fn agent(text: &mut String) {
         let _ = writeln!(text, "{line}");
     }
     text.push_str("  /** The public card. */\n  getAgentCard(): Promise<AgentCard>;\n");
-    text.push_str("  /** The same agent, for whoever these credentials belong to. */\n");
+    text.push_str("  /** The same agent, for the owner of these credentials. */\n");
     text.push_str("  authenticate(credentials: unknown): Promise<RpcStub<Agent>>;\n}\n");
 }
 

@@ -555,6 +555,6 @@ export interface Agent extends RpcTarget {
   getExtendedAgentCard(request: GetExtendedAgentCardRequest, parameters?: ServiceParameters): Promise<AgentCard>;
   /** The public card. */
   getAgentCard(): Promise<AgentCard>;
-  /** The same agent, for whoever these credentials belong to. */
+  /** The same agent, for the owner of these credentials. */
   authenticate(credentials: unknown): Promise<RpcStub<Agent>>;
 }

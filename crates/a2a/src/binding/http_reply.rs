@@ -21,7 +21,7 @@ pub(super) fn address(url: &str) -> Result<Uri, Error> {
     let parsed = url.parse::<Uri>().ok();
     let web =
         |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some();
-    let wrong = || Error::Card(format!("{url:?} is no address of HTTP"));
+    let wrong = || Error::Card(format!("not an HTTP address: {url:?}"));
     parsed.filter(web).ok_or_else(wrong)
 }
 

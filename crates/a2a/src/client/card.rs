@@ -60,7 +60,7 @@ pub(super) async fn fetch(dialer: &Dialer, url: &str) -> Result<Found, Error> {
             StatusCode::OK => {
                 let body = dialer.read(response.into_body()).await?;
                 let card = serde_json::from_slice(&body).map_err(|error| {
-                    Error::Card(format!("what is at {place} is no JSON: {error}"))
+                    Error::Card(format!("the answer of {place} is not JSON: {error}"))
                 })?;
                 let found = read(card, Some(&place))?;
                 if found.is_at(&folder, &place) {
@@ -86,13 +86,13 @@ pub(super) async fn fetch(dialer: &Dialer, url: &str) -> Result<Found, Error> {
 
 /// Where the card of an agent may be.
 pub(super) fn places(url: &str) -> Result<Vec<Uri>, Error> {
-    let wrong = |why: &str| Error::Settings(format!("{url:?} is no address of an agent: {why}"));
+    let wrong = |why: &str| Error::Settings(format!("invalid address of an agent {url:?}: {why}"));
     let full = if url.contains("://") {
         url.to_owned()
     } else {
         format!("http://{url}")
     };
-    let uri: Uri = full.parse().map_err(|_| wrong("it is no URL"))?;
+    let uri: Uri = full.parse().map_err(|_| wrong("not a URL"))?;
     if !matches!(uri.scheme_str(), Some("http" | "https")) {
         return Err(wrong("it must begin with http:// or https://"));
     }
@@ -111,14 +111,14 @@ pub(super) fn places(url: &str) -> Result<Vec<Uri>, Error> {
             }
         }
     }
-    let parse = |place: String| place.parse().map_err(|_| wrong("it is no URL"));
+    let parse = |place: String| place.parse().map_err(|_| wrong("not a URL"));
     places.into_iter().map(parse).collect()
 }
 
 /// Reads a card of either version.
 pub(super) fn read(raw: Value, place: Option<&Uri>) -> Result<Found, Error> {
     if !raw.is_object() {
-        return Err(Error::Card("it is no object".to_owned()));
+        return Err(Error::Card("it is not a JSON object".to_owned()));
     }
     let card = v0_3::renewed(raw.clone()).to_string();
     let card = AgentCard::from_json(card.as_bytes());

@@ -104,7 +104,9 @@ impl Settings {
         };
         // Cards name headers, too; what frames a request is not theirs to choose.
         if FRAMING.contains(&header.as_str()) {
-            return Err(Error::Settings(format!("{name:?} is no header to set")));
+            return Err(Error::Settings(format!(
+                "the header {name:?} cannot be set"
+            )));
         }
         value.set_sensitive(true);
         self.headers.insert(header, value);

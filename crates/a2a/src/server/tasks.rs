@@ -97,8 +97,9 @@ impl Inner {
             .order(Order::Descending("updated"))
             .limit(page_size + 1);
         if !request.page_token.is_empty() {
-            let (updated, key) = read_token(&request.page_token)
-                .ok_or_else(|| Error::invalid_field("pageToken", "is none of ours"))?;
+            let (updated, key) = read_token(&request.page_token).ok_or_else(|| {
+                Error::invalid_field("pageToken", "is not a token of this server")
+            })?;
             query = query.after(updated, &key);
         }
         let (mut tasks, total) = self

@@ -20,7 +20,7 @@ use crate::types::{
 ///
 /// A turn reads the message, the caller and the task as it was when the message came, and writes updates: a status, an
 /// artifact or a part of one, a note, or a message that is the whole answer. Updates go into an outbox, which the
-/// [run](super::run) of the task empties. The agent is polled by that run, so all updates it makes without waiting are in
+/// run of the task empties. The agent is polled by that run, so all updates it makes without waiting are in
 /// the outbox when it yields; they become events in their order, and one commit. Callers see nothing before that commit.
 ///
 /// Each update is `async` because the outbox has a limit: an agent that writes faster than the journal commits waits for

@@ -12,7 +12,7 @@ type Translated = Result<Value, Error>;
 /// An answer to a message, or one event of a stream.
 pub(super) fn event(old: Value) -> Translated {
     let Value::Object(mut old) = old else {
-        return Err(unknown("an event that is no object"));
+        return Err(unknown("an event that is not an object"));
     };
     let kind = old.get("kind").and_then(Value::as_str);
     let (what, value): (&str, Value) = match kind {

@@ -23,7 +23,7 @@ use crate::operation::Replies;
 
 /// The wire to an agent: its address is that of the batches, or of the WebSocket.
 pub(crate) fn channel(way: &Way, dialer: &Arc<Dialer>) -> Result<Arc<dyn Channel>, Error> {
-    let wrong = || Error::Card(format!("{:?} is no address of Cap'n Web", way.url));
+    let wrong = || Error::Card(format!("not an address of Cap'n Web: {:?}", way.url));
     let url = match way.url.split_once("://") {
         Some(("http" | "ws", rest)) => format!("ws://{rest}"),
         Some(("https" | "wss", rest)) => format!("wss://{rest}"),

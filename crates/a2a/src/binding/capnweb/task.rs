@@ -92,7 +92,7 @@ impl TaskObject {
         let Some(Ok(callback)) = callback else {
             return Err(Error::invalid_field(
                 "callback",
-                "is no object with methods",
+                "is not an object with methods",
             ));
         };
         let cursor = arguments.next().filter(|cursor| !cursor.is_nullish());

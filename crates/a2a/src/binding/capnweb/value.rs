@@ -48,13 +48,13 @@ fn json_of(value: Value) -> Result<Json, Wrong> {
         Value::Number(number) => match serde_json::Number::from_f64(number) {
             Some(_) if is_whole(number) => (number as i64).into(),
             Some(number) => Json::Number(number),
-            None => return Err(Wrong::here("is no finite number")),
+            None => return Err(Wrong::here("is not a finite number")),
         },
         Value::String(text) | Value::Url(text) => text.into(),
         Value::BigInt(number) => number.to_string().into(),
         Value::Date(date) => match date.milliseconds {
             Some(millis) => Timestamp::from_millis(millis as i64).to_string().into(),
-            None => return Err(Wrong::here("is no time")),
+            None => return Err(Wrong::here("is not a valid date")),
         },
         Value::Bytes(bytes, _) => BASE64_STANDARD.encode(bytes).into(),
         Value::Blob(blob) => BASE64_STANDARD.encode(blob.bytes).into(),

@@ -102,7 +102,10 @@ impl Envelope {
             }
             // Half a character, or a number beyond all bounds: to echo it would break the reply.
             Some(id) if !Id::can_be_read(id) => {
-                return Err(invalid(&none, "the id is no text and no number"));
+                return Err(invalid(
+                    &none,
+                    "the id is neither a valid string nor a valid number",
+                ));
             }
             Some(id) => Id(body.slice_ref(id.as_bytes())),
         };

@@ -105,7 +105,7 @@ impl Rest {
         };
         let target: Uri = target
             .parse()
-            .map_err(|_| Error::Settings(format!("{target:?} is no address")))?;
+            .map_err(|_| Error::Settings(format!("invalid address {target:?}")))?;
         let accept = match call.asked.replies() {
             Replies::One => "application/json",
             Replies::Many => "text/event-stream, application/json",

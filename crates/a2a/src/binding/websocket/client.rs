@@ -36,7 +36,7 @@ const ALIVE: Duration = Duration::from_secs(20);
 
 /// The wire to an agent.
 pub(crate) fn channel(way: &Way, dialer: &Arc<Dialer>) -> Result<Arc<dyn Channel>, Error> {
-    let wrong = || Error::Card(format!("{:?} is no address of a WebSocket", way.url));
+    let wrong = || Error::Card(format!("not a WebSocket address: {:?}", way.url));
     let url: Uri = way.url.parse().map_err(|_| wrong())?;
     if !matches!(url.scheme_str(), Some("ws" | "wss")) || url.host().is_none() {
         return Err(wrong());

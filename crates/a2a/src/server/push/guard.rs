@@ -33,7 +33,7 @@ pub(in crate::server) fn check(
     // The parsed authority drops a port above 65535 without an error, so its text is checked.
     let behind_host = &authority.as_str()[authority.host().len()..];
     if !behind_host.is_empty() && !matches!(authority.port_u16(), Some(1..)) {
-        return wrong("has a port that is none");
+        return wrong("has an invalid port");
     }
     match ip_literal(authority.host()) {
         Some(address) if !targets.allows(address) => return wrong("is not a public address"),
@@ -43,7 +43,8 @@ pub(in crate::server) fn check(
         _ => {}
     }
     if config.authentication.as_ref().is_some_and(super::signs) && super::secret(config).is_none() {
-        let why = "is no secret: 16 bytes or more, or whsec_ and base64 of as many";
+        let why =
+            "is not a signing secret: give 16 bytes or more, or whsec_ and the base64 of as many";
         return Err(Error::invalid_field("authentication.credentials", why));
     }
     let authentication = config.authentication.iter();
