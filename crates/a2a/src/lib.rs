@@ -17,6 +17,17 @@
 //! - [`typescript`]: that data and those operations, declared for TypeScript
 //! - [`sabotage`]: requirements broken on purpose, for the proof alone
 //! - [`event`], [`error`], [`limits`]: what happens, what goes wrong, and how much of everything
+//!
+//! # Features
+//!
+//! Without any feature: types, the table, the [`Service`] trait and errors; no network and no store.
+//! - `client`: calls agents over JSON-RPC, REST and Cap'n Web
+//! - `server`: the task server on its journal, without a network
+//! - `http`: serves a task server over JSON-RPC, REST and Cap'n Web, and delivers webhooks
+//! - `grpc`, `websocket`: add their binding to `client` and `http`
+//! - `sabotage`: breaks requirements, for the proof only
+//!
+//! All but `sabotage` are on by default; crates of this workspace name the ones they need.
 
 #![cfg_attr(
     not(all(
