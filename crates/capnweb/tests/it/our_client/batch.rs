@@ -180,6 +180,7 @@ async fn an_address_that_does_not_answer_is_named() {
         "{error}"
     );
     assert!(call.await.is_err());
-    assert!(BatchClient::new("https://example.com/", &Options::default()).is_err());
+    assert!(BatchClient::new("https://example.com/", &Options::default()).is_ok());
+    assert!(BatchClient::new("ftp://example.com/", &Options::default()).is_err());
     assert!(BatchClient::new("not an address", &Options::default()).is_err());
 }
