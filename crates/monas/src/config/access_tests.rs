@@ -112,7 +112,7 @@ fn a_mistake_is_named_by_its_line() {
         ),
         (
             "[access.tokens]\ntype = 'bearer'\n[access.tokens.callers]\nada = 'a secret'\n",
-            "use monas.toml:4: access.tokens.callers.ada: could not use a hash: ",
+            "use monas.toml:4: access.tokens.callers.ada: could not read a hash: ",
         ),
         (
             "[access.tokens]\ntype = 'bearer'\ncallers = { 'sso:ada' = 'HASH' }\n",
