@@ -48,8 +48,8 @@
 //! - `error`: what is refused, and what can go wrong
 //!
 //! What is behind it, in the order a batch takes:
-//! - `writer`: the queue and the one thread that empties it, a group at a time; `stepped`: one that a test empties
-//! - `press`: a group's way into the engine, out to followers, into the statistics
+//! - `writer`: the queue and the one thread that empties it, a group at a time; `manual_writer`: one that a test empties
+//! - `group_commit`: a group's way into the engine, out to followers, into the statistics
 //! - `engine`: what an engine has to do; `engine/rules`: what every engine refuses
 //! - `engine/memory`, `engine/sqlite`: the two there are
 //! - `tail`: the newest events of streams that are followed; `page`: what is read of the others at once
@@ -61,9 +61,9 @@ mod query;
 mod table;
 
 mod follow;
-mod press;
+mod group_commit;
+mod manual_writer;
 mod retention;
-mod stepped;
 mod store;
 mod view;
 mod writer;
@@ -81,9 +81,9 @@ pub use query::{Order, Query};
 pub use table::{Column, Kind, Row, Rule, Table, Value};
 
 pub use follow::Follow;
-pub use press::Stats;
+pub use group_commit::Stats;
+pub use manual_writer::ManualWriter;
 pub use retention::{Due, Retention, due};
-pub use stepped::Steps;
 pub use store::{Durability, Options, Store};
 pub use view::View;
 pub use writer::Commit;

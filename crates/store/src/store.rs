@@ -15,9 +15,9 @@ use crate::engine::memory::Memory;
 use crate::engine::sqlite::Sqlite;
 use crate::entry::StreamId;
 use crate::follow::Follow;
+use crate::group_commit::{Counters, GroupCommit, Stats};
 use crate::limits::READERS;
-use crate::press::{Counters, Press, Stats};
-use crate::stepped::Steps;
+use crate::manual_writer::ManualWriter;
 use crate::table::Table;
 use crate::tail::Tails;
 use crate::view::View;
@@ -111,23 +111,23 @@ impl Store {
     /// # Panics
     ///
     /// When a table's declaration makes no sense.
-    pub fn stepped(tables: &[&'static Table]) -> (Self, Steps) {
+    pub fn with_manual_writer(tables: &[&'static Table]) -> (Self, ManualWriter) {
         let mut made = None;
-        let store = Self::in_memory(tables, |press| {
-            Writer::Stepped(made.insert(Steps::new(press)).clone())
+        let store = Self::in_memory(tables, |group_commit| {
+            Writer::Manual(made.insert(ManualWriter::new(group_commit)).clone())
         });
         (store, made.expect("a store has a writer"))
     }
 
-    fn in_memory(tables: &[&'static Table], writer: impl FnOnce(Press) -> Writer) -> Self {
+    fn in_memory(tables: &[&'static Table], writer: impl FnOnce(GroupCommit) -> Writer) -> Self {
         for table in tables {
             table.check().expect("tables are declared well");
         }
         let engine = Memory::new(tables);
         let views = Arc::new(engine.clone());
         let made = Self::with(views, |views, tails, counters| {
-            let press = Press::new(Box::new(engine), views, tails, counters);
-            Ok(writer(press))
+            let group_commit = GroupCommit::new(Box::new(engine), views, tails, counters);
+            Ok(writer(group_commit))
         });
         made.expect("memory needs no file")
     }
@@ -137,7 +137,7 @@ impl Store {
         options.tables.iter().try_for_each(|table| table.check())?;
         let (engine, views) = Sqlite::open(options)?;
         Self::with(Arc::new(views), |views, tails, counters| {
-            Writer::threaded(Press::new(Box::new(engine), views, tails, counters))
+            Writer::threaded(GroupCommit::new(Box::new(engine), views, tails, counters))
         })
     }
 

@@ -13,9 +13,9 @@ use tokio::sync::{oneshot, watch};
 
 use crate::Error;
 use crate::batch::Batch;
+use crate::group_commit::GroupCommit;
 use crate::limits::GROUP_BATCHES;
-use crate::press::Press;
-use crate::stepped::Steps;
+use crate::manual_writer::ManualWriter;
 
 type Answer = Result<(), Error>;
 
@@ -60,31 +60,31 @@ impl Future for Commit {
 #[derive(Debug)]
 pub(crate) enum Writer {
     /// For an engine that never waits: whoever hands in a batch applies it there and then.
-    Inline(Mutex<Option<Press>>),
+    Inline(Mutex<Option<GroupCommit>>),
     /// For one that does: a thread of its own.
     Threaded(Threaded),
     /// For a test that decides when.
-    Stepped(Steps),
+    Manual(ManualWriter),
 }
 
 impl Writer {
-    pub(crate) fn inline(press: Press) -> Self {
-        Self::Inline(Mutex::new(Some(press)))
+    pub(crate) fn inline(group_commit: GroupCommit) -> Self {
+        Self::Inline(Mutex::new(Some(group_commit)))
     }
 
-    pub(crate) fn threaded(press: Press) -> Result<Self, Error> {
-        Threaded::start(press).map(Self::Threaded)
+    pub(crate) fn threaded(group_commit: GroupCommit) -> Result<Self, Error> {
+        Threaded::start(group_commit).map(Self::Threaded)
     }
 
     /// Hands in a batch. It takes its place among the others now.
     pub(crate) fn commit(&self, batch: Batch) -> Commit {
         match self {
-            Self::Inline(press) => {
-                let mut held = lock(press);
-                let Some(press) = held.as_mut() else {
+            Self::Inline(group_commit) => {
+                let mut held = lock(group_commit);
+                let Some(group_commit) = held.as_mut() else {
                     return Commit::known(Err(Error::Closed));
                 };
-                let (answers, wake) = press.commit(vec![batch]);
+                let (answers, wake) = group_commit.commit(vec![batch]);
                 // Followers are woken when the next batch can come.
                 drop(held);
                 drop(wake);
@@ -92,7 +92,7 @@ impl Writer {
                 Commit::known(answer.expect("every batch is answered"))
             }
             Self::Threaded(threaded) => threaded.queue.push(batch),
-            Self::Stepped(steps) => match steps.push(batch) {
+            Self::Manual(steps) => match steps.push(batch) {
                 Some(answer) => Commit(Receipt::Awaited(answer)),
                 None => Commit::known(Err(Error::Closed)),
             },
@@ -102,11 +102,11 @@ impl Writer {
     /// Refuses what comes from now on, and returns when all that came before is answered.
     pub(crate) async fn close(&self) {
         match self {
-            Self::Inline(press) => {
-                let press = lock(press).take();
-                press.into_iter().for_each(Press::close);
+            Self::Inline(group_commit) => {
+                let group_commit = lock(group_commit).take();
+                group_commit.into_iter().for_each(GroupCommit::close);
             }
-            Self::Stepped(steps) => steps.close(),
+            Self::Manual(steps) => steps.close(),
             Self::Threaded(threaded) => {
                 threaded.queue.close();
                 let mut ended = threaded.ended.clone();
@@ -125,7 +125,7 @@ pub(crate) struct Threaded {
 }
 
 impl Threaded {
-    fn start(press: Press) -> Result<Self, Error> {
+    fn start(group_commit: GroupCommit) -> Result<Self, Error> {
         let queue = Arc::new(Queue::default());
         let (sender, ended) = watch::channel(false);
         let end = End {
@@ -134,7 +134,7 @@ impl Threaded {
         };
         let run = move || {
             let end = end;
-            end.queue.serve(press);
+            end.queue.serve(group_commit);
         };
         let thread = thread::Builder::new()
             .name("store-writer".to_owned())
@@ -221,18 +221,18 @@ impl Queue {
     }
 
     /// Commits group after group until the queue is closed and empty.
-    fn serve(&self, mut press: Press) {
+    fn serve(&self, mut group_commit: GroupCommit) {
         while let Some(jobs) = self.take() {
             let (batches, senders): (Vec<_>, Vec<_>) = jobs.into_iter().unzip();
-            let (answers, wake) = press.commit(batches);
+            let (answers, wake) = group_commit.commit(batches);
             drop(wake);
             for (sender, answer) in senders.into_iter().zip(answers) {
                 // Those who have gone away do not want to know.
                 let _ = sender.send(answer);
             }
-            press.tidy();
+            group_commit.tidy();
         }
-        press.close();
+        group_commit.close();
     }
 
     /// Waits for batches and takes all of them, up to what fits in a group.

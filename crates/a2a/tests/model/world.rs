@@ -10,7 +10,7 @@ use a2a::server::{AfterRestart, Config, Server, TABLES};
 use a2a::service::{Call as By, Service as _};
 use a2a::types::*;
 use access::Principal;
-use store::{Batch, Query, Row, Steps, Store, StreamId, Value};
+use store::{Batch, ManualWriter, Query, Row, Store, StreamId, Value};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
@@ -25,7 +25,7 @@ use crate::sight::{Got, Sight, Status};
 pub(crate) struct World {
     fault: Fault,
     store: Store,
-    steps: Steps,
+    steps: ManualWriter,
     desk: Arc<Desk>,
     process: Process,
     /// The id of the task, once the journal has one.
@@ -87,7 +87,7 @@ impl Process {
 
 impl World {
     pub(crate) fn new(bounds: Bounds, fault: Fault) -> Self {
-        let (store, steps) = Store::stepped(TABLES);
+        let (store, steps) = Store::with_manual_writer(TABLES);
         let desk = Desk::new(match bounds.resumes {
             true => AfterRestart::Resume,
             false => AfterRestart::Fail,

@@ -272,7 +272,7 @@ proptest! {
         ];
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
-            let (store, steps) = Store::stepped(TABLES);
+            let (store, steps) = Store::with_manual_writer(TABLES);
             let memory = Memory::open(store.clone(), Options::default());
             let space = memory.space("scout").unwrap();
             let mut acknowledged = Vec::new();

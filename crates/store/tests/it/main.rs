@@ -2,6 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
 mod contract;
+mod manual_writer;
 mod sqlite;
-mod stepped;
 mod support;

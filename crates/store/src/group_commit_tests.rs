@@ -25,7 +25,7 @@ impl Engine for Failing {
     }
 }
 
-fn press(fits: usize, error: Error) -> (Press, Arc<Tails>, Arc<Counters>) {
+fn group_commit(fits: usize, error: Error) -> (GroupCommit, Arc<Tails>, Arc<Counters>) {
     let memory = Memory::new(&[]);
     let (tails, counters) = (Arc::<Tails>::default(), Arc::<Counters>::default());
     let views = Arc::new(memory.clone());
@@ -34,13 +34,13 @@ fn press(fits: usize, error: Error) -> (Press, Arc<Tails>, Arc<Counters>) {
         fits,
         error,
     };
-    let press = Press::new(
+    let group_commit = GroupCommit::new(
         Box::new(engine),
         views,
         Arc::clone(&tails),
         Arc::clone(&counters),
     );
-    (press, tails, counters)
+    (group_commit, tails, counters)
 }
 
 fn append(stream: &str, after: u64) -> Batch {
@@ -57,14 +57,14 @@ fn outcomes(answers: &[Result<(), Error>]) -> Vec<String> {
 
 #[test]
 fn one_refusal_leaves_the_rest_of_the_group_alone() {
-    let (mut press, _, counters) = press(9, Error::Full);
+    let (mut group_commit, _, counters) = group_commit(9, Error::Full);
     let group = vec![
         append("s", 0),
         append("s", 0),
         append("s", 1),
         append("t", 3),
     ];
-    let (answers, _wake) = press.commit(group);
+    let (answers, _wake) = group_commit.commit(group);
     assert_eq!(
         outcomes(&answers),
         [
@@ -88,24 +88,25 @@ fn a_failure_of_the_engine_is_everybodys_and_nobody_hears_of_the_group() {
         path: PathBuf::from("file"),
         problem: "gone".to_owned(),
     };
-    let (mut press, tails, counters) = press(1, broken);
+    let (mut group_commit, tails, counters) = group_commit(1, broken);
     let stream = StreamId::new("s");
     let (tail, seat) = tails.join(&stream);
-    let (answers, _wake) = press.commit(vec![append("s", 0), append("t", 0)]);
+    let (answers, _wake) = group_commit.commit(vec![append("s", 0), append("t", 0)]);
     assert_eq!(outcomes(&answers), ["use file: gone", "use file: gone"]);
     assert_eq!(counters.stats(), Stats::default());
     let cx = Context::from_waker(Waker::noop());
     assert!(tail.poll(0, true, seat, &cx).is_pending());
     // It is not the end.
-    let (answers, _wake) = press.commit(vec![append("s", 0)]);
+    let (answers, _wake) = group_commit.commit(vec![append("s", 0)]);
     assert_eq!(outcomes(&answers), ["kept"]);
     assert!(tail.poll(0, true, seat, &cx).is_ready());
 }
 
 #[test]
 fn batches_that_do_not_fit_together_are_tried_one_by_one() {
-    let (mut press, _, counters) = press(1, Error::Full);
-    let (answers, _wake) = press.commit(vec![append("s", 0), append("s", 0), append("s", 1)]);
+    let (mut group_commit, _, counters) = group_commit(1, Error::Full);
+    let (answers, _wake) =
+        group_commit.commit(vec![append("s", 0), append("s", 0), append("s", 1)]);
     assert_eq!(
         outcomes(&answers),
         [

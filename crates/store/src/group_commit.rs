@@ -10,18 +10,18 @@ use crate::engine::{Engine, Views};
 use crate::tail::{Tails, Wake};
 
 #[cfg(test)]
-#[path = "press_tests.rs"]
+#[path = "group_commit_tests.rs"]
 mod tests;
 
 /// The engine together with those who are to hear of its changes. Whoever has it is the writer.
-pub(crate) struct Press {
+pub(crate) struct GroupCommit {
     engine: Box<dyn Engine>,
     views: Arc<dyn Views>,
     tails: Arc<Tails>,
     counters: Arc<Counters>,
 }
 
-impl Press {
+impl GroupCommit {
     pub(crate) fn new(
         engine: Box<dyn Engine>,
         views: Arc<dyn Views>,
@@ -77,9 +77,9 @@ impl Press {
     }
 }
 
-impl fmt::Debug for Press {
+impl fmt::Debug for GroupCommit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Press").finish_non_exhaustive()
+        f.debug_struct("GroupCommit").finish_non_exhaustive()
     }
 }
 

@@ -8,25 +8,25 @@ use tokio::sync::oneshot;
 
 use crate::Error;
 use crate::batch::{Batch, Change};
-use crate::press::Press;
+use crate::group_commit::GroupCommit;
 
 type Answer = Result<(), Error>;
 
-/// The batches that wait in a store made by [`Store::stepped`](crate::Store::stepped), and the one who decides what
+/// The batches that wait in a store made by [`Store::with_manual_writer`](crate::Store::with_manual_writer), and the one who decides what
 /// becomes of them. Clones are the same.
 #[derive(Clone)]
-pub struct Steps(Arc<Mutex<Waiting>>);
+pub struct ManualWriter(Arc<Mutex<Waiting>>);
 
 struct Waiting {
     /// None when the store is closed.
-    press: Option<Press>,
+    group_commit: Option<GroupCommit>,
     batches: VecDeque<(Batch, oneshot::Sender<Answer>)>,
 }
 
-impl Steps {
-    pub(crate) fn new(press: Press) -> Self {
+impl ManualWriter {
+    pub(crate) fn new(group_commit: GroupCommit) -> Self {
         Self(Arc::new(Mutex::new(Waiting {
-            press: Some(press),
+            group_commit: Some(group_commit),
             batches: VecDeque::new(),
         })))
     }
@@ -65,7 +65,7 @@ impl Steps {
     fn apply(&self) -> Option<(oneshot::Sender<Answer>, Answer)> {
         let mut waiting = self.lock();
         let (batch, sender) = waiting.batches.pop_front()?;
-        let (answers, wake) = waiting.press.as_mut()?.commit(vec![batch]);
+        let (answers, wake) = waiting.group_commit.as_mut()?.commit(vec![batch]);
         // Followers are woken when the next batch can come.
         drop(waiting);
         drop(wake);
@@ -75,7 +75,7 @@ impl Steps {
 
     pub(crate) fn push(&self, batch: Batch) -> Option<oneshot::Receiver<Answer>> {
         let mut waiting = self.lock();
-        waiting.press.as_ref()?;
+        waiting.group_commit.as_ref()?;
         let (sender, answer) = oneshot::channel();
         waiting.batches.push_back((batch, sender));
         Some(answer)
@@ -85,8 +85,8 @@ impl Steps {
         while !self.lock().batches.is_empty() {
             self.commit();
         }
-        let press = self.lock().press.take();
-        press.into_iter().for_each(Press::close);
+        let group_commit = self.lock().group_commit.take();
+        group_commit.into_iter().for_each(GroupCommit::close);
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
@@ -94,8 +94,10 @@ impl Steps {
     }
 }
 
-impl fmt::Debug for Steps {
+impl fmt::Debug for ManualWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Steps").field(&self.waiting()).finish()
+        f.debug_tuple("ManualWriter")
+            .field(&self.waiting())
+            .finish()
     }
 }

@@ -15,7 +15,7 @@ fn append(store: &Store, after: u64) -> store::Commit {
 
 #[tokio::test]
 async fn commits_and_answers_one_batch_at_a_time() {
-    let (store, steps) = Store::stepped(&[&NOTES]);
+    let (store, steps) = Store::with_manual_writer(&[&NOTES]);
     let (first, second) = (append(&store, 0), append(&store, 1));
     assert_eq!((steps.waiting(), last(&store).await), (vec![1, 1], 0));
     steps.commit();
@@ -28,7 +28,7 @@ async fn commits_and_answers_one_batch_at_a_time() {
 
 #[tokio::test]
 async fn a_process_may_end_before_the_commit_or_before_the_answer() {
-    let (store, steps) = Store::stepped(&[&NOTES]);
+    let (store, steps) = Store::with_manual_writer(&[&NOTES]);
     let kept = append(&store, 0);
     steps.commit_unanswered();
     assert!(matches!(kept.await, Err(Error::Closed)));
@@ -40,7 +40,7 @@ async fn a_process_may_end_before_the_commit_or_before_the_answer() {
 
 #[tokio::test]
 async fn closing_commits_what_waits() {
-    let (store, _steps) = Store::stepped(&[&NOTES]);
+    let (store, _steps) = Store::with_manual_writer(&[&NOTES]);
     let waiting = append(&store, 0);
     store.close().await;
     waiting.await.unwrap();
