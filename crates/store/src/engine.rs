@@ -27,7 +27,7 @@ pub(crate) trait Views: Send + Sync {
     fn show(&self, reader: &mut dyn FnMut(&dyn View)) -> Result<(), Error>;
 
     /// Whether showing may wait for the disk, and so has no place on a thread that serves others.
-    fn waits(&self) -> bool;
+    fn may_block(&self) -> bool;
 
     /// Lets go of what it holds. Nothing is shown afterwards.
     fn close(&self);

@@ -11,7 +11,7 @@ use crate::Error;
 use crate::entry::{Entry, StreamId};
 use crate::limits::{PAGE_BYTES, PAGE_EVENTS};
 use crate::store::Store;
-use crate::tail::{Seen, Tail};
+use crate::tail::{Tail, TailRead};
 
 /// Follows a stream from a cursor on, past and present: every event once, in order, without a gap.
 ///
@@ -27,7 +27,7 @@ pub struct Follow {
     stream: StreamId,
     tail: Arc<Tail>,
     /// Which of the tail's wakers is ours.
-    seat: usize,
+    slot: usize,
     /// The last event that was given out.
     cursor: u64,
     /// What follows the cursor, taken already.
@@ -43,12 +43,12 @@ type Reading = Pin<Box<dyn Future<Output = Page> + Send>>;
 impl Follow {
     /// Joins the tail now, before anything is read, so that nothing falls between the two.
     pub(crate) fn new(store: Store, stream: &StreamId, after: u64) -> Self {
-        let (tail, seat) = store.tails().join(stream);
+        let (tail, slot) = store.tails().join(stream);
         Self {
             store,
             stream: stream.clone(),
             tail,
-            seat,
+            slot,
             cursor: after,
             taken: VecDeque::new(),
             reading: None,
@@ -109,10 +109,10 @@ impl Follow {
                 }
                 continue;
             }
-            match ready!(self.tail.poll(self.cursor, self.exhausted, self.seat, cx)) {
-                Seen::Live(entries) => self.taken = entries.into(),
-                Seen::Behind => self.reading = Some(self.read()),
-                Seen::Ended => return Poll::Ready(None),
+            match ready!(self.tail.poll(self.cursor, self.exhausted, self.slot, cx)) {
+                TailRead::Live(entries) => self.taken = entries.into(),
+                TailRead::Behind => self.reading = Some(self.read()),
+                TailRead::Ended => return Poll::Ready(None),
             }
         }
     }
@@ -138,7 +138,7 @@ impl Drop for Follow {
     fn drop(&mut self) {
         self.store
             .tails()
-            .leave(&self.stream, &self.tail, self.seat);
+            .leave(&self.stream, &self.tail, self.slot);
     }
 }
 

@@ -174,7 +174,7 @@ impl Store {
         reader: impl FnOnce(&dyn View) -> Result<R, Error> + Send + 'static,
     ) -> Result<R, Error> {
         let views = &self.0.views;
-        if !views.waits() {
+        if !views.may_block() {
             return show(&**views, reader);
         }
         let permit = Arc::clone(&self.0.readers).acquire_owned().await;

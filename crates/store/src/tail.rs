@@ -40,18 +40,18 @@ struct Recent {
     /// No more will come: the stream is forgotten or the store is closed.
     ended: bool,
     /// One for each follower, set while it waits.
-    wakers: Vec<Seat>,
+    wakers: Vec<WakerSlot>,
     followers: usize,
 }
 
 #[derive(Debug)]
-enum Seat {
+enum WakerSlot {
     Free,
     Taken(Option<Waker>),
 }
 
 /// What a tail has for a follower.
-pub(crate) enum Seen {
+pub(crate) enum TailRead {
     /// The entries right after its cursor.
     Live(Vec<Arc<Entry>>),
     /// There are newer events, but they are no longer here.
@@ -90,17 +90,17 @@ impl Tails {
                 tail
             }
         };
-        let seat = tail.lock().sit();
-        (tail, seat)
+        let slot = tail.lock().take_slot();
+        (tail, slot)
     }
 
     /// Ceases to follow. The last one to leave takes the tail with it.
-    pub(crate) fn leave(&self, stream: &StreamId, tail: &Arc<Tail>, seat: usize) {
+    pub(crate) fn leave(&self, stream: &StreamId, tail: &Arc<Tail>, slot: usize) {
         let _waker;
         let mut followed = self.lock();
         let mut recent = tail.lock();
         // Dropped at the very end: it may hold a task, and that another follower.
-        _waker = std::mem::replace(&mut recent.wakers[seat], Seat::Free);
+        _waker = std::mem::replace(&mut recent.wakers[slot], WakerSlot::Free);
         recent.followers -= 1;
         // A tail whose stream was forgotten has left already, and another may be in its place.
         let current = followed
@@ -166,12 +166,12 @@ impl Tail {
         &self,
         cursor: u64,
         exhausted: bool,
-        seat: usize,
+        slot: usize,
         cx: &Context<'_>,
-    ) -> Poll<Seen> {
+    ) -> Poll<TailRead> {
         let mut recent = self.lock();
         if recent.ended {
-            return Poll::Ready(Seen::Ended);
+            return Poll::Ready(TailRead::Ended);
         }
         if let Some(oldest) = recent.entries.front().map(|entry| entry.sequence())
             && oldest <= cursor.saturating_add(1)
@@ -179,12 +179,12 @@ impl Tail {
         {
             let skip = usize::try_from(cursor + 1 - oldest).expect("a tail is short");
             let entries = recent.entries.iter().skip(skip).take(PAGE_EVENTS);
-            return Poll::Ready(Seen::Live(entries.cloned().collect()));
+            return Poll::Ready(TailRead::Live(entries.cloned().collect()));
         }
         if cursor < recent.published || !(exhausted || recent.published > 0) {
-            return Poll::Ready(Seen::Behind);
+            return Poll::Ready(TailRead::Behind);
         }
-        recent.wait(seat, cx);
+        recent.wait(slot, cx);
         Poll::Pending
     }
 
@@ -194,24 +194,24 @@ impl Tail {
 }
 
 impl Recent {
-    fn sit(&mut self) -> usize {
+    fn take_slot(&mut self) -> usize {
         self.followers += 1;
         let free = self
             .wakers
             .iter()
-            .position(|seat| matches!(seat, Seat::Free));
-        let seat = free.unwrap_or(self.wakers.len());
-        if seat == self.wakers.len() {
-            self.wakers.push(Seat::Free);
+            .position(|slot| matches!(slot, WakerSlot::Free));
+        let slot = free.unwrap_or(self.wakers.len());
+        if slot == self.wakers.len() {
+            self.wakers.push(WakerSlot::Free);
         }
-        self.wakers[seat] = Seat::Taken(None);
-        seat
+        self.wakers[slot] = WakerSlot::Taken(None);
+        slot
     }
 
-    fn wait(&mut self, seat: usize, cx: &Context<'_>) {
-        match &mut self.wakers[seat] {
-            Seat::Taken(Some(waker)) => waker.clone_from(cx.waker()),
-            seat => *seat = Seat::Taken(Some(cx.waker().clone())),
+    fn wait(&mut self, slot: usize, cx: &Context<'_>) {
+        match &mut self.wakers[slot] {
+            WakerSlot::Taken(Some(waker)) => waker.clone_from(cx.waker()),
+            slot => *slot = WakerSlot::Taken(Some(cx.waker().clone())),
         }
     }
 
@@ -237,9 +237,9 @@ impl Recent {
     }
 
     fn wake(&mut self, wake: &mut Wake) {
-        let waiting = self.wakers.iter_mut().filter_map(|seat| match seat {
-            Seat::Taken(waker) => waker.take(),
-            Seat::Free => None,
+        let waiting = self.wakers.iter_mut().filter_map(|slot| match slot {
+            WakerSlot::Taken(waker) => waker.take(),
+            WakerSlot::Free => None,
         });
         wake.0.extend(waiting);
     }

@@ -26,7 +26,7 @@ fn a_tail_is_there_while_someone_follows() {
     tails.leave(&s, &one, first);
     assert_eq!(followed(&tails), 1);
     let (three, third) = tails.join(&s);
-    assert_eq!(third, first, "a seat is taken again");
+    assert_eq!(third, first, "a slot is taken again");
     tails.leave(&s, &three, third);
     tails.leave(&s, &two, second);
     assert_eq!(followed(&tails), 0);
@@ -48,16 +48,16 @@ fn a_tail_keeps_few_entries_and_few_bytes() {
 #[test]
 fn whoever_follows_a_forgotten_stream_leaves_the_next_one_alone() {
     let (tails, s) = (Tails::default(), StreamId::new("s"));
-    let (old, seat) = tails.join(&s);
+    let (old, slot) = tails.join(&s);
     drop(tails.publish([Batch::new().forget(&s)].into_iter()));
     assert_eq!(followed(&tails), 0);
     let (new, _) = tails.join(&s);
-    tails.leave(&s, &old, seat);
+    tails.leave(&s, &old, slot);
     assert_eq!(followed(&tails), 1);
     let cx = Context::from_waker(Waker::noop());
     assert!(matches!(
         old.poll(0, true, 0, &cx),
-        Poll::Ready(Seen::Ended)
+        Poll::Ready(TailRead::Ended)
     ));
     assert!(new.poll(0, true, 0, &cx).is_pending());
 }

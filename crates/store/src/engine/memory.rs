@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::Error;
 use crate::batch::{Batch, Change};
-use crate::engine::rules::{self, Facts};
+use crate::engine::rules::{self, CurrentState};
 use crate::engine::{Engine, Views};
 use crate::entry::{Entry, StreamId, StreamState};
 use crate::page::Page;
@@ -17,8 +17,8 @@ use crate::view::View;
 
 mod index;
 mod log;
-mod numbers;
-mod packed;
+mod name_map;
+mod packed_row;
 mod rows;
 mod streams;
 
@@ -64,7 +64,7 @@ impl Views for Memory {
         Ok(())
     }
 
-    fn waits(&self) -> bool {
+    fn may_block(&self) -> bool {
         false
     }
 
@@ -108,7 +108,7 @@ impl State {
     }
 }
 
-impl Facts for State {
+impl CurrentState for State {
     fn stream(&self, stream: &StreamId) -> Result<Option<StreamState>, Error> {
         Ok(self.streams.state(stream))
     }

@@ -6,7 +6,7 @@ use crate::entry::{StreamId, StreamState};
 use crate::table::Table;
 
 /// What the rules need to know, as it is before the batch.
-pub(crate) trait Facts {
+pub(crate) trait CurrentState {
     /// Where a stream stands.
     fn stream(&self, stream: &StreamId) -> Result<Option<StreamState>, Error>;
     /// Whether there is a row with this key.
@@ -17,29 +17,29 @@ pub(crate) trait Facts {
 
 /// Whether a batch can be applied to the last change. An engine that has asked this has nothing left
 /// that could fail but the storage itself.
-pub(crate) fn check(batch: &Batch, facts: &dyn Facts) -> Result<(), Error> {
+pub(crate) fn check(batch: &Batch, current: &dyn CurrentState) -> Result<(), Error> {
     let changes = batch.changes();
     // What the batch itself has made of streams so far.
     let mut moved: Vec<(&StreamId, Option<StreamState>)> = Vec::new();
     for (place, change) in changes.iter().enumerate() {
         let (stream, state) = match change {
             Change::Put { table, row } => {
-                known(table, facts)?;
+                known(table, current)?;
                 table.admits(row)?;
                 continue;
             }
             Change::Insert { table, row } => {
-                known(table, facts)?;
+                known(table, current)?;
                 table.admits(row)?;
                 let earlier = left_by(&changes[..place], table, &row.key);
-                if earlier.map_or_else(|| facts.has(table, &row.key), Ok)? {
+                if earlier.map_or_else(|| current.has(table, &row.key), Ok)? {
                     let (table, key) = (table.name, row.key.clone());
                     return Err(Error::Exists { table, key });
                 }
                 continue;
             }
             Change::Delete { table, .. } => {
-                known(table, facts)?;
+                known(table, current)?;
                 continue;
             }
             Change::Append { stream, .. }
@@ -49,7 +49,7 @@ pub(crate) fn check(batch: &Batch, facts: &dyn Facts) -> Result<(), Error> {
                 let earlier = moved.iter().rev().find(|(moved, _)| *moved == stream);
                 (
                     stream,
-                    earlier.map_or_else(|| facts.stream(stream), |(_, state)| Ok(*state))?,
+                    earlier.map_or_else(|| current.stream(stream), |(_, state)| Ok(*state))?,
                 )
             }
         };
@@ -106,8 +106,8 @@ fn appendable(stream: &StreamId, state: Option<StreamState>, after: u64) -> Resu
     }
 }
 
-fn known(table: &'static Table, facts: &dyn Facts) -> Result<(), Error> {
-    if facts.knows(table) {
+fn known(table: &'static Table, current: &dyn CurrentState) -> Result<(), Error> {
+    if current.knows(table) {
         return Ok(());
     }
     Err(table.undeclared())

@@ -17,7 +17,7 @@ use crate::store::Options;
 
 mod checkpoint;
 mod chunk;
-mod failure;
+mod errors;
 mod open;
 mod pool;
 mod schema;
@@ -26,10 +26,10 @@ mod view;
 mod write;
 
 use checkpoint::Checkpoints;
-use failure::Explained;
+use errors::ResultExt;
 pub(crate) use pool::Pool;
 use statements::Tables;
-use write::Known;
+use write::StreamCache;
 
 /// The writing end. It holds the folder's lock.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(crate) struct Sqlite {
     connection: Connection,
     path: Arc<Path>,
     tables: Arc<Tables>,
-    known: Known,
+    known: StreamCache,
     checkpoints: Checkpoints,
     commit_delay: Option<Duration>,
     /// Last, so that the files are closed when it goes.
@@ -52,14 +52,14 @@ impl Sqlite {
         let lock = Lock::take(folder, &options.holder)?;
         let path: Arc<Path> = path(folder).into();
         let mut connection = open::writer(&path, options)?;
-        let checkpoints = Checkpoints::of(&mut connection).explained(&path)?;
+        let checkpoints = Checkpoints::of(&mut connection).store_error(&path)?;
         let tables = Arc::new(Tables::new(&options.tables));
         let pool = Pool::new(Arc::clone(&path), Arc::clone(&tables));
         let writer = Self {
             connection,
             path,
             tables,
-            known: Known::default(),
+            known: StreamCache::default(),
             checkpoints,
             commit_delay: options.commit_delay,
             _lock: lock,
@@ -74,7 +74,7 @@ fn create(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    ours_alone().create(folder)?;
+    private_dir_builder().create(folder)?;
     for above in folder.canonicalize()?.ancestors().skip(1) {
         // Not every folder above is ours to open, and those were there before.
         if let Ok(above) = File::open(above) {
@@ -85,7 +85,7 @@ fn create(folder: &Path) -> io::Result<()> {
 }
 
 /// Makes folders that nobody else on the machine looks into: what agents know is theirs.
-fn ours_alone() -> fs::DirBuilder {
+fn private_dir_builder() -> fs::DirBuilder {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use hashbrown::DefaultHashBuilder;
 
-use super::packed::{Field, Packed};
+use super::packed_row::{Field, PackedRow};
 use crate::query::{By, Resolved};
 use crate::table::{Kind, Table};
 
@@ -42,7 +42,7 @@ impl Index {
     }
 
     /// A row was another one, or none; or is no more.
-    pub(super) fn change(&mut self, id: u32, old: Option<&Packed>, new: Option<&Packed>) {
+    pub(super) fn change(&mut self, id: u32, old: Option<&PackedRow>, new: Option<&PackedRow>) {
         let old = old.map(|row| self.entry(row, id));
         let new = new.map(|row| self.entry(row, id));
         if old == new {
@@ -102,7 +102,7 @@ impl Index {
         }
     }
 
-    fn entry(&self, row: &Packed, id: u32) -> Entry {
+    fn entry(&self, row: &PackedRow, id: u32) -> Entry {
         let hash = self.hash(|place| row.field(self.table, place));
         let number = match self.ordering.map(|place| row.field(self.table, place)) {
             Some(Field::Integer(number)) => number,

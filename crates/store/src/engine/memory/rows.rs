@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use super::index::Index;
-use super::numbers::Numbers;
-use super::packed::{Field, Packed};
+use super::name_map::NameMap;
+use super::packed_row::{Field, PackedRow};
 use crate::query::{By, Resolved};
 use crate::table::{Row, Table};
 
@@ -12,9 +12,9 @@ use crate::table::{Row, Table};
 #[derive(Debug)]
 pub(super) struct Rows {
     table: &'static Table,
-    rows: Vec<Packed>,
+    rows: Vec<PackedRow>,
     free: Vec<u32>,
-    by_key: Numbers,
+    by_key: NameMap,
     indexes: Vec<Index>,
 }
 
@@ -26,7 +26,7 @@ impl Rows {
             table,
             rows: Vec::new(),
             free: Vec::new(),
-            by_key: Numbers::default(),
+            by_key: NameMap::default(),
             indexes: indexes.map(|columns| Index::new(table, columns)).collect(),
         }
     }
@@ -44,7 +44,7 @@ impl Rows {
     }
 
     pub(super) fn put(&mut self, row: &Row) {
-        let packed = Packed::new(row);
+        let packed = PackedRow::new(row);
         let (id, old) = match self.find(&row.key) {
             Some(id) => (
                 id,
@@ -145,7 +145,7 @@ impl Rows {
             .find(key, |id| self.row(id).key() == key.as_bytes())
     }
 
-    fn add(&mut self, key: &str, row: Packed) -> u32 {
+    fn add(&mut self, key: &str, row: PackedRow) -> u32 {
         let id = match self.free.pop() {
             Some(id) => {
                 self.rows[id as usize] = row;
@@ -160,7 +160,7 @@ impl Rows {
         id
     }
 
-    fn row(&self, id: u32) -> &Packed {
+    fn row(&self, id: u32) -> &PackedRow {
         &self.rows[id as usize]
     }
 

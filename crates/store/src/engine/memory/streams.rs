@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::log::{Dictionary, Log};
-use super::numbers::Numbers;
+use super::name_map::NameMap;
 use crate::Error;
 use crate::batch::NewEvent;
 use crate::entry::{StreamId, StreamState};
@@ -15,7 +15,7 @@ pub(super) struct Streams {
     streams: Vec<Stream>,
     free: Vec<u32>,
     dictionary: Dictionary,
-    by_name: Numbers,
+    by_name: NameMap,
     /// The finished ones that have events, then those whose events are all dropped: when it was, which.
     by_end: [BTreeSet<(i64, u32)>; 2],
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::failure::{Explained, damaged};
+use super::errors::{ResultExt, damaged};
 use super::schema;
 use crate::Error;
 use crate::store::{Durability, Options};
@@ -27,15 +27,17 @@ pub(super) fn writer(path: &Path, options: &Options) -> Result<Connection, Error
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags).explained(path)?;
+    let mut connection = Connection::open_with_flags(path, flags).store_error(path)?;
     // Closing would otherwise move what the log holds into a file that we may be about to refuse.
     let keep_log = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
-    connection.set_db_config(keep_log, true).explained(path)?;
-    look(&connection, path)?;
-    configure(&connection, options).explained(path)?;
-    schema::migrate(&mut connection, APPLICATION).explained(path)?;
+    connection.set_db_config(keep_log, true).store_error(path)?;
+    check_file(&connection, path)?;
+    configure(&connection, options).store_error(path)?;
+    schema::migrate(&mut connection, APPLICATION).store_error(path)?;
     schema::declare(&mut connection, path, &options.tables)?;
-    connection.set_db_config(keep_log, false).explained(path)?;
+    connection
+        .set_db_config(keep_log, false)
+        .store_error(path)?;
     Ok(connection)
 }
 
@@ -53,15 +55,15 @@ pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
 const BUSY: Duration = Duration::from_secs(10);
 
 /// Whether the file is one that we can use.
-fn look(connection: &Connection, path: &Path) -> Result<(), Error> {
+fn check_file(connection: &Connection, path: &Path) -> Result<(), Error> {
     let number = |name: &str| -> rusqlite::Result<u32> {
         connection.pragma_query_value(None, name, |row| row.get(0))
     };
-    let application = number("application_id").explained(path)?;
-    let version = number("user_version").explained(path)?;
+    let application = number("application_id").store_error(path)?;
+    let version = number("user_version").store_error(path)?;
     let objects: u32 = connection
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .explained(path)?;
+        .store_error(path)?;
     if application != APPLICATION && (application, version, objects) != (0, 0, 0) {
         return Err(damaged(path, "it belongs to another program"));
     }
@@ -79,7 +81,7 @@ fn look(connection: &Connection, path: &Path) -> Result<(), Error> {
         let first = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
         let found = connection
             .query_row("PRAGMA quick_check(1)", [], first)
-            .explained(path)?;
+            .store_error(path)?;
         if found != "ok" {
             return Err(damaged(path, found));
         }

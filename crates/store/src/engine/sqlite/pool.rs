@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
 
-use super::failure::Explained;
+use super::errors::ResultExt;
 use super::open;
 use super::statements::Tables;
 use super::view::SqliteView;
@@ -30,7 +30,7 @@ impl Pool {
 
     fn take(&self) -> Result<Connection, Error> {
         let idle = self.idle().as_mut().ok_or(Error::Closed)?.pop();
-        idle.map_or_else(|| open::reader(&self.path).explained(&self.path), Ok)
+        idle.map_or_else(|| open::reader(&self.path).store_error(&self.path), Ok)
     }
 
     fn give_back(&self, connection: Connection) {
@@ -48,14 +48,14 @@ impl Views for Pool {
     fn show(&self, reader: &mut dyn FnMut(&dyn View)) -> Result<(), Error> {
         let connection = self.take()?;
         // The transaction is what makes it one moment. A reader that panics takes the connection along.
-        begin_and_end(&connection, "BEGIN").explained(&self.path)?;
+        begin_and_end(&connection, "BEGIN").store_error(&self.path)?;
         reader(&SqliteView::new(&connection, &self.path, &self.tables));
-        begin_and_end(&connection, "COMMIT").explained(&self.path)?;
+        begin_and_end(&connection, "COMMIT").store_error(&self.path)?;
         self.give_back(connection);
         Ok(())
     }
 
-    fn waits(&self) -> bool {
+    fn may_block(&self) -> bool {
         true
     }
 

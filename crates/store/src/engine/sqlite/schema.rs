@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::failure::Explained;
+use super::errors::ResultExt;
 use super::statements::{kind, table_name};
 use crate::Error;
 use crate::table::{Column, Kind, Rule, Table};
@@ -68,12 +68,12 @@ pub(super) fn declare(
     let behavior = TransactionBehavior::Immediate;
     let transaction = connection
         .transaction_with_behavior(behavior)
-        .explained(path)?;
+        .store_error(path)?;
     for table in tables {
         declare_columns(&transaction, path, table)?;
-        declare_indexes(&transaction, table).explained(path)?;
+        declare_indexes(&transaction, table).store_error(path)?;
     }
-    transaction.commit().explained(path)
+    transaction.commit().store_error(path)
 }
 
 fn declare_columns(
@@ -82,7 +82,7 @@ fn declare_columns(
     table: &'static Table,
 ) -> Result<(), Error> {
     let name = table_name(table);
-    let found = columns(transaction, &name).explained(path)?;
+    let found = columns(transaction, &name).store_error(path)?;
     let definition = |name: &str, column: Kind| {
         let default = match column {
             Kind::Integer => "0",
@@ -101,7 +101,7 @@ fn declare_columns(
             "CREATE TABLE \"{name}\" (key TEXT NOT NULL PRIMARY KEY{columns}, body BLOB NOT NULL)
              STRICT"
         );
-        return transaction.execute_batch(&create).explained(path);
+        return transaction.execute_batch(&create).store_error(path);
     }
     for column in table.columns {
         match found.iter().find(|(name, _)| name == column.name) {
@@ -112,7 +112,7 @@ fn declare_columns(
             None => {
                 let definition = definition(column.name, column.kind);
                 let add = format!("ALTER TABLE \"{name}\" ADD COLUMN {definition}");
-                transaction.execute_batch(&add).explained(path)?;
+                transaction.execute_batch(&add).store_error(path)?;
             }
         }
     }

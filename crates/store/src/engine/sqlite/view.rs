@@ -7,7 +7,7 @@ use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params_from_iter};
 
 use super::chunk;
-use super::failure::{Explained, damaged};
+use super::errors::{ResultExt, damaged};
 use super::statements::{self, Tables};
 use crate::Error;
 use crate::entry::{Entry, StreamId, StreamState};
@@ -93,7 +93,7 @@ fn state(row: &SqlRow<'_>) -> rusqlite::Result<(i64, StreamState)> {
 
 impl View for SqliteView<'_> {
     fn stream(&self, stream: &StreamId) -> Result<Option<StreamState>, Error> {
-        let found = self::stream(self.connection, stream).explained(self.path)?;
+        let found = self::stream(self.connection, stream).store_error(self.path)?;
         Ok(found.map(|(_, state)| state))
     }
 
@@ -105,7 +105,7 @@ impl View for SqliteView<'_> {
         bytes: usize,
     ) -> Result<Vec<Arc<Entry>>, Error> {
         let mut page = Page::new(after, limit, bytes);
-        let found = self::stream(self.connection, stream).explained(self.path)?;
+        let found = self::stream(self.connection, stream).store_error(self.path)?;
         let Some((id, StreamState { first, last, .. })) = found else {
             return Ok(Vec::new());
         };
@@ -114,7 +114,7 @@ impl View for SqliteView<'_> {
             return Err(Error::Compacted { stream, first });
         }
         if after < last {
-            let read = self.read(id, &mut page).explained(self.path)?;
+            let read = self.read(id, &mut page).store_error(self.path)?;
             read.ok_or_else(|| damaged(self.path, format!("the events of {stream} are cut")))?;
         }
         Ok(page.into_entries())
@@ -128,7 +128,7 @@ impl View for SqliteView<'_> {
                 .query_row([key], |found| statements::row(table, found))
                 .optional()
         };
-        read().explained(self.path)
+        read().store_error(self.path)
     }
 
     fn rows(&self, query: &Query) -> Result<Vec<Row>, Error> {
@@ -142,7 +142,7 @@ impl View for SqliteView<'_> {
                 .query_map(params_from_iter(bound), row)?
                 .collect::<rusqlite::Result<_>>()
         };
-        read().explained(self.path)
+        read().store_error(self.path)
     }
 
     fn count(&self, query: &Query) -> Result<u64, Error> {
@@ -153,12 +153,12 @@ impl View for SqliteView<'_> {
             let mut statement = self.connection.prepare_cached(&sql)?;
             statement.query_row(params_from_iter(bound), |row| row.get::<_, i64>(0))
         };
-        read().explained(self.path).map(i64::cast_unsigned)
+        read().store_error(self.path).map(i64::cast_unsigned)
     }
 
     fn finished(&self, before: i64, limit: usize) -> Result<Vec<(StreamId, StreamState)>, Error> {
-        let mut streams = self.ended(true, before, limit).explained(self.path)?;
-        streams.extend(self.ended(false, before, limit).explained(self.path)?);
+        let mut streams = self.ended(true, before, limit).store_error(self.path)?;
+        streams.extend(self.ended(false, before, limit).store_error(self.path)?);
         streams.sort_by_key(|(_, state)| state.finished);
         streams.truncate(limit);
         Ok(streams)
@@ -169,13 +169,13 @@ impl View for SqliteView<'_> {
         before: i64,
         limit: usize,
     ) -> Result<Vec<(StreamId, StreamState)>, Error> {
-        self.ended(false, before, limit).explained(self.path)
+        self.ended(false, before, limit).store_error(self.path)
     }
 
     fn finished_count(&self) -> Result<u64, Error> {
         let sql = "SELECT count(*) FROM stream WHERE finished IS NOT NULL";
         let count = self.connection.prepare_cached(sql);
         let count = count.and_then(|mut count| count.query_row([], |row| row.get::<_, i64>(0)));
-        count.explained(self.path).map(i64::cast_unsigned)
+        count.store_error(self.path).map(i64::cast_unsigned)
     }
 }

@@ -6,12 +6,12 @@ use std::thread;
 
 use rusqlite::{OptionalExtension, Params, params_from_iter};
 
-use super::failure::{Explained, damaged};
+use super::errors::{ResultExt, damaged};
 use super::{Sqlite, chunk, statements, view};
 use crate::Error;
 use crate::batch::{Batch, Change};
 use crate::engine::Engine;
-use crate::engine::rules::{self, Facts};
+use crate::engine::rules::{self, CurrentState};
 use crate::entry::{StreamId, StreamState};
 use crate::table::{Row, Table};
 
@@ -21,7 +21,7 @@ const REMEMBERED: usize = 4096;
 /// The states of streams that were written lately, so that an append need not look for its stream.
 /// There is one writer, so nobody else changes them.
 #[derive(Debug, Default)]
-pub(super) struct Known(RefCell<HashMap<StreamId, Option<(i64, StreamState)>>>);
+pub(super) struct StreamCache(RefCell<HashMap<StreamId, Option<(i64, StreamState)>>>);
 
 impl Engine for Sqlite {
     fn apply(&mut self, group: &[Batch]) -> Result<Vec<Result<(), Error>>, Error> {
@@ -162,7 +162,7 @@ impl Sqlite {
             };
             statement.query_row([id], chunk).optional()
         };
-        match cut().explained(&self.path)? {
+        match cut().store_error(&self.path)? {
             Some((last, start, events)) if start < first => {
                 let rest = chunk::without(&events, (first - start).cast_unsigned());
                 let rest = rest.ok_or_else(|| damaged(&self.path, "events are cut"))?;
@@ -184,7 +184,7 @@ impl Sqlite {
         if let Some(known) = self.known.0.borrow().get(stream) {
             return Ok(*known);
         }
-        let found = view::stream(&self.connection, stream).explained(&self.path)?;
+        let found = view::stream(&self.connection, stream).store_error(&self.path)?;
         self.known.0.borrow_mut().insert(stream.clone(), found);
         Ok(found)
     }
@@ -192,7 +192,7 @@ impl Sqlite {
     fn run(&self, sql: &str, values: impl Params) -> Result<(), Error> {
         let statement = self.connection.prepare_cached(sql);
         let done = statement.and_then(|mut statement| statement.execute(values));
-        done.map(|_| ()).explained(&self.path)
+        done.map(|_| ()).store_error(&self.path)
     }
 }
 
@@ -204,7 +204,7 @@ fn end(stream: &StreamId, changes: &[Change]) -> Option<i64> {
     })
 }
 
-impl Facts for Sqlite {
+impl CurrentState for Sqlite {
     fn stream(&self, stream: &StreamId) -> Result<Option<StreamState>, Error> {
         Ok(self.find(stream)?.map(|(_, state)| state))
     }
@@ -214,7 +214,7 @@ impl Facts for Sqlite {
         let statement = self.connection.prepare_cached(&statements.has);
         statement
             .and_then(|mut has| has.exists([key]))
-            .explained(&self.path)
+            .store_error(&self.path)
     }
 
     fn knows(&self, table: &'static Table) -> bool {

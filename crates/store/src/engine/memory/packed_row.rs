@@ -10,7 +10,7 @@ use crate::table::{Column, Kind, Row, Table, Value};
 /// A row: the length of its key, the key, the columns, the body. An integer takes eight bytes, a text
 /// its length and itself; the table says which is which.
 #[derive(Debug, Default)]
-pub(super) struct Packed(Box<[u8]>);
+pub(super) struct PackedRow(Box<[u8]>);
 
 /// A column's value inside a packed row, or one to compare with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,7 +28,7 @@ impl<'a> From<&'a Value> for Field<'a> {
     }
 }
 
-impl Packed {
+impl PackedRow {
     pub(super) fn new(row: &Row) -> Self {
         let texts = row.columns.iter().map(|value| match value {
             Value::Integer(_) => 8,

@@ -1,4 +1,4 @@
-//! Numbers by name, where the names are kept elsewhere.
+//! NameMap by name, where the names are kept elsewhere.
 
 use std::hash::BuildHasher;
 
@@ -7,7 +7,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 /// A map from names to numbers that does not hold the names: whoever asks shows them. Eight bytes for
 /// each, of which half are the name's hash, so that growing does not look at the names.
 #[derive(Debug, Default)]
-pub(super) struct Numbers {
+pub(super) struct NameMap {
     slots: HashTable<Slot>,
     hasher: DefaultHashBuilder,
 }
@@ -29,7 +29,7 @@ impl Slot {
     }
 }
 
-impl Numbers {
+impl NameMap {
     /// The number for a name, given whether a number has that name.
     pub(super) fn find(&self, name: &str, has_name: impl Fn(u32) -> bool) -> Option<u32> {
         let sought = self.slot(name, 0);

@@ -8,7 +8,7 @@ use rusqlite::ErrorCode;
 use crate::Error;
 
 /// What a failure of SQLite on this file means.
-pub(super) fn failure(path: &Path, error: rusqlite::Error) -> Error {
+pub(super) fn store_error(path: &Path, error: rusqlite::Error) -> Error {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => Error::Full,
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
@@ -29,13 +29,13 @@ pub(super) fn damaged(path: &Path, problem: impl Into<String>) -> Error {
 }
 
 /// For results of SQLite.
-pub(super) trait Explained<T> {
+pub(super) trait ResultExt<T> {
     /// Ours for its error.
-    fn explained(self, path: &Path) -> Result<T, Error>;
+    fn store_error(self, path: &Path) -> Result<T, Error>;
 }
 
-impl<T> Explained<T> for rusqlite::Result<T> {
-    fn explained(self, path: &Path) -> Result<T, Error> {
-        self.map_err(|error| failure(path, error))
+impl<T> ResultExt<T> for rusqlite::Result<T> {
+    fn store_error(self, path: &Path) -> Result<T, Error> {
+        self.map_err(|error| store_error(path, error))
     }
 }
