@@ -1,4 +1,4 @@
-//! What the store costs: processor time for each commit, and memory for each stream it keeps.
+//! Measures the store: processor time for each commit, and memory for each kept stream.
 //!
 //! `cargo bench -p store --bench measure`. The figures are read from `/proc`, so it runs on
 //! Linux; processor time is that of all threads, the writer's included.
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use store::{Batch, Column, Durability, NewEvent, Options, Row, Store, StreamId, Table};
 
-/// Like a table of tasks: found by context and by owner, newest first.
+/// Like the table of tasks: selected by context and by owner, newest first.
 static TASKS: Table = Table {
     name: "tasks",
     columns: &[
@@ -21,7 +21,7 @@ static TASKS: Table = Table {
     indexes: &[&["owner", "updated"], &["context", "updated"]],
 };
 
-/// Like a table of what was answered, for those who ask again.
+/// Like the table of answered requests, for repeated requests.
 static ANSWERS: Table = Table {
     name: "answers",
     columns: &[Column::integer("time")],
@@ -56,7 +56,7 @@ async fn main() -> Outcome {
     streams_in_memory().await
 }
 
-/// Commits tasks from so many tasks at once, each waiting for its acknowledgement.
+/// Commits `count` tasks from `writers` concurrent writers, each waiting for its acknowledgement.
 async fn measure(name: &str, store: &Store, keys: Keys, writers: u64, count: u64) -> Outcome {
     let before = (store.stats(), cpu()?, Instant::now());
     let each = count / writers;
@@ -88,7 +88,7 @@ async fn measure(name: &str, store: &Store, keys: Keys, writers: u64, count: u64
     Ok(())
 }
 
-/// One event after the other onto one stream.
+/// Appends one event after the other to one stream.
 async fn appends() -> Outcome {
     let store = Store::memory(&[]);
     let stream = StreamId::new("stream");
@@ -106,7 +106,7 @@ async fn appends() -> Outcome {
     Ok(())
 }
 
-/// What finished streams take, with their rows.
+/// Measures the memory of finished streams with their rows.
 async fn streams_in_memory() -> Outcome {
     let count = 100_000;
     let before = resident()?;
@@ -140,7 +140,7 @@ fn task(number: u64, keys: Keys) -> Batch {
         .put(&ANSWERS, answer(&format!("b{id}"), number, 150))
 }
 
-/// As a task tells its life: who it is each time, then what is new.
+/// Events as a task writes them: the task's ids each time, then the change.
 fn events(id: &str, bytes: usize, count: usize) -> Vec<NewEvent> {
     let event = |number| {
         format!(
@@ -172,7 +172,7 @@ fn answer(id: &str, number: u64, bytes: usize) -> Row {
     }
 }
 
-/// As long as an identifier of the usual kind: random, or beginning with when it was made.
+/// An id with the length of a UUID: random, or beginning with its time of creation.
 fn id(number: u64, keys: Keys) -> String {
     let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -188,7 +188,7 @@ enum Keys {
     Ordered,
 }
 
-/// Nanoseconds that the threads of this process have run.
+/// The processor time of all threads of this process, in nanoseconds.
 fn cpu() -> Result<u64, Box<dyn Error>> {
     let mut sum = 0;
     for thread in fs::read_dir("/proc/self/task")? {
@@ -198,7 +198,7 @@ fn cpu() -> Result<u64, Box<dyn Error>> {
     Ok(sum)
 }
 
-/// Bytes of this process that are in memory.
+/// The resident memory of this process, in bytes.
 fn resident() -> Result<u64, Box<dyn Error>> {
     let pages = fs::read_to_string("/proc/self/statm")?;
     let pages = pages.split(' ').nth(1).unwrap_or_default();

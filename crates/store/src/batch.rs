@@ -1,4 +1,4 @@
-//! A change to the store: all of it happens, or none.
+//! Batches: changes that are committed together or not at all.
 
 use std::any::Any;
 use std::fmt;
@@ -24,8 +24,8 @@ impl NewEvent {
         }
     }
 
-    /// Adds what the writer has made of the payload already, so that live followers find it in
-    /// [`Entry::derived`](crate::Entry::derived) and need not decode.
+    /// Attaches a value that the caller has already made from the payload, so that live followers find it in
+    /// [`Entry::derived`](crate::Entry::derived) and do not decode the payload again.
     #[must_use]
     pub fn with_derived<T: Any + Send + Sync>(mut self, derived: Arc<T>) -> Self {
         self.derived = Some(derived);
@@ -36,7 +36,7 @@ impl NewEvent {
         &self.payload
     }
 
-    /// What it is once it is committed.
+    /// The committed form of the event.
     pub(crate) fn into_entry(self, sequence: u64) -> Entry {
         Entry::new(sequence, self.payload, self.derived)
     }
@@ -48,14 +48,14 @@ impl fmt::Debug for NewEvent {
     }
 }
 
-/// Changes to streams and tables that happen together, in the order they were added, or not at all.
+/// Changes to streams and tables, applied together in the order they were added, or not at all.
 #[derive(Debug, Default)]
 #[must_use = "a batch changes nothing until it is committed"]
 pub struct Batch {
     changes: Vec<Change>,
 }
 
-/// One step of a batch.
+/// One change of a batch.
 #[derive(Debug)]
 pub(crate) enum Change {
     Append {
@@ -89,7 +89,7 @@ pub(crate) enum Change {
 }
 
 impl Batch {
-    /// A change of nothing.
+    /// A batch without changes.
     pub fn new() -> Self {
         Self::default()
     }
@@ -107,43 +107,43 @@ impl Batch {
         })
     }
 
-    /// Says that no more events are expected. Retention counts from `at`, in milliseconds since 1970;
-    /// finishing again moves it. An unknown stream stays unknown.
+    /// Marks the stream as finished: it takes no more events. Retention counts from `at`, in milliseconds since
+    /// 1970; finishing again moves that time. An unknown stream stays unknown.
     pub fn finish(self, stream: &StreamId, at: i64) -> Self {
         let stream = stream.clone();
         self.with(Change::Finish { stream, at })
     }
 
     /// Drops the events up to and including `through`. Reading from an older cursor then fails with
-    /// [`Error::Compacted`](crate::Error::Compacted). What is not there is not missed.
+    /// [`Error::Compacted`](crate::Error::Compacted). Truncating an unknown stream or dropped events does nothing.
     pub fn truncate(self, stream: &StreamId, through: u64) -> Self {
         let stream = stream.clone();
         self.with(Change::Truncate { stream, through })
     }
 
-    /// Drops the stream: afterwards it is unknown, and those who follow it have come to the end.
+    /// Drops the stream: afterwards it is unknown, and its followers end.
     pub fn forget(self, stream: &StreamId) -> Self {
         let stream = stream.clone();
         self.with(Change::Forget { stream })
     }
 
-    /// Writes a row, over the one with this key if there is one.
+    /// Writes a row, replacing the one with this key.
     pub fn put(self, table: &'static Table, row: Row) -> Self {
         self.with(Change::Put { table, row })
     }
 
-    /// Writes a new row; with [`Error::Exists`](crate::Error::Exists) the batch fails if there is one.
+    /// Writes a new row; the batch fails with [`Error::Exists`](crate::Error::Exists) if the key is taken.
     pub fn insert(self, table: &'static Table, row: Row) -> Self {
         self.with(Change::Insert { table, row })
     }
 
-    /// Removes a row, if it is there.
+    /// Removes the row with this key; without one it does nothing.
     pub fn delete(self, table: &'static Table, key: &str) -> Self {
         let key = key.to_owned();
         self.with(Change::Delete { table, key })
     }
 
-    /// Whether it changes nothing.
+    /// Whether the batch has no changes.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What an engine has to do. Beside it stands what no engine needs to know: grouping, answering, following.
+//! The interface of a storage engine. Grouping, answering and following are not an engine's business.
 
 use crate::Error;
 use crate::batch::Batch;
@@ -9,26 +9,38 @@ pub(crate) mod rules;
 pub(crate) mod sqlite;
 mod varint;
 
-/// Where changes are made. The writer owns it, so there is one change at a time.
+/// The writing half of a storage engine.
+///
+/// The writer owns it, so calls come one at a time from one thread and an engine may cache what it has written.
+/// An engine decides nothing: whether a batch is allowed is decided by [`rules::check`], the same for all
+/// engines, before the engine writes any of it. After the check only the storage itself can fail, so a batch
+/// never stops half-way for a reason that a caller could cause.
+///
+/// The contract is tested as a list of scenarios that every engine runs (`tests/it/contract.rs`). A new engine
+/// implements this trait and [`Views`] and is added to that list.
+///
+/// Why two traits: reading goes on during a commit, from other threads, so readers cannot share the writer's
+/// `&mut self`. Why a trait object for each group and not for each event: a call costs nothing next to a
+/// transaction, and generics would spread the engine's type through `Store` and all of its users.
 pub(crate) trait Engine: Send {
-    /// Applies batches in their order, in one transaction, and answers each: one that breaks a rule
-    /// (see [`rules`]) is refused alone. An error as a whole says that nothing of the group was kept.
+    /// Applies batches in order, in one transaction, and answers each one. A batch that breaks a rule
+    /// (see [`rules`]) is refused alone. `Err` means that nothing of the group was kept.
     ///
-    /// When it returns the transaction is committed, as durably as the engine was asked to.
+    /// When it returns, the transaction is committed with the durability that the engine was opened with.
     fn apply(&mut self, group: &[Batch]) -> Result<Vec<Result<(), Error>>, Error>;
 
-    /// What it does for itself, after those who were waiting have their answers.
+    /// Upkeep that no caller should wait for, called after all answers of a group are sent.
     fn tidy(&mut self) {}
 }
 
-/// Where the same engine is read, by anyone, while changes go on.
+/// The reading half of a storage engine, used from any thread while the writer works.
 pub(crate) trait Views: Send + Sync {
-    /// Shows one moment of it to `reader`, which is called once unless there is an error.
+    /// Calls `reader` with one snapshot, exactly once unless it returns an error.
     fn show(&self, reader: &mut dyn FnMut(&dyn View)) -> Result<(), Error>;
 
-    /// Whether showing may wait for the disk, and so has no place on a thread that serves others.
+    /// Whether `show` may block on the disk, so that it has to run on a blocking thread.
     fn may_block(&self) -> bool;
 
-    /// Lets go of what it holds. Nothing is shown afterwards.
+    /// Releases connections and data. Later calls of `show` fail with [`Error::Closed`].
     fn close(&self);
 }

@@ -1,4 +1,4 @@
-//! What is in the journal: streams of events.
+//! The journal's parts: stream names, stream states, committed events.
 
 use std::any::Any;
 use std::fmt;
@@ -12,8 +12,8 @@ mod tests;
 
 /// Names a stream of events. Cheap to clone.
 ///
-/// A name is meant to be used once: after a stream is forgotten its name can be given again, but a
-/// cursor into the old one then points into the new one.
+/// Use a name once: after a stream is forgotten its name can be used again, but a cursor into the old
+/// stream then points into the new one.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId(Arc<str>);
 
@@ -23,7 +23,6 @@ impl StreamId {
         Self(name.into())
     }
 
-    /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -41,25 +40,25 @@ impl fmt::Debug for StreamId {
     }
 }
 
-/// Where a stream stands.
+/// The state of a stream: which events are kept, and whether it is finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamState {
     /// The oldest event that is still kept; `last + 1` when all are dropped.
     pub first: u64,
     /// The newest event. Events count from 1.
     pub last: u64,
-    /// When it was finished, in milliseconds since 1970.
+    /// The time it was finished, in milliseconds since 1970.
     pub finished: Option<i64>,
 }
 
-/// A committed event. Those who follow one stream share its entries, and so what is derived from them.
+/// A committed event. All followers of a stream share its entries, and so the values derived from them.
 pub struct Entry {
     sequence: u64,
     payload: Bytes,
     derived: OnceLock<Derived>,
 }
 
-/// Something made of a payload.
+/// A value made from a payload, for example the decoded event.
 pub(crate) type Derived = Arc<dyn Any + Send + Sync>;
 
 impl Entry {
@@ -71,19 +70,18 @@ impl Entry {
         }
     }
 
-    /// Its place in the stream, counted from 1: the cursor of whoever has read this far.
+    /// The position in the stream, counted from 1. It is also the cursor after this event.
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
 
-    /// What was appended.
     pub fn payload(&self) -> &Bytes {
         &self.payload
     }
 
-    /// Something made of the payload: made once, and shared by all who hold this entry.
+    /// A value made from the payload: made once, and shared by all holders of this entry.
     ///
-    /// All who use a stream agree on one type. Whoever asks for another gets it made anew each time.
+    /// All users of a stream should ask for one type `T`. A second type is made anew on each call.
     pub fn derived<T: Any + Send + Sync>(&self, make: impl FnOnce(&Bytes) -> T) -> Arc<T> {
         let mut make = Some(make);
         let mut made = || {
@@ -91,7 +89,7 @@ impl Entry {
             Arc::new(make(&self.payload))
         };
         let kept = self.derived.get_or_init(|| made());
-        // When the types differ, what is kept was there before and `make` is still to be used.
+        // If the types differ, the kept value was there before, so `make` has not been used yet.
         Arc::downcast(Arc::clone(kept)).unwrap_or_else(|_other| made())
     }
 }

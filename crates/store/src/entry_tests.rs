@@ -1,4 +1,4 @@
-//! What is derived from an entry.
+//! Values derived from an entry: made once for one type.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,109 +1,94 @@
-//! What a store refuses, and what can go wrong beneath it.
+//! Errors of the store: refused batches, and failures of the storage.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::StreamId;
 
-/// Why a change, a reading or an opening did not happen. Whatever the variant, nothing was half written.
+/// The reason why a commit, a read or an opening failed. In every case nothing was written by half.
 ///
-/// Cloning is cheap: when a transaction fails, everyone who had a part in it gets the same error.
+/// Cloning is cheap: when a transaction fails, every batch of the group gets the same error.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The compare-and-set failed: someone else appended first.
+    /// The compare-and-set failed: another batch appended to the stream first.
     #[error("append to {stream} after event {expected}: its last event is {found}")]
     Conflict {
-        /// The stream.
         stream: StreamId,
-        /// The event the writer thought was the last one.
+        /// The last event according to the batch.
         expected: u64,
-        /// The one that is; 0 when there is none.
+        /// The last event of the stream; 0 when there is none.
         found: u64,
     },
     /// The stream is finished and takes no more events.
     #[error("append to {stream}: it is finished")]
-    Finished {
-        /// The stream.
-        stream: StreamId,
-    },
-    /// A row was to be inserted where there is one.
-    #[error("insert {key:?} into {table}: there is one already")]
-    Exists {
-        /// The table's name.
-        table: &'static str,
-        /// The row's key.
-        key: String,
-    },
+    Finished { stream: StreamId },
+    /// The key of an inserted row is taken.
+    #[error("insert {key:?} into {table}: the key exists already")]
+    Exists { table: &'static str, key: String },
     /// The cursor is older than what is kept of the stream.
-    #[error("read {stream}: what was before event {first} has been dropped")]
+    #[error("read {stream}: the events before {first} have been dropped")]
     Compacted {
-        /// The stream.
         stream: StreamId,
         /// The oldest event that is still kept.
         first: u64,
     },
-    /// No space is left on the disk, or within the limit that was set. Reading goes on, and so does
-    /// writing once streams have been truncated or forgotten.
-    #[error("write: no space is left for the data")]
+    /// No space is left on the disk, or within `Options::max_bytes`. Reading goes on, and writing does too once
+    /// streams have been truncated or forgotten.
+    #[error("write: no space left on the disk or within the size limit")]
     Full,
-    /// The file is damaged or not one of ours. It was left as it is.
+    /// The file is damaged or belongs to another program. It was not changed.
     #[error("use {path}: {problem}")]
     Corrupt {
-        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault that was found.
         problem: String,
     },
-    /// Someone else has this folder open.
+    /// Another process has this folder open.
     #[error("open {folder}: in use by {by}")]
     InUse {
-        /// The folder.
         folder: PathBuf,
-        /// Who holds it, in their own words.
+        /// The holder's name and process id, from the lock file.
         by: String,
     },
-    /// The file was written by a newer version of this program. It was left as it is.
-    #[error("open {path}: its format is {found}, and {known} is the newest known here")]
+    /// The file was written by a newer version of this program. It was not changed.
+    #[error(
+        "open {path}: its format is {found}, newer than {known}, the newest that this version reads"
+    )]
     Newer {
-        /// The file.
         path: PathBuf,
         /// The version of its format.
         found: u32,
-        /// The newest one that is understood.
+        /// The newest version that this program reads.
         known: u32,
     },
     /// The store is closed.
-    #[error("use the store: it is closed")]
+    #[error("use the store: closed")]
     Closed,
-    /// A table was used otherwise than it was declared: a fault in the calling code.
+    /// A table was used in a way that contradicts its declaration: a fault in the calling code.
     #[error("use table {table}: {problem}")]
     Declaration {
-        /// The table's name.
         table: &'static str,
-        /// What does not fit.
+        /// The contradiction.
         problem: String,
     },
     /// The operating system refused something.
     #[error("{what} {path}: {source}")]
     Io {
-        /// What was tried: a verb.
+        /// The attempted operation, as a verb.
         what: &'static str,
-        /// On what.
         path: PathBuf,
-        /// The answer.
         source: Arc<std::io::Error>,
     },
     /// The database engine failed in a way that has no variant of its own.
     #[error("use the database: {source}")]
     Engine {
-        /// What it said.
         source: Arc<dyn std::error::Error + Send + Sync>,
     },
 }
 
 impl Error {
-    /// For `map_err`: what was tried, and on what.
+    /// For `map_err`: an I/O error with the attempted operation and its path.
     pub(crate) fn io(
         what: &'static str,
         path: impl Into<PathBuf>,
@@ -116,7 +101,7 @@ impl Error {
         }
     }
 
-    /// A fault in the code that uses a table.
+    /// A use of a table that contradicts its declaration.
     pub(crate) fn declaration(table: &'static str, problem: impl Into<String>) -> Self {
         Self::Declaration {
             table,

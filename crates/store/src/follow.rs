@@ -1,4 +1,4 @@
-//! Following a stream: what was and what comes, as one sequence.
+//! Following a stream: committed and future events as one sequence.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -13,27 +13,33 @@ use crate::limits::{PAGE_BYTES, PAGE_EVENTS};
 use crate::store::Store;
 use crate::tail::{Tail, TailRead};
 
-/// Follows a stream from a cursor on, past and present: every event once, in order, without a gap.
+/// A follower of one stream: it gives every event after a cursor once, in order, without a gap.
 ///
-/// It waits for a stream that is not there yet, and does not end when the stream is finished. It ends
-/// when the stream is forgotten or the store closed. An error ends nothing: asking again tries again,
-/// except that [`Error::Compacted`] stays, for what it lacks is gone. It is also a
+/// It may start before the stream exists, and it does not end when the stream is finished. It ends when the
+/// stream is forgotten or the store is closed. After an error the next call tries again, except that
+/// [`Error::Compacted`] stays: the events it needs have been dropped. It is also a
 /// [`Stream`](futures_core::Stream).
 ///
-/// However slow it is, the writer does not wait for it: it reads the log until it has caught up.
-/// Every future it gives can be dropped without losing an event.
+/// It reads from two places. While it is behind it reads pages of the log; once it has caught up, events come
+/// from the live tail, which the writer fills after each commit. It joins the tail first and reads the log
+/// afterwards, so no event falls between the two; the cursor removes what both of them have. The writer never
+/// waits for it: when the tail has dropped what it needs, it reads the log again until it has caught up.
+///
+/// It holds a handle to the store, so the store stays open while it lives, and a waker slot in the tail, which
+/// it gives back when it is dropped. Every future it returns may be dropped without losing an event: events
+/// move from `taken` to the caller, and the cursor advances, in the same poll.
 pub struct Follow {
     store: Store,
     stream: StreamId,
     tail: Arc<Tail>,
-    /// Which of the tail's wakers is ours.
+    /// The number of this follower's waker in the tail.
     slot: usize,
-    /// The last event that was given out.
+    /// The sequence number of the last event given to the caller.
     cursor: u64,
-    /// What follows the cursor, taken already.
+    /// Events after the cursor that were read but not yet given to the caller.
     taken: VecDeque<Arc<Entry>>,
     reading: Option<Reading>,
-    /// Whether the log ended with what was taken when it was read last, which was after joining.
+    /// Whether the last read of the log, made after joining the tail, reached the end of the stream.
     exhausted: bool,
 }
 
@@ -41,7 +47,7 @@ type Page = Result<Vec<Arc<Entry>>, Error>;
 type Reading = Pin<Box<dyn Future<Output = Page> + Send>>;
 
 impl Follow {
-    /// Joins the tail now, before anything is read, so that nothing falls between the two.
+    /// Joins the tail before anything is read, so that no event falls between the log and the tail.
     pub(crate) fn new(store: Store, stream: &StreamId, after: u64) -> Self {
         let (tail, slot) = store.tails().join(stream);
         Self {
@@ -56,17 +62,17 @@ impl Follow {
         }
     }
 
-    /// The sequence number of the last event given out, or where it began.
+    /// The sequence number of the last event given to the caller, or the cursor it started with.
     pub fn cursor(&self) -> u64 {
         self.cursor
     }
 
-    /// The next event.
+    /// Waits for the next event. None when the stream is forgotten or the store closed.
     pub async fn next(&mut self) -> Option<Result<Arc<Entry>, Error>> {
         poll_fn(|cx| self.poll_entry(cx)).await
     }
 
-    /// All events that are there, at least one and at most `limit`: waits for the first one only.
+    /// Waits for one event and returns it with those already available, at most `limit`.
     pub async fn next_many(&mut self, limit: usize) -> Option<Result<Vec<Arc<Entry>>, Error>> {
         let filled = poll_fn(|cx| self.poll_taken(cx)).await;
         if let Some(Ok(())) = filled {
@@ -89,7 +95,7 @@ impl Follow {
         }))
     }
 
-    /// Takes entries that follow the cursor, until there is at least one.
+    /// Fills `taken` with at least one event after the cursor.
     fn poll_taken(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<(), Error>>> {
         loop {
             if !self.taken.is_empty() {

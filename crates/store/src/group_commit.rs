@@ -1,4 +1,4 @@
-//! A group's way: into the engine, out to the followers, into the statistics.
+//! Committing a group of batches: the engine first, then followers and statistics.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,26 @@ use crate::tail::{Tails, Wake};
 #[path = "group_commit_tests.rs"]
 mod tests;
 
-/// The engine together with those who are to hear of its changes. Whoever has it is the writer.
+/// The engine and everything that is told about a commit: followers' tails and counters.
+///
+/// The [`Writer`](crate::writer::Writer) owns it; owning it is what makes it the only writer. It knows
+/// nothing of queues, threads and waiting callers, so the same code serves the inline, the threaded and the
+/// manual writer.
+///
+/// The order within [`commit`](GroupCommit::commit) is fixed:
+///
+/// 1. `engine.apply` commits the group in one transaction. When it returns, the group is durable.
+/// 2. The events of the accepted batches go into the tails of followed streams, in commit order. Publishing
+///    before the commit would show a follower an event that a crash can still take back; publishing in
+///    another order would give it a gap.
+/// 3. Counters are raised, so statistics never run ahead of the data.
+/// 4. The wakers are returned, not called. The writer calls them after it has released its lock, since a woken
+///    follower may commit or drop the last handle at once.
+///
+/// A group that does not fit (`Error::Full`) is tried again batch by batch: one of its batches may be the
+/// truncation that makes room. Any other error of the transaction is the answer to every batch of the group,
+/// and nothing of the group was kept. Closing ends readers before it drops the engine, so the engine's
+/// connection is the last one and SQLite can remove its log files.
 pub(crate) struct GroupCommit {
     engine: Box<dyn Engine>,
     views: Arc<dyn Views>,
@@ -36,11 +55,11 @@ impl GroupCommit {
         }
     }
 
-    /// Commits a group and shows it to followers, whom the second value wakes. One answer for each batch.
+    /// Commits a group and publishes it. Returns one answer for each batch, and the wakers of the followers.
     pub(crate) fn commit(&mut self, group: Vec<Batch>) -> (Vec<Result<(), Error>>, Wake) {
         let answers = match self.engine.apply(&group) {
             Ok(answers) => answers,
-            // Together they need too much, but one of them may be what makes room.
+            // Together they need too much space, but one of the batches may be the truncation that makes room.
             Err(Error::Full) if group.len() > 1 => return self.commit_each(group),
             Err(error) => return (vec![Err(error); group.len()], Wake::default()),
         };
@@ -54,7 +73,7 @@ impl GroupCommit {
         (answers, wake)
     }
 
-    /// To be called when everybody has been answered.
+    /// Runs the engine's upkeep. Call it after all batches of the group are answered.
     pub(crate) fn tidy(&mut self) {
         self.engine.tidy();
     }
@@ -69,7 +88,7 @@ impl GroupCommit {
         all
     }
 
-    /// Ends reading, writing and following.
+    /// Ends reading, then writing, then following.
     pub(crate) fn close(self) {
         self.views.close();
         drop(self.engine);
@@ -83,10 +102,10 @@ impl fmt::Debug for GroupCommit {
     }
 }
 
-/// What has been committed since the store was opened.
+/// Counts of what has been committed since the store was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Transactions.
+    /// Transactions that committed at least one batch.
     pub commits: u64,
     /// Batches that were acknowledged. Several share a transaction when they arrive together.
     pub batches: u64,

@@ -1,4 +1,4 @@
-//! Groups, on engines that do what a disk seldom does when it is asked to.
+//! Groups on an engine that fails on request: full, refused, broken.
 
 use std::path::PathBuf;
 use std::task::{Context, Waker};
@@ -11,7 +11,7 @@ use crate::entry::StreamId;
 /// A memory engine that fails when a batch is too much for it.
 struct Failing {
     memory: Memory,
-    /// The most batches it takes at once.
+    /// The most batches that fit into one transaction.
     fits: usize,
     error: Error,
 }
@@ -96,7 +96,7 @@ fn a_failure_of_the_engine_is_everybodys_and_nobody_hears_of_the_group() {
     assert_eq!(counters.stats(), Stats::default());
     let cx = Context::from_waker(Waker::noop());
     assert!(tail.poll(0, true, seat, &cx).is_pending());
-    // It is not the end.
+    // The next group is committed as usual.
     let (answers, _wake) = group_commit.commit(vec![append("s", 0)]);
     assert_eq!(outcomes(&answers), ["kept"]);
     assert!(tail.poll(0, true, seat, &cx).is_ready());

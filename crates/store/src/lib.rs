@@ -1,9 +1,9 @@
 //! What survives a crash: an append-only journal with cursors, and tables beside it.
 //!
-//! A task, an agent's life, a chat are streams of events. Whoever appends says after which event, and is
-//! refused if that is not the last one; whoever follows gives a cursor, and sees every event after it
-//! once, those that were and those that come. Rows of tables change in the same batch, all or nothing.
-//! Acknowledged means committed.
+//! A task, an agent and a chat are streams of events. An append names the event that it follows and is
+//! refused if that is not the last one (compare-and-set). A follower names a cursor and sees every event
+//! after it once, the committed ones first and then new ones as they are committed. Rows of tables change
+//! in the same batch as events, all or nothing. An acknowledged batch is committed.
 //!
 //! ```
 //! use store::{Batch, Column, NewEvent, Order, Query, Row, Store, StreamId, Table};
@@ -34,26 +34,26 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Keys and names that begin with the time they were made at cost a file far less than random ones: new
-//! rows then lie beside each other.
+//! Keys and stream names that begin with their time of creation are much cheaper in a file than random
+//! ones, because new rows then land on the same pages.
 //!
 //! # Layout
 //!
-//! What you use:
+//! The interface:
 //! - `store`: opening, committing, reading, closing
-//! - `batch`, `entry`: what you change, and what was appended
-//! - `table`, `query`, `view`: tables, which of their rows, and reading at one moment
-//! - `follow`: past and present of a stream as one sequence
-//! - `retention`: which finished streams have been kept long enough
-//! - `error`: what is refused, and what can go wrong
+//! - `batch`, `entry`: a change, and a committed event
+//! - `table`, `query`, `view`: tables, selecting rows, reading one snapshot
+//! - `follow`: a stream's committed and future events as one sequence
+//! - `retention`: which finished streams are due to be compacted or forgotten
+//! - `error`: refusals and failures
 //!
-//! What is behind it, in the order a batch takes:
-//! - `writer`: the queue and the one thread that empties it, a group at a time; `manual_writer`: one that a test empties
-//! - `group_commit`: a group's way into the engine, out to followers, into the statistics
-//! - `engine`: what an engine has to do; `engine/rules`: what every engine refuses
-//! - `engine/memory`, `engine/sqlite`: the two there are
-//! - `tail`: the newest events of streams that are followed; `page`: what is read of the others at once
-//! - `lock`: one store for one folder; `limits`: what is bounded, and by how much
+//! The implementation, in the order a batch passes through it:
+//! - `writer`: the queue of batches and the one thread that empties it; `manual_writer`: a queue that a test empties
+//! - `group_commit`: a group of batches goes into the engine, to followers and into the statistics
+//! - `engine`: the interface of an engine; `engine/rules`: the refusals that all engines share
+//! - `engine/memory`, `engine/sqlite`: the two engines
+//! - `tail`: the newest events of each followed stream; `page`: a bounded read of the log
+//! - `lock`: the lock file that gives a folder to one store; `limits`: the bounds
 
 mod batch;
 mod entry;

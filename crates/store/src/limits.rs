@@ -1,9 +1,9 @@
-//! The numbers that bound what is queued, kept and read at once.
+//! The bounds of groups, tails, pages and readers.
 
 /// The most batches in one transaction.
 pub(crate) const GROUP_BATCHES: usize = 1024;
 
-/// The most entries a live tail keeps for those who follow it.
+/// The most entries a live tail keeps.
 pub(crate) const TAIL_ENTRIES: usize = 1024;
 
 /// The most bytes of payload a live tail keeps, unless a single entry is larger.
@@ -15,5 +15,5 @@ pub(crate) const PAGE_EVENTS: usize = 128;
 /// How many bytes a follower reads from the log at a time, unless a single event is larger.
 pub(crate) const PAGE_BYTES: usize = 1 << 20;
 
-/// How many readers look into a file at once.
+/// The most reads of a file at the same time.
 pub(crate) const READERS: usize = 4;

@@ -1,4 +1,4 @@
-//! The lock on a folder: it keeps others out, and names whoever holds it.
+//! The lock on a folder: it excludes other processes, and its file names the holder.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{Seek, Write};
@@ -6,12 +6,12 @@ use std::path::Path;
 
 use crate::Error;
 
-/// Holds a folder until it is dropped. The operating system takes it back from a process that dies.
+/// Holds a folder until it is dropped. The operating system releases the lock of a process that dies.
 #[derive(Debug)]
 pub(crate) struct Lock(#[expect(dead_code, reason = "held, not used")] File);
 
 impl Lock {
-    /// Takes the folder for `holder`, or says who has it.
+    /// Takes the lock for `holder`, or fails with the name of the present holder.
     pub(crate) fn take(folder: &Path, holder: &str) -> Result<Self, Error> {
         let path = folder.join("lock");
         let open = File::options()
@@ -28,7 +28,7 @@ impl Lock {
                 return Err(Error::InUse {
                     folder: folder.to_owned(),
                     by: if by.is_empty() {
-                        "someone unnamed".to_owned()
+                        "a process that left no name".to_owned()
                     } else {
                         by
                     },

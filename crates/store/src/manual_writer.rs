@@ -1,26 +1,25 @@
-//! A writer that waits to be told: for tests that go through every order of events.
+//! A writer that commits a batch when a test says so, for tests that explore every order of events.
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use crate::Error;
 use crate::batch::{Batch, Change};
 use crate::group_commit::GroupCommit;
+use crate::writer::CommitResult;
 
-type Answer = Result<(), Error>;
-
-/// The batches that wait in a store made by [`Store::with_manual_writer`](crate::Store::with_manual_writer), and the one who decides what
-/// becomes of them. Clones are the same.
+/// The queued batches of a store made by [`Store::with_manual_writer`](crate::Store::with_manual_writer). The
+/// holder commits or loses them one at a time. Clones are handles to the same queue.
 #[derive(Clone)]
 pub struct ManualWriter(Arc<Mutex<Waiting>>);
 
 struct Waiting {
     /// None when the store is closed.
     group_commit: Option<GroupCommit>,
-    batches: VecDeque<(Batch, oneshot::Sender<Answer>)>,
+    batches: VecDeque<(Batch, oneshot::Sender<CommitResult>)>,
 }
 
 impl ManualWriter {
@@ -31,7 +30,7 @@ impl ManualWriter {
         })))
     }
 
-    /// How many events each batch that waits would append, the oldest first.
+    /// The number of events that each queued batch would append, the oldest batch first.
     pub fn waiting(&self) -> Vec<usize> {
         let appended = |(batch, _): &(Batch, _)| {
             let events = batch.changes().iter().map(|change| match change {
@@ -40,41 +39,41 @@ impl ManualWriter {
             });
             events.sum()
         };
-        self.lock().batches.iter().map(appended).collect()
+        self.0.lock().batches.iter().map(appended).collect()
     }
 
-    /// Commits the oldest batch and answers whoever handed it in.
+    /// Commits the oldest batch and answers its caller.
     pub fn commit(&self) {
         if let Some((sender, answer)) = self.apply() {
-            // Those who have gone away do not want to know.
+            // An error means that the caller dropped its `Commit`.
             let _ = sender.send(answer);
         }
     }
 
-    /// Commits the oldest batch, and nobody learns of it: the process ends between the two.
+    /// Commits the oldest batch without an answer, as when the process ends between the commit and the answer.
     pub fn commit_unanswered(&self) {
         drop(self.apply());
     }
 
-    /// Keeps nothing of what waits: the process ends before.
+    /// Drops all queued batches uncommitted, as when the process ends before the commit.
     pub fn lose(&self) {
-        let lost = std::mem::take(&mut self.lock().batches);
+        let lost = std::mem::take(&mut self.0.lock().batches);
         drop(lost);
     }
 
-    fn apply(&self) -> Option<(oneshot::Sender<Answer>, Answer)> {
-        let mut waiting = self.lock();
+    fn apply(&self) -> Option<(oneshot::Sender<CommitResult>, CommitResult)> {
+        let mut waiting = self.0.lock();
         let (batch, sender) = waiting.batches.pop_front()?;
         let (answers, wake) = waiting.group_commit.as_mut()?.commit(vec![batch]);
-        // Followers are woken when the next batch can come.
+        // Wake followers after the lock is released: a woken follower may commit at once.
         drop(waiting);
         drop(wake);
         let answer = answers.into_iter().next();
         Some((sender, answer.expect("every batch is answered")))
     }
 
-    pub(crate) fn push(&self, batch: Batch) -> Option<oneshot::Receiver<Answer>> {
-        let mut waiting = self.lock();
+    pub(crate) fn push(&self, batch: Batch) -> Option<oneshot::Receiver<CommitResult>> {
+        let mut waiting = self.0.lock();
         waiting.group_commit.as_ref()?;
         let (sender, answer) = oneshot::channel();
         waiting.batches.push_back((batch, sender));
@@ -82,15 +81,11 @@ impl ManualWriter {
     }
 
     pub(crate) fn close(&self) {
-        while !self.lock().batches.is_empty() {
+        while !self.0.lock().batches.is_empty() {
             self.commit();
         }
-        let group_commit = self.lock().group_commit.take();
+        let group_commit = self.0.lock().group_commit.take();
         group_commit.into_iter().for_each(GroupCommit::close);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

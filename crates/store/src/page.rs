@@ -1,4 +1,4 @@
-//! A page of events: what follows a cursor, up to a number of events or of bytes.
+//! A page: the events after a cursor, up to a number of events or of bytes.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::entry::Entry;
 pub(crate) struct Page {
     after: u64,
     entries: Vec<Arc<Entry>>,
-    /// How many events are still wanted.
+    /// The number of events that still fit.
     events: usize,
-    /// How many bytes are. The event that takes the last of them is the last one.
+    /// The number of bytes that still fit. The event that uses them up is the last one, whatever its size.
     bytes: usize,
 }
 
 impl Page {
-    /// Events after a cursor, at most `limit`, and none after those that fill `bytes`.
+    /// An empty page for at most `limit` events after a cursor, ending with the event that fills `bytes`.
     pub(crate) fn new(after: u64, limit: usize, bytes: usize) -> Self {
         Self {
             after,
@@ -28,7 +28,7 @@ impl Page {
         }
     }
 
-    /// The cursor it begins after.
+    /// The cursor that the page starts after.
     pub(crate) fn after(&self) -> u64 {
         self.after
     }
@@ -37,7 +37,7 @@ impl Page {
         self.events == 0 || self.bytes == 0
     }
 
-    /// Adds an event unless it is one before the cursor. Events come in order, and while it is not full.
+    /// Adds an event, unless it lies before the cursor. Call it in order, and only while the page is not full.
     pub(crate) fn add(&mut self, sequence: u64, payload: impl FnOnce() -> Bytes) {
         if sequence > self.after {
             let payload = payload();

@@ -1,13 +1,13 @@
-//! Which rows of a table, in which order, from where on.
+//! Queries: conditions on the rows of a table, an order, a position, a limit.
 
 use crate::Error;
 use crate::table::{Kind, Table, Value};
 
-/// Rows of a [`Table`]: those whose columns have given values, in an order, from a position on.
+/// A selection of rows of a [`Table`]: rows with given column values, in an order, from a position on.
 ///
-/// To page, ask for the rows after the last one of the page before: by its key, or by the column that
-/// orders them and the key. It is quick when an index is declared on the columns that are `equal`
-/// followed by the one that orders.
+/// To page, ask for the rows after the last row of the previous page, by its key or by its ordering column
+/// and key. A query is fast when an index is declared on its `equal` columns followed by its ordering
+/// column.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Query {
@@ -19,21 +19,20 @@ pub struct Query {
     limit: usize,
 }
 
-/// In which order rows are given.
+/// The order of the selected rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// By key.
     #[default]
     ByKey,
-    /// By this column of whole numbers, the smallest first; among equals by key.
+    /// By this integer column, the smallest first; equal ones by key.
     Ascending(&'static str),
-    /// The exact reverse: the largest first, and among equals the last key first.
+    /// The exact reverse of `Ascending`: the largest first, equal ones by descending key.
     Descending(&'static str),
 }
 
 #[derive(Clone, Debug)]
 struct Position {
-    /// Of the column that orders; none for an order by key.
+    /// The value of the ordering column; none for an order by key.
     value: Option<i64>,
     key: String,
 }
@@ -51,50 +50,48 @@ impl Query {
         }
     }
 
-    /// Only those that have this value in this column.
+    /// Selects only rows with this value in this column.
     pub fn equal(mut self, column: &'static str, value: impl Into<Value>) -> Self {
         self.equal.push((column, value.into()));
         self
     }
 
-    /// Only those that have this value or a larger one in this column of whole numbers.
+    /// Selects only rows with this value or a larger one in this integer column.
     pub fn at_least(mut self, column: &'static str, value: i64) -> Self {
         self.at_least.push((column, value));
         self
     }
 
-    /// In this order.
     pub fn order(mut self, order: Order) -> Self {
         self.order = order;
         self
     }
 
-    /// Only those that come after this position in an order by column. No row need be there.
+    /// Selects only rows after this position in an order by column. The position need not be a row.
     pub fn after(mut self, value: i64, key: &str) -> Self {
         let (value, key) = (Some(value), key.to_owned());
         self.after = Some(Position { value, key });
         self
     }
 
-    /// Only those that come after this key in an order by key. No row need be there.
+    /// Selects only rows after this key in an order by key. The key need not exist.
     pub fn after_key(mut self, key: &str) -> Self {
         let (value, key) = (None, key.to_owned());
         self.after = Some(Position { value, key });
         self
     }
 
-    /// At most so many.
+    /// Selects at most this number of rows.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
     }
 
-    /// The table it is about.
     pub(crate) fn table(&self) -> &'static Table {
         self.table
     }
 
-    /// The query in the table's own terms: places for names, everything checked.
+    /// The query with column positions in place of names, checked against the table's declaration.
     pub(crate) fn resolve(&self) -> Result<Resolved<'_>, Error> {
         let table = self.table;
         let mut equal = Vec::with_capacity(self.equal.len());
@@ -115,7 +112,7 @@ impl Query {
         let after = self.after.as_ref().map(|after| {
             let fits = after.value.is_some() == (order != By::Key);
             fits.then_some((after.value, after.key.as_str()))
-                .ok_or_else(|| table.misused("the position is one of another order"))
+                .ok_or_else(|| table.misused("the query's position belongs to another order"))
         });
         Ok(Resolved {
             table,
@@ -128,19 +125,19 @@ impl Query {
     }
 }
 
-/// A [`Query`] with the places of columns for their names.
+/// A [`Query`] with column positions in place of names.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved<'a> {
     pub(crate) table: &'static Table,
     pub(crate) equal: Vec<(usize, &'a Value)>,
     pub(crate) at_least: Vec<(usize, i64)>,
     pub(crate) order: By,
-    /// The value of the column that orders, unless the key does; and the key.
+    /// The value of the ordering column (none in an order by key), and the key.
     pub(crate) after: Option<(Option<i64>, &'a str)>,
     pub(crate) limit: usize,
 }
 
-/// An [`Order`] with the place of its column.
+/// An [`Order`] with the position of its column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     Key,
@@ -149,7 +146,7 @@ pub(crate) enum By {
 }
 
 impl By {
-    /// The column that orders, unless the key does.
+    /// The ordering column; none in an order by key.
     pub(crate) fn column(self) -> Option<usize> {
         match self {
             Self::Key => None,
@@ -163,5 +160,5 @@ fn number(table: &'static Table, name: &str) -> Result<usize, Error> {
     if table.columns[place].kind == Kind::Integer {
         return Ok(place);
     }
-    Err(table.misused(format!("column {name:?} is not of whole numbers")))
+    Err(table.misused(format!("column {name:?} is not an integer column")))
 }

@@ -1,4 +1,4 @@
-//! The store as its users hold it.
+//! The handle to a store: opening, committing, reading, following, closing.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -28,11 +28,10 @@ use crate::writer::{Commit, Writer};
 pub struct Options {
     /// The folder that holds the files; made if it is not there.
     pub folder: PathBuf,
-    /// The tables that are used.
+    /// All tables that batches and queries may name.
     pub tables: Vec<&'static Table>,
-    /// What an acknowledgement promises.
     pub durability: Durability,
-    /// Who we are, for whoever finds the folder in use.
+    /// The name written into the lock file; another process that finds the folder in use reports it.
     pub holder: String,
     /// The most bytes the data may take, roughly; more is refused with [`Error::Full`].
     pub max_bytes: Option<u64>,
@@ -53,14 +52,12 @@ impl Options {
         }
     }
 
-    /// With these tables.
     #[must_use]
     pub fn tables(mut self, tables: &[&'static Table]) -> Self {
         self.tables = tables.to_vec();
         self
     }
 
-    /// With this promise.
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
@@ -79,17 +76,17 @@ pub enum Durability {
     Normal,
 }
 
-/// A journal of events and tables beside it. Clones are the same store.
+/// A journal of events and the tables beside it. Clones are handles to the same store.
 ///
-/// When the last handle is dropped, what was handed in is committed and the files are let go; handles
-/// are also held by those who follow.
+/// Dropping the last handle commits all batches handed in so far and then closes the files. A [`Follow`]
+/// holds a handle too.
 #[derive(Clone)]
 pub struct Store(Arc<Inner>);
 
 struct Inner {
     writer: Writer,
     views: Arc<dyn Views>,
-    /// Permits to read, for an engine whose readers wait.
+    /// Permits to read, for an engine with readers that block on the disk.
     readers: Arc<Semaphore>,
     tails: Arc<Tails>,
     counters: Arc<Counters>,
@@ -105,8 +102,8 @@ impl Store {
         Self::in_memory(tables, Writer::inline)
     }
 
-    /// The same, but a batch waits until it is said what becomes of it: for tests that go through every order of
-    /// events, and through the ends that a process can meet between them.
+    /// An in-memory store for tests that explore orders of events: a batch waits until the test commits or
+    /// loses it through the [`ManualWriter`], so a test can end the process at every point in between.
     ///
     /// # Panics
     ///
@@ -160,15 +157,16 @@ impl Store {
         })))
     }
 
-    /// Hands in a batch. It takes its place among the others when this is called, not when it is awaited;
-    /// the answer comes after it is committed, as durably as the store was opened for.
+    /// Queues a batch. Its place in the order of batches is fixed by this call, not by awaiting the result.
+    /// The result is ready after the commit, with the durability that the store was opened with.
     ///
-    /// Not to be called by a reader inside [`Store::read`].
+    /// A closure inside [`Store::read`] must not call this: the in-memory engine would deadlock.
     pub fn commit(&self, batch: Batch) -> Commit {
         self.0.writer.commit(batch)
     }
 
-    /// Reads at one moment. Writing goes on meanwhile, so `reader` is to look and leave.
+    /// Runs `reader` on one snapshot. Writing goes on meanwhile; a reader that stays long keeps one of the few
+    /// reading connections, or the lock of the in-memory engine.
     pub async fn read<R: Send + 'static>(
         &self,
         reader: impl FnOnce(&dyn View) -> Result<R, Error> + Send + 'static,
@@ -181,7 +179,7 @@ impl Store {
         let permit = permit.expect("the permits stay");
         let views = Arc::clone(views);
         let reading = spawn_blocking(move || {
-            // Held until the reading ends, also when nobody waits for it any more.
+            // Held until the read ends, also when its caller was cancelled: the connection is in use until then.
             let _permit = permit;
             show(&*views, reader)
         });
@@ -195,7 +193,7 @@ impl Store {
         }
     }
 
-    /// Follows a stream from the event after `after` on: what is there, then what comes.
+    /// Follows a stream from the event after `after` on: committed events first, then new ones.
     pub fn follow(&self, stream: &StreamId, after: u64) -> Follow {
         Follow::new(self.clone(), stream, after)
     }
@@ -205,8 +203,8 @@ impl Store {
         self.0.counters.stats()
     }
 
-    /// Commits what was handed in, ends those who follow and lets go of the files. Everything after it
-    /// fails with [`Error::Closed`].
+    /// Commits the batches handed in so far, ends all followers and closes the files. Every later use fails
+    /// with [`Error::Closed`].
     pub async fn close(&self) {
         self.0.writer.close().await;
     }

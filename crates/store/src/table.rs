@@ -1,11 +1,11 @@
-//! Tables beside the journal: how they are declared, and their rows.
+//! Tables beside the journal: declarations and rows.
 
 use bytes::Bytes;
 
 use crate::Error;
 
-/// A table, declared by whoever owns it. Every row has a key, the declared columns, and a body of bytes
-/// that only the owner understands; columns are what rows are found and ordered by.
+/// The declaration of a table. Every row has a key, the declared columns, and a body of bytes that only the
+/// table's owner can read. Rows are selected and ordered by key and columns.
 ///
 /// ```
 /// use store::{Column, Table};
@@ -17,15 +17,15 @@ use crate::Error;
 /// };
 /// ```
 ///
-/// A later version may declare more columns (old rows then have 0 or the empty text there) and other
-/// indexes. A column stays what it was, and is never given up.
+/// A later version may add columns (existing rows then have 0 or the empty text there) and change indexes. It
+/// may not change the kind of a column or remove one.
 #[derive(Debug)]
 pub struct Table {
     /// Lower-case letters, digits and `_`.
     pub name: &'static str,
-    /// In the order in which rows give them.
+    /// In the order of `Row::columns`.
     pub columns: &'static [Column],
-    /// Names of columns. The key follows as the last one by itself.
+    /// Each a list of column names. The key is added as the last column of every index.
     pub indexes: &'static [&'static [&'static str]],
 }
 
@@ -34,27 +34,25 @@ pub struct Table {
 pub struct Column {
     /// Lower-case letters, digits and `_`; neither `key` nor `body`.
     pub name: &'static str,
-    /// What it holds.
     pub kind: Kind,
-    /// What every value of it fulfils.
     pub rule: Rule,
 }
 
-/// What every value of a column fulfils. A row that does not is refused before anything is written, and by the file
-/// itself. A column that is added to a table of old has no rule, since old rows have nothing there.
+/// A constraint on every value of a column. A row that breaks it is refused before anything is written, and
+/// SQLite checks it too. A column added to an existing table has no rule, since existing rows have no value
+/// there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// Nothing.
     Any,
-    /// It is a text that says something: not empty, not only blanks.
+    /// A text that is neither empty nor all white space.
     Filled,
-    /// It is one of these texts.
+    /// One of these texts.
     OneOf(&'static [&'static str]),
-    /// It is a number from the first to the second, both included.
+    /// A number from the first to the second, both included.
     Within(i64, i64),
 }
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Whole numbers. Rows can be ordered by them.
@@ -64,7 +62,7 @@ pub enum Kind {
 }
 
 impl Rule {
-    /// Whether a value fulfils it.
+    /// Whether a value keeps the rule.
     fn allows(self, value: &Value) -> bool {
         match (self, value) {
             (Self::Any, _) => true,
@@ -96,7 +94,7 @@ impl Column {
         }
     }
 
-    /// The same, with a rule.
+    /// The same column with a rule.
     #[must_use]
     pub const fn with(self, rule: Rule) -> Self {
         Self { rule, ..self }
@@ -106,20 +104,18 @@ impl Column {
 /// A row of a [`Table`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// What the row is found by; one row has it.
+    /// Unique within the table.
     pub key: String,
     /// In the declared order.
     pub columns: Vec<Value>,
-    /// What only the owner understands.
+    /// Bytes that the store does not interpret.
     pub body: Bytes,
 }
 
-/// What a column of a row holds.
+/// The value of one column of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A whole number.
     Integer(i64),
-    /// A text.
     Text(String),
 }
 
@@ -160,13 +156,13 @@ impl Table {
                     .all(|c| matches!(c, 'a'..='z' | '0'..='9' | '_'))
         };
         if !named(self.name) {
-            return Err(self.misused("that is no name for a table"));
+            return Err(self.misused("table names are lower-case letters, digits and _"));
         }
         for (place, column) in self.columns.iter().enumerate() {
             let name = column.name;
             let again = self.columns.iter().take(place).any(|c| c.name == name);
             if !named(name) || matches!(name, "key" | "body") || again {
-                return Err(self.misused(format!("{name:?} is no name for a column of it")));
+                return Err(self.misused(format!("invalid or repeated column name {name:?}")));
             }
         }
         for column in self.columns {
@@ -186,13 +182,13 @@ impl Table {
         Ok(())
     }
 
-    /// The place of a column.
+    /// The position of a column in the declaration.
     pub(crate) fn column(&self, name: &str) -> Result<usize, Error> {
         let place = self.columns.iter().position(|column| column.name == name);
-        place.ok_or_else(|| self.misused(format!("it has no column {name:?}")))
+        place.ok_or_else(|| self.misused(format!("unknown column {name:?}")))
     }
 
-    /// Whether a value can stand in the column at this place.
+    /// Checks that a value has the kind of the column at this position.
     pub(crate) fn fits(&self, place: usize, value: &Value) -> Result<(), Error> {
         let column = &self.columns[place];
         if value.kind() == column.kind {
@@ -202,7 +198,7 @@ impl Table {
         Err(self.misused(format!("column {name:?} is of kind {kind:?}")))
     }
 
-    /// Whether a row has the declared columns, and they fulfil their rules.
+    /// Checks that a row has the declared columns, and that their values keep the rules.
     pub(crate) fn admits(&self, row: &Row) -> Result<(), Error> {
         let (given, declared) = (row.columns.len(), self.columns.len());
         if given != declared {
@@ -220,7 +216,7 @@ impl Table {
     }
 
     pub(crate) fn undeclared(&self) -> Error {
-        self.misused("it was not declared when the store was opened")
+        self.misused("not among the tables given when the store was opened")
     }
 
     pub(crate) fn misused(&self, problem: impl Into<String>) -> Error {

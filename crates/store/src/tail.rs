@@ -1,12 +1,14 @@
-//! Live tails: the newest events of the streams that someone follows.
+//! Live tails: the newest committed events of each followed stream.
 //!
-//! A tail exists while its stream has followers. The writer puts committed events into it and wakes
-//! them; it never waits for one. A follower that does not keep up finds that the tail has moved on and
-//! reads the log instead.
+//! A tail exists while its stream has followers. The writer puts committed events into it and wakes the
+//! followers; it never waits for one. A follower that does not keep up finds that the tail has dropped the
+//! events it needs and reads the log instead.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+
+use parking_lot::Mutex;
 
 use crate::batch::{Batch, Change};
 use crate::entry::{Entry, StreamId};
@@ -16,7 +18,27 @@ use crate::limits::{PAGE_EVENTS, TAIL_BYTES, TAIL_ENTRIES};
 #[path = "tail_tests.rs"]
 mod tests;
 
-/// The tails of all streams that are followed.
+/// The tails of all followed streams.
+///
+/// It connects the writer with any number of followers, without a queue for each. A [`Tail`] is a bounded ring
+/// (`TAIL_ENTRIES`, `TAIL_BYTES`) of shared entries: the writer pushes each event once, and a follower copies
+/// what lies after its cursor. So a slow follower costs no memory and never delays a commit; a broadcast
+/// channel would either block the writer or lose events silently.
+///
+/// Two orders carry the guarantee that a follower sees every event once, without a gap:
+///
+/// 1. A follower joins its tail before it reads the log. An event committed in between is in the tail. The
+///    other order would lose an event that is committed after the read and before joining.
+/// 2. The writer publishes after the commit, in commit order. A follower that reads the log then finds at least
+///    what the tail has dropped.
+///
+/// A follower asks [`Tail::poll`] with its cursor and gets entries, `Behind` (read the log), `Ended`, or it is
+/// registered to be woken. The first follower of a stream creates the tail, the last one that leaves removes
+/// it. Forgetting a stream and closing the store end tails; a stream created later under the same name gets a
+/// new tail, which is why `leave` compares pointers.
+///
+/// Lock order: the map first, then one tail. Wakers and entries are dropped after the locks are released,
+/// because dropping a waker may drop a task that holds another follower, which leaves through the same lock.
 #[derive(Debug, Default)]
 pub(crate) struct Tails(Mutex<Followed>);
 
@@ -26,20 +48,20 @@ struct Followed {
     closed: bool,
 }
 
-/// The tail of one stream.
+/// The newest events of one stream, and the wakers of its followers.
 #[derive(Debug, Default)]
 pub(crate) struct Tail(Mutex<Recent>);
 
 #[derive(Debug, Default)]
 struct Recent {
-    /// Without a gap, the newest last.
+    /// Consecutive events, the newest last.
     entries: VecDeque<Arc<Entry>>,
     bytes: usize,
-    /// The newest event published since this tail exists; 0 before there is one.
+    /// The sequence number of the newest event published to this tail; 0 before the first.
     published: u64,
-    /// No more will come: the stream is forgotten or the store is closed.
+    /// The stream was forgotten or the store closed; no event follows.
     ended: bool,
-    /// One for each follower, set while it waits.
+    /// One slot for each follower; it holds a waker while the follower waits.
     wakers: Vec<WakerSlot>,
     followers: usize,
 }
@@ -50,17 +72,17 @@ enum WakerSlot {
     Taken(Option<Waker>),
 }
 
-/// What a tail has for a follower.
+/// The answer of a tail to a follower.
 pub(crate) enum TailRead {
     /// The entries right after its cursor.
     Live(Vec<Arc<Entry>>),
-    /// There are newer events, but they are no longer here.
+    /// The tail has dropped events that the follower needs, or cannot know them: read the log.
     Behind,
-    /// There is no more to come.
+    /// The stream was forgotten or the store closed.
     Ended,
 }
 
-/// Wakes followers when it is dropped, which is to be done without holding a lock.
+/// Wakes followers when it is dropped. Drop it without holding a lock.
 #[derive(Debug, Default)]
 #[must_use]
 pub(crate) struct Wake(Vec<Waker>);
@@ -78,31 +100,32 @@ impl Drop for Wake {
 }
 
 impl Tails {
-    /// Begins to follow. What is published from now on reaches the tail.
+    /// Begins to follow: every event published from now on reaches the tail. Returns the tail and the number of
+    /// the follower's waker slot.
     pub(crate) fn join(&self, stream: &StreamId) -> (Arc<Tail>, usize) {
-        let mut followed = self.lock();
+        let mut followed = self.0.lock();
         let tail = match followed.tails.get(stream) {
             Some(tail) => Arc::clone(tail),
             None => {
                 let tail = Arc::new(Tail::default());
-                tail.lock().ended = followed.closed;
+                tail.0.lock().ended = followed.closed;
                 followed.tails.insert(stream.clone(), Arc::clone(&tail));
                 tail
             }
         };
-        let slot = tail.lock().take_slot();
+        let slot = tail.0.lock().take_slot();
         (tail, slot)
     }
 
-    /// Ceases to follow. The last one to leave takes the tail with it.
+    /// Ends following. The last follower that leaves removes the tail.
     pub(crate) fn leave(&self, stream: &StreamId, tail: &Arc<Tail>, slot: usize) {
         let _waker;
-        let mut followed = self.lock();
-        let mut recent = tail.lock();
-        // Dropped at the very end: it may hold a task, and that another follower.
+        let mut followed = self.0.lock();
+        let mut recent = tail.0.lock();
+        // Dropped last, after both locks: it may own a task that owns another follower.
         _waker = std::mem::replace(&mut recent.wakers[slot], WakerSlot::Free);
         recent.followers -= 1;
-        // A tail whose stream was forgotten has left already, and another may be in its place.
+        // Forgetting the stream has removed this tail already; the name may have a new one.
         let current = followed
             .tails
             .get(stream)
@@ -113,10 +136,10 @@ impl Tails {
         }
     }
 
-    /// Hands committed batches to those who follow their streams, in the order of the commits.
+    /// Puts the events of committed batches into the tails of their streams, in commit order.
     pub(crate) fn publish(&self, batches: impl Iterator<Item = Batch>) -> Wake {
         let mut wake = Wake::default();
-        let mut followed = self.lock();
+        let mut followed = self.0.lock();
         for change in batches.flat_map(Batch::into_changes) {
             match change {
                 Change::Append {
@@ -127,12 +150,12 @@ impl Tails {
                     if let Some(tail) = followed.tails.get(&stream) {
                         let entries = events.into_iter().zip(after + 1..);
                         let entries = entries.map(|(event, sequence)| event.into_entry(sequence));
-                        tail.lock().push(entries.map(Arc::new), &mut wake);
+                        tail.0.lock().push(entries.map(Arc::new), &mut wake);
                     }
                 }
                 Change::Forget { stream } => {
                     if let Some(tail) = followed.tails.remove(&stream) {
-                        tail.lock().end(&mut wake);
+                        tail.0.lock().end(&mut wake);
                     }
                 }
                 _ => {}
@@ -141,27 +164,23 @@ impl Tails {
         wake
     }
 
-    /// Ends all followers, those to come included.
+    /// Ends all followers, and every follower that joins later.
     pub(crate) fn close(&self) -> Wake {
         let mut wake = Wake::default();
-        let mut followed = self.lock();
+        let mut followed = self.0.lock();
         followed.closed = true;
         for (_, tail) in followed.tails.drain() {
-            tail.lock().end(&mut wake);
+            tail.0.lock().end(&mut wake);
         }
         wake
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Followed> {
-        self.0.lock().expect("tails are changed without panic")
     }
 }
 
 impl Tail {
-    /// What follows a cursor. When nothing does, the follower is woken by the next change.
+    /// The events after a cursor. When there are none, the next event wakes the follower.
     ///
-    /// `exhausted` says that the follower has read the log to its end since it joined: a tail that has seen
-    /// no event yet cannot know what was there before it.
+    /// `exhausted` says that the follower has read the log to its end since it joined. Without that a tail that
+    /// has seen no event cannot tell an empty stream from one with older events.
     pub(crate) fn poll(
         &self,
         cursor: u64,
@@ -169,7 +188,7 @@ impl Tail {
         slot: usize,
         cx: &Context<'_>,
     ) -> Poll<TailRead> {
-        let mut recent = self.lock();
+        let mut recent = self.0.lock();
         if recent.ended {
             return Poll::Ready(TailRead::Ended);
         }
@@ -186,10 +205,6 @@ impl Tail {
         }
         recent.wait(slot, cx);
         Poll::Pending
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Recent> {
-        self.0.lock().expect("a tail is changed without panic")
     }
 }
 

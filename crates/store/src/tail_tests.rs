@@ -1,4 +1,4 @@
-//! Tails: made by the first follower, gone with the last one, and bounded.
+//! Tails: created by the first follower, removed with the last one, and bounded.
 
 use super::*;
 use crate::batch::NewEvent;
@@ -9,11 +9,11 @@ fn publish(tails: &Tails, stream: &StreamId, after: u64, events: usize, size: us
 }
 
 fn followed(tails: &Tails) -> usize {
-    tails.lock().tails.len()
+    tails.0.lock().tails.len()
 }
 
 fn kept(tail: &Tail) -> (usize, usize) {
-    let recent = tail.lock();
+    let recent = tail.0.lock();
     (recent.entries.len(), recent.bytes)
 }
 
@@ -40,7 +40,7 @@ fn a_tail_keeps_few_entries_and_few_bytes() {
     assert_eq!(kept(&tail), (TAIL_ENTRIES, TAIL_ENTRIES));
     publish(&tails, &s, 3 * TAIL_ENTRIES as u64, 5, TAIL_BYTES / 2);
     assert_eq!(kept(&tail), (2, TAIL_BYTES));
-    // What nobody could have otherwise is kept even if it is too large.
+    // A single entry above the byte limit is kept, otherwise it could never be delivered live.
     publish(&tails, &s, 3 * TAIL_ENTRIES as u64 + 5, 1, 2 * TAIL_BYTES);
     assert_eq!(kept(&tail), (1, 2 * TAIL_BYTES));
 }

@@ -1,4 +1,4 @@
-//! What a reader sees.
+//! The reading interface: one snapshot of streams and tables.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use crate::entry::{Entry, StreamId, StreamState};
 use crate::query::Query;
 use crate::table::{Row, Table};
 
-/// The store at one moment: whatever is read through one view belongs together.
+/// A snapshot of the store: all reads through one view see the same commits.
 pub trait View {
-    /// Where a stream stands; nothing when it is unknown.
+    /// The state of a stream; none when the stream is unknown.
     fn stream(&self, stream: &StreamId) -> Result<Option<StreamState>, Error>;
 
-    /// The events that follow the event `after`, at most `limit`. None when the stream is unknown;
+    /// The events after the event `after`, at most `limit`. Empty when the stream is unknown;
     /// [`Error::Compacted`] when some of them have been dropped.
     fn events(
         &self,
@@ -23,7 +23,8 @@ pub trait View {
         self.page(stream, after, limit, usize::MAX)
     }
 
-    /// The same, but none after those that fill `bytes`: for whoever asks again for the rest.
+    /// As [`events`](View::events), but the page ends with the event that fills `bytes`; the caller asks again
+    /// for the rest.
     fn page(
         &self,
         stream: &StreamId,
@@ -38,16 +39,16 @@ pub trait View {
     /// The rows a query asks for.
     fn rows(&self, query: &Query) -> Result<Vec<Row>, Error>;
 
-    /// How many rows fulfil a query, wherever they are: its position and its limit do not matter.
+    /// The number of rows that match a query's conditions; its position and its limit are ignored.
     fn count(&self, query: &Query) -> Result<u64, Error>;
 
-    /// Streams that were finished before this time (milliseconds since 1970), the oldest first.
+    /// Streams finished before this time (milliseconds since 1970), the oldest first.
     fn finished(&self, before: i64, limit: usize) -> Result<Vec<(StreamId, StreamState)>, Error>;
 
-    /// Of those, the ones that still have events: what compaction is about.
+    /// Streams finished before this time that still have events, the oldest first: candidates for compaction.
     fn compactable(&self, before: i64, limit: usize)
     -> Result<Vec<(StreamId, StreamState)>, Error>;
 
-    /// How many streams are finished and not forgotten.
+    /// The number of streams that are finished and not forgotten.
     fn finished_count(&self) -> Result<u64, Error>;
 }

@@ -1,14 +1,15 @@
-//! The one writer: it takes what is waiting, commits it in one transaction, and answers everybody.
+//! The one writer: it takes all queued batches, commits them in one transaction, and answers their callers.
 //!
-//! While a transaction is on its way to the disk further batches gather, and the next one takes them
-//! all. So a commit is shared by as many as wait for it, and nobody waits for a timer.
+//! While a transaction is on its way to the disk further batches queue up, and the next transaction takes
+//! them all (group commit). There is no timer: an idle store commits a batch at once.
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::thread::{self, JoinHandle};
 
+use parking_lot::{Condvar, Mutex};
 use tokio::sync::{oneshot, watch};
 
 use crate::Error;
@@ -17,37 +18,38 @@ use crate::group_commit::GroupCommit;
 use crate::limits::GROUP_BATCHES;
 use crate::manual_writer::ManualWriter;
 
-type Answer = Result<(), Error>;
+pub(crate) type CommitResult = Result<(), Error>;
 
-/// A batch that has been handed in: ready when it is committed or refused. Dropping this stops nothing.
+/// The result of a queued batch: ready when the batch is committed or refused. Dropping it does not cancel
+/// the batch.
 #[derive(Debug)]
-#[must_use = "only by waiting one learns whether it was committed"]
+#[must_use = "await it to learn whether the batch was committed"]
 pub struct Commit(Receipt);
 
 #[derive(Debug)]
 enum Receipt {
-    /// Answered; taken by the poll that gives it out.
-    Known(Option<Answer>),
-    Awaited(oneshot::Receiver<Answer>),
+    /// Answered at once; taken by the poll that returns it.
+    Known(Option<CommitResult>),
+    Awaited(oneshot::Receiver<CommitResult>),
 }
 
 impl Commit {
-    fn known(answer: Answer) -> Self {
+    fn known(answer: CommitResult) -> Self {
         Self(Receipt::Known(Some(answer)))
     }
 }
 
 impl Future for Commit {
-    type Output = Answer;
+    type Output = CommitResult;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Answer> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<CommitResult> {
         match &mut self.0 {
             Receipt::Known(answer) => Poll::Ready(
                 answer
                     .take()
                     .expect("a future is not polled once it is ready"),
             ),
-            // A writer that went away without an answer has not committed the batch.
+            // A sender dropped without an answer means that the writer ended before it committed the batch.
             Receipt::Awaited(answer) => {
                 let answer = Pin::new(answer).poll(cx);
                 answer.map(|answer| answer.unwrap_or(Err(Error::Closed)))
@@ -56,14 +58,36 @@ impl Future for Commit {
     }
 }
 
-/// Where batches are handed in.
+/// The single place where batches enter the store, and so the order in which they are applied.
+///
+/// It owns the [`GroupCommit`] and through it the engine. There is exactly one, so an engine needs no
+/// locking for writes and the states that it caches are never stale.
+///
+/// A batch goes through these steps, and their order is the contract:
+///
+/// 1. [`Writer::commit`] queues it. From here on its position is fixed, and dropping the [`Commit`] does not
+///    take it back.
+/// 2. The writer thread takes all queued batches, up to `GROUP_BATCHES`, and applies them in one transaction.
+/// 3. After the transaction is committed the followers' tails get the events, and followers are woken.
+///    Before the commit nothing is published, so no follower sees an event that a crash could take back.
+/// 4. Each caller gets its own answer. A batch that breaks a rule is refused alone; a transaction that fails
+///    as a whole answers every batch of the group with the same error.
+/// 5. The engine does its upkeep (SQLite's checkpoint) while no caller waits for it.
+///
+/// Closing refuses new batches, commits the queued ones, then ends readers and followers. Dropping the last
+/// handle does the same and joins the thread, so the folder's lock is free when `drop` returns. A panic of the
+/// thread closes the queue and drops the unanswered senders ([`EndGuard`]), which callers see as `Closed`.
+///
+/// Why a thread and a condition variable, not a task: SQLite blocks, and a task of a runtime that is being
+/// shut down would never be polled again, while the thread still commits what was acknowledged as queued.
+/// Why not a commit for each batch: a durable commit costs one `fsync`, a group shares it.
 #[derive(Debug)]
 pub(crate) enum Writer {
-    /// For an engine that never waits: whoever hands in a batch applies it there and then.
+    /// For an engine that never blocks: the caller of `commit` applies its batch itself.
     Inline(Mutex<Option<GroupCommit>>),
-    /// For one that does: a thread of its own.
+    /// For an engine that blocks on the disk: a thread of its own.
     Threaded(Threaded),
-    /// For a test that decides when.
+    /// For a test that decides when a batch is committed.
     Manual(ManualWriter),
 }
 
@@ -76,16 +100,16 @@ impl Writer {
         Threaded::start(group_commit).map(Self::Threaded)
     }
 
-    /// Hands in a batch. It takes its place among the others now.
+    /// Queues a batch. Its place in the order is fixed now.
     pub(crate) fn commit(&self, batch: Batch) -> Commit {
         match self {
             Self::Inline(group_commit) => {
-                let mut held = lock(group_commit);
+                let mut held = group_commit.lock();
                 let Some(group_commit) = held.as_mut() else {
                     return Commit::known(Err(Error::Closed));
                 };
                 let (answers, wake) = group_commit.commit(vec![batch]);
-                // Followers are woken when the next batch can come.
+                // Wake followers after the lock is released: a woken follower may commit at once.
                 drop(held);
                 drop(wake);
                 let answer = answers.into_iter().next();
@@ -99,25 +123,25 @@ impl Writer {
         }
     }
 
-    /// Refuses what comes from now on, and returns when all that came before is answered.
+    /// Refuses batches from now on, and returns when all earlier ones are answered.
     pub(crate) async fn close(&self) {
         match self {
             Self::Inline(group_commit) => {
-                let group_commit = lock(group_commit).take();
+                let group_commit = group_commit.lock().take();
                 group_commit.into_iter().for_each(GroupCommit::close);
             }
             Self::Manual(steps) => steps.close(),
             Self::Threaded(threaded) => {
                 threaded.queue.close();
                 let mut ended = threaded.ended.clone();
-                // The only other answer is that the sender is gone, and then it has ended too.
+                // An error means that the sender was dropped, and then the thread has ended too.
                 let _ = ended.wait_for(|ended| *ended).await;
             }
         }
     }
 }
 
-/// A thread that writes, and the queue before it.
+/// The writer thread and the queue of batches before it.
 pub(crate) struct Threaded {
     queue: Arc<Queue>,
     ended: watch::Receiver<bool>,
@@ -128,7 +152,7 @@ impl Threaded {
     fn start(group_commit: GroupCommit) -> Result<Self, Error> {
         let queue = Arc::new(Queue::default());
         let (sender, ended) = watch::channel(false);
-        let end = End {
+        let end = EndGuard {
             queue: Arc::clone(&queue),
             ended: sender,
         };
@@ -149,13 +173,14 @@ impl Threaded {
 }
 
 impl Drop for Threaded {
-    /// What was handed in is still committed, and the files are free afterwards.
+    /// Commits the queued batches and joins the thread, so that the folder can be opened again right after.
+    /// The thread itself may drop the last handle, by waking a follower; it must not join itself.
     fn drop(&mut self) {
         self.queue.close();
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {
-            // It ended by a panic, which has been reported where it happened.
+            // An error is a panic of the thread, which the panic hook has reported.
             let _ = thread.join();
         }
     }
@@ -167,17 +192,17 @@ impl fmt::Debug for Threaded {
     }
 }
 
-/// The thread's last act, also when it panics: nobody waits for it any more.
-struct End {
+/// Dropped by the thread as its last act, also when it panics, so that no caller waits for an answer forever.
+struct EndGuard {
     queue: Arc<Queue>,
     ended: watch::Sender<bool>,
 }
 
-impl Drop for End {
+impl Drop for EndGuard {
     fn drop(&mut self) {
         self.queue.close();
-        // Whoever is still waiting here learns that nobody will answer.
-        lock(&self.queue.waiting).jobs.clear();
+        // Dropping the senders tells their callers that the batches were not committed.
+        self.queue.waiting.lock().jobs.clear();
         self.ended.send_replace(true);
     }
 }
@@ -188,7 +213,7 @@ struct Queue {
     arrived: Condvar,
 }
 
-/// Its length is bounded by those who wait for their answers.
+/// The queue has no bound of its own: each entry has a caller that holds its `Commit`.
 #[derive(Default)]
 struct Waiting {
     jobs: Vec<Job>,
@@ -197,11 +222,11 @@ struct Waiting {
     asleep: bool,
 }
 
-type Job = (Batch, oneshot::Sender<Answer>);
+type Job = (Batch, oneshot::Sender<CommitResult>);
 
 impl Queue {
     fn push(&self, batch: Batch) -> Commit {
-        let mut waiting = lock(&self.waiting);
+        let mut waiting = self.waiting.lock();
         if waiting.closed {
             return Commit::known(Err(Error::Closed));
         }
@@ -216,7 +241,7 @@ impl Queue {
     }
 
     fn close(&self) {
-        lock(&self.waiting).closed = true;
+        self.waiting.lock().closed = true;
         self.arrived.notify_one();
     }
 
@@ -227,7 +252,7 @@ impl Queue {
             let (answers, wake) = group_commit.commit(batches);
             drop(wake);
             for (sender, answer) in senders.into_iter().zip(answers) {
-                // Those who have gone away do not want to know.
+                // An error means that the caller dropped its `Commit`.
                 let _ = sender.send(answer);
             }
             group_commit.tidy();
@@ -235,30 +260,22 @@ impl Queue {
         group_commit.close();
     }
 
-    /// Waits for batches and takes all of them, up to what fits in a group.
+    /// Waits for batches and takes all of them, up to `GROUP_BATCHES`. None when the queue is closed and empty.
     fn take(&self) -> Option<Vec<Job>> {
-        let mut waiting = lock(&self.waiting);
+        let mut waiting = self.waiting.lock();
         while waiting.jobs.is_empty() && !waiting.closed {
             waiting.asleep = true;
-            waiting = self
-                .arrived
-                .wait(waiting)
-                .unwrap_or_else(PoisonError::into_inner);
+            self.arrived.wait(&mut waiting);
         }
         if waiting.jobs.len() < GROUP_BATCHES && !waiting.closed {
             drop(waiting);
-            // Whoever is about to hand in a batch and only waits for this processor may do so: on a busy
-            // machine a commit is shared by many, on an idle one this costs nothing.
+            // Let tasks that wait for this processor queue their batches first: on a busy machine more
+            // batches share the commit, on an idle one yielding costs nothing.
             thread::yield_now();
-            waiting = lock(&self.waiting);
+            waiting = self.waiting.lock();
         }
         let count = waiting.jobs.len().min(GROUP_BATCHES);
         let jobs: Vec<_> = waiting.jobs.drain(..count).collect();
         (!jobs.is_empty()).then_some(jobs)
     }
-}
-
-/// What these locks guard is whole at every moment.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,13 +1,13 @@
-//! Which batches are refused: the same for every engine, and decided before anything is written.
+//! The rules that refuse a batch: the same for all engines, checked before anything is written.
 
 use crate::Error;
 use crate::batch::{Batch, Change};
 use crate::entry::{StreamId, StreamState};
 use crate::table::Table;
 
-/// What the rules need to know, as it is before the batch.
+/// The state before the batch, as far as the rules need it.
 pub(crate) trait CurrentState {
-    /// Where a stream stands.
+    /// The state of a stream; none when it is unknown.
     fn stream(&self, stream: &StreamId) -> Result<Option<StreamState>, Error>;
     /// Whether there is a row with this key.
     fn has(&self, table: &'static Table, key: &str) -> Result<bool, Error>;
@@ -15,11 +15,11 @@ pub(crate) trait CurrentState {
     fn knows(&self, table: &'static Table) -> bool;
 }
 
-/// Whether a batch can be applied to the last change. An engine that has asked this has nothing left
-/// that could fail but the storage itself.
+/// Checks every change of a batch, each against the state that the changes before it leave. After this only
+/// the storage itself can fail.
 pub(crate) fn check(batch: &Batch, current: &dyn CurrentState) -> Result<(), Error> {
     let changes = batch.changes();
-    // What the batch itself has made of streams so far.
+    // States of streams as the earlier changes of this batch leave them.
     let mut moved: Vec<(&StreamId, Option<StreamState>)> = Vec::new();
     for (place, change) in changes.iter().enumerate() {
         let (stream, state) = match change {
@@ -63,7 +63,7 @@ pub(crate) fn check(batch: &Batch, current: &dyn CurrentState) -> Result<(), Err
     Ok(())
 }
 
-/// Where a stream stands after a change to it that the rules allow.
+/// The state of a stream after an allowed change.
 pub(crate) fn after(change: &Change, state: Option<StreamState>) -> Option<StreamState> {
     match change {
         Change::Append { events, .. } if events.is_empty() => state,
@@ -113,7 +113,7 @@ fn known(table: &'static Table, current: &dyn CurrentState) -> Result<(), Error>
     Err(table.undeclared())
 }
 
-/// Whether these changes leave a row with this key, if they touch it.
+/// Whether a row with this key exists after these changes; none if they do not touch it.
 fn left_by(changes: &[Change], table: &'static Table, key: &str) -> Option<bool> {
     changes.iter().rev().find_map(|change| match change {
         Change::Put { table: other, row } | Change::Insert { table: other, row } => {

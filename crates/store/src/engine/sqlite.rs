@@ -1,7 +1,4 @@
-//! The engine that keeps everything in one SQLite file.
-//!
-//! One connection writes; a few others read, each a consistent moment, undisturbed by the writer
-//! (write-ahead log). The events of one append are one row, see [`chunk`].
+//! The engine that keeps everything in one SQLite file, in write-ahead-log mode.
 
 use std::fs::{self, File};
 use std::io;
@@ -31,7 +28,27 @@ pub(crate) use pool::Pool;
 use statements::Tables;
 use write::StreamCache;
 
-/// The writing end. It holds the folder's lock.
+/// The writing half: the one connection that writes, and the folder's lock.
+///
+/// A group of batches is one transaction ([`write`]). `BEGIN IMMEDIATE` takes the write lock first, each batch
+/// is checked against the rules and then written, and `COMMIT` makes the group durable with one `fsync`. A
+/// failure rolls all of it back and clears the [`StreamCache`], which mirrors uncommitted changes while a
+/// transaction runs; the cache is right only because there is one writer and a lock on the folder.
+///
+/// The events of one append are one row of the table `chunk`: (stream, last, first, events). SQLite pays for a
+/// row, with its key and its place in the tree, far more than for the bytes of a small event, and events
+/// appended together are read together. The key ends with `last`, so the chunks after a cursor are one range.
+/// Truncating into the middle of a chunk rewrites that one row.
+///
+/// Readers ([`Pool`]) have up to `READERS` connections of their own, each in a read transaction, so a read sees
+/// one snapshot and neither waits for the writer nor holds it up. They are opened on demand and kept.
+///
+/// SQLite's automatic checkpoint is off. It would run inside `COMMIT`, before the callers have their answers;
+/// [`checkpoint`] moves the log after the answers are sent.
+///
+/// A file is inspected before it is changed ([`open`]): a damaged file, another program's file and a newer
+/// format are refused unmodified. Fields are dropped in order, the lock last: the folder is free only after the
+/// connection has closed its files.
 #[derive(Debug)]
 pub(crate) struct Sqlite {
     connection: Connection,
@@ -40,12 +57,12 @@ pub(crate) struct Sqlite {
     known: StreamCache,
     checkpoints: Checkpoints,
     commit_delay: Option<Duration>,
-    /// Last, so that the files are closed when it goes.
+    /// Declared last, so that it is dropped after the connection has closed the files.
     _lock: Lock,
 }
 
 impl Sqlite {
-    /// Opens or creates the file in a folder that nobody else has open.
+    /// Takes the folder's lock, then opens or creates the file.
     pub(crate) fn open(options: &Options) -> Result<(Self, Pool), Error> {
         let folder = &options.folder;
         create(folder).map_err(Error::io("create", folder))?;
@@ -68,15 +85,15 @@ impl Sqlite {
     }
 }
 
-/// Makes a folder, and makes sure that it is there also after a power failure. What is in it is SQLite's
-/// business.
+/// Creates a folder and syncs the folders above it, so that it is still there after a power failure. SQLite
+/// does the same for the files inside.
 fn create(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
     private_dir_builder().create(folder)?;
     for above in folder.canonicalize()?.ancestors().skip(1) {
-        // Not every folder above is ours to open, and those were there before.
+        // A folder that we may not open existed before, so it needs no sync.
         if let Ok(above) = File::open(above) {
             above.sync_all()?;
         }
@@ -84,7 +101,7 @@ fn create(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes folders that nobody else on the machine looks into: what agents know is theirs.
+/// Creates folders with mode 0700: the data of agents is private to the user of this process.
 fn private_dir_builder() -> fs::DirBuilder {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

@@ -1,16 +1,16 @@
-//! Lengths in as few bytes as they need, and pieces that begin with theirs.
+//! Variable-length integers (LEB128), and pieces of bytes prefixed with their length.
 
 #[cfg(test)]
 #[path = "varint_tests.rs"]
 mod tests;
 
-/// How many bytes [`put`] takes.
+/// The number of bytes that [`put`] writes.
 pub(super) fn len(number: usize) -> usize {
     let bits = usize::BITS - number.leading_zeros();
     (bits.max(1) as usize).div_ceil(7)
 }
 
-/// Seven bits a byte, the lowest first; all bytes but the last have their highest bit set.
+/// Writes seven bits a byte, the lowest first; all bytes but the last have their highest bit set.
 pub(super) fn put(to: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         to.push(number as u8 | 0x80);
@@ -19,7 +19,7 @@ pub(super) fn put(to: &mut Vec<u8>, mut number: usize) {
     to.push(number as u8);
 }
 
-/// The number at the beginning, and what follows it; nothing if there is no whole number.
+/// The number at the beginning and the bytes after it; none if the number is cut off or too long.
 pub(super) fn take(from: &[u8]) -> Option<(usize, &[u8])> {
     let mut number = 0;
     for (place, byte) in from.iter().enumerate().take(9) {
@@ -31,18 +31,18 @@ pub(super) fn take(from: &[u8]) -> Option<(usize, &[u8])> {
     None
 }
 
-/// A piece with its length before it, and what follows; nothing if the bytes end before the piece does.
+/// The length-prefixed piece at the beginning and the bytes after it; none if the piece is cut off.
 pub(super) fn take_piece(from: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = take(from)?;
     rest.split_at_checked(length)
 }
 
-/// As [`take_piece`], where we have written the bytes ourselves and kept them in memory.
+/// As [`take_piece`], for bytes that this process has written and kept in memory.
 pub(super) fn piece(from: &[u8]) -> (&[u8], &[u8]) {
     take_piece(from).expect("pieces in memory are whole")
 }
 
-/// Writes a piece with its length before it.
+/// Writes a piece prefixed with its length.
 pub(super) fn put_piece(to: &mut Vec<u8>, piece: &[u8]) {
     put(to, piece.len());
     to.extend_from_slice(piece);

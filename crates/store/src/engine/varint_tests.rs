@@ -1,4 +1,4 @@
-//! Lengths and pieces.
+//! Variable-length integers and length-prefixed pieces, at the borders and cut off.
 
 use proptest::prelude::*;
 

@@ -1,5 +1,5 @@
-//! What any engine has to fulfil. Each scenario is written once, given a function that makes an empty
-//! store; an engine to come is one more word in the list of engines.
+//! The contract of all engines. Each scenario is written once and takes a function that makes an empty store;
+//! a new engine is one more entry in the list of engines.
 
 mod appending;
 mod closing;

@@ -1,4 +1,4 @@
-//! The store from outside: what every engine promises, and what the one with a file promises beyond it.
+//! The store from outside: the contract of every engine, and the further promises of the SQLite engine.
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
 mod contract;

@@ -1,4 +1,4 @@
-//! A store that is told when to commit: nothing lasts, and nobody is answered, before that.
+//! A store with a manual writer: before the test commits, nothing is kept and no caller is answered.
 
 use store::{Batch, Error, Store, StreamState};
 

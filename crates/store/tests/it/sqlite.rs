@@ -1,4 +1,4 @@
-//! What the engine with a file promises beyond the contract.
+//! Promises of the SQLite engine beyond the contract of all engines.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ mod grouping;
 mod holding;
 mod versions;
 
-/// The file, seen by someone else.
+/// A second connection to the file, outside the store.
 fn outsider(folder: &Path) -> Connection {
     Connection::open(folder.join("monas.db")).unwrap()
 }

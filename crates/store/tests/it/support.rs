@@ -1,4 +1,4 @@
-//! Stores to test, and short words for what the tests say often.
+//! Stores under test, and helpers that the scenarios share.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use store::{
 };
 use tempfile::TempDir;
 
-/// Found by owner and time, by owner, by state.
+/// A table with indexes by owner and time, by owner, and by state.
 pub(crate) static NOTES: Table = Table {
     name: "notes",
     columns: &[
@@ -24,14 +24,14 @@ pub(crate) static NOTES: Table = Table {
     ],
 };
 
-/// The same without an index.
+/// The same columns without an index.
 pub(crate) static HEAPS: Table = Table {
     name: "heaps",
     columns: NOTES.columns,
     indexes: &[],
 };
 
-/// One whose columns have rules.
+/// A table with rules on its columns.
 pub(crate) static CLAIMS: Table = Table {
     name: "claims",
     columns: &[
@@ -42,7 +42,7 @@ pub(crate) static CLAIMS: Table = Table {
     indexes: &[],
 };
 
-/// A store, and the folder it is in.
+/// A store under test, and its folder if it has one.
 pub(crate) struct Made {
     pub(crate) store: Store,
     _folder: Option<TempDir>,
@@ -67,7 +67,7 @@ impl Made {
         Self::open(tempfile::tempdir().unwrap(), durability)
     }
 
-    /// What is in a folder already, or an empty store.
+    /// Opens the store in a folder, empty or not.
     pub(crate) fn open(folder: TempDir, durability: Durability) -> Self {
         let store = Store::open(&options(folder.path()).durability(durability)).unwrap();
         let _folder = Some(folder);
@@ -75,7 +75,7 @@ impl Made {
     }
 }
 
-/// The tables above in a folder.
+/// Options for a folder with the tables above.
 pub(crate) fn options(folder: &Path) -> Options {
     Options::new(folder).tables(&[&NOTES, &HEAPS, &CLAIMS])
 }
@@ -89,7 +89,7 @@ pub(crate) fn events<const N: usize>(texts: [&str; N]) -> Vec<NewEvent> {
     events.into_iter().collect()
 }
 
-/// One event that says which one it is.
+/// One event with its number as the payload.
 pub(crate) fn numbered(sequence: u64) -> Vec<NewEvent> {
     vec![NewEvent::new(sequence.to_string())]
 }
@@ -107,7 +107,7 @@ pub(crate) fn text(entry: &Entry) -> (u64, String) {
     (entry.sequence(), String::from_utf8(payload).unwrap())
 }
 
-/// Reading in a few words.
+/// Shorthands for reading.
 impl Made {
     pub(crate) async fn commit(&self, batch: Batch) -> Result<(), Error> {
         self.store.commit(batch).await

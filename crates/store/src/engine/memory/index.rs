@@ -1,4 +1,4 @@
-//! An index: numbers of rows, together by some columns and in order by one.
+//! An index: row numbers grouped by some columns and ordered by one.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -9,13 +9,13 @@ use super::packed_row::{Field, PackedRow};
 use crate::query::{By, Resolved};
 use crate::table::{Kind, Table};
 
-/// Rows by what all columns but the last hash to, then by the last one if it is a number. So an entry is
-/// sixteen bytes without a pointer. It gives the rows of a query that fixes those columns, and some more
-/// whose hash is the same: whoever asks looks at the rows anyway.
+/// Row numbers sorted by a hash of all columns but the last, then by the last column if it is an integer. An
+/// entry is sixteen bytes without a pointer. A query that fixes those columns gets its rows, and perhaps a few
+/// more with the same hash; the caller checks each row against the query.
 #[derive(Debug)]
 pub(super) struct Index {
     table: &'static Table,
-    /// The columns that have to be fixed.
+    /// The columns that a query has to fix.
     fixed: Vec<usize>,
     /// The column that orders.
     ordering: Option<usize>,
@@ -23,11 +23,11 @@ pub(super) struct Index {
     hasher: DefaultHashBuilder,
 }
 
-/// A hash, a number, a row.
+/// The hash of the fixed columns, the ordering value, the row's number.
 type Entry = (u32, i64, u32);
 
 impl Index {
-    /// An index on columns whose names have been checked.
+    /// An index on columns. The caller has checked their names.
     pub(super) fn new(table: &'static Table, columns: &[&str]) -> Self {
         let place = |name: &&str| table.column(name).expect("the declaration was checked");
         let mut fixed: Vec<usize> = columns.iter().map(place).collect();
@@ -41,7 +41,7 @@ impl Index {
         }
     }
 
-    /// A row was another one, or none; or is no more.
+    /// Replaces a row's entry: `old` is none for a new row, `new` for a deleted one.
     pub(super) fn change(&mut self, id: u32, old: Option<&PackedRow>, new: Option<&PackedRow>) {
         let old = old.map(|row| self.entry(row, id));
         let new = new.map(|row| self.entry(row, id));
@@ -54,25 +54,25 @@ impl Index {
         self.entries.extend(new);
     }
 
-    /// Whether it has the rows of a query together.
+    /// Whether the rows of a query are one range of this index.
     pub(super) fn serves(&self, query: &Resolved<'_>) -> bool {
         let fixes = |place: &usize| value(query, *place).is_some();
         let narrows = self.orders(query) || self.ordering.as_ref().is_some_and(fixes);
         self.fixed.iter().all(fixes) && (!self.fixed.is_empty() || narrows)
     }
 
-    /// Whether it has them in the query's order, up to the keys of equal ones.
+    /// Whether that range is in the query's order, except for the keys of rows with equal values.
     pub(super) fn orders(&self, query: &Resolved<'_>) -> bool {
         self.ordering == query.order.column()
     }
 
-    /// How many columns it fixes.
+    /// The number of columns that a query has to fix.
     pub(super) fn fixes(&self) -> usize {
         self.fixed.len()
     }
 
-    /// The rows of a query that it serves, each with its number. In the query's order and from its
-    /// position on, if it orders them.
+    /// The rows of a query that this index serves, as ordering value and row number. If the index has the query's
+    /// order, the rows come in that order and from the query's position on.
     pub(super) fn walk<'a>(
         &'a self,
         query: &Resolved<'_>,
@@ -120,7 +120,7 @@ impl Index {
     }
 }
 
-/// What a query wants in a column, if it fixes it.
+/// The value that a query fixes for a column, if any.
 fn value<'a>(query: &Resolved<'a>, place: usize) -> Option<Field<'a>> {
     let mut equal = query.equal.iter().filter(|(column, _)| *column == place);
     equal.next().map(|(_, value)| Field::from(*value))

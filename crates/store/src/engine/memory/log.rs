@@ -1,4 +1,4 @@
-//! The events of one stream, in few pieces of memory.
+//! The events of one stream in few allocations, compressed once the stream is finished.
 
 use std::borrow::Cow;
 
@@ -13,15 +13,16 @@ use crate::page::Page;
 #[path = "log_tests.rs"]
 mod tests;
 
-/// How much a chunk holds before the next one is begun: the most that is walked through to find a cursor,
-/// and the most that is compressed at once.
+/// The size at which a chunk is full. It bounds the bytes walked through to find a cursor, and the bytes
+/// compressed at once.
 const CHUNK: usize = 16 << 10;
 
-/// How much of the first log that was finished helps to compress the others.
+/// The bytes of the first finished log that become the dictionary.
 const SAMPLE: usize = 4 << 10;
 
-/// What finished logs are compressed with: an example of what they are like. It is chosen once. Logs
-/// that were compressed before that do not refer to it, so it does not matter when they are read.
+/// The dictionary for compressing finished logs: the beginning of the first finished log. It is chosen once.
+/// That first log was compressed with the empty dictionary and so does not refer to it; LZ4 decompresses it
+/// with either.
 #[derive(Debug, Default)]
 pub(super) struct Dictionary(Box<[u8]>);
 
@@ -33,12 +34,12 @@ impl Dictionary {
     }
 }
 
-/// Events one after the other. A short stream is one chunk, so one allocation; a long one is many, so
-/// that a cursor is found without walking through all of it.
+/// The events of a stream. A short stream is one chunk, so one allocation; a long one is many, so that a
+/// cursor is found without walking through all of it.
 #[derive(Debug)]
 pub(super) struct Log {
-    /// None of them is empty. Few streams have any, and for all others a `Vec` would be three times as
-    /// large.
+    /// Full chunks, none of them empty. Few streams have any, and for all others a `Vec` would take three times
+    /// the space of this pointer.
     #[expect(
         clippy::box_collection,
         reason = "it is the size of the log that counts"
@@ -48,10 +49,10 @@ pub(super) struct Log {
     last: u64,
 }
 
-/// Each event with its length before it.
+/// A run of events, each prefixed with its length.
 #[derive(Debug)]
 struct Chunk {
-    /// The sequence number of its first event, or of the one to come.
+    /// The sequence number of its first event; in an empty chunk, of the next event.
     first: u64,
     events: Events,
 }
@@ -59,7 +60,7 @@ struct Chunk {
 #[derive(Debug)]
 enum Events {
     Plain(Vec<u8>),
-    /// No more are expected. The events of a stream have much in common, its name to begin with.
+    /// LZ4, for a finished stream. The events of one stream repeat its ids and field names.
     Compressed(Box<[u8]>),
 }
 
@@ -95,8 +96,8 @@ impl Log {
         }
     }
 
-    /// Makes it small, since no more events are expected. A long log only gives back what it does not
-    /// use: compressing all of it would keep others waiting.
+    /// Compresses the log of a finished stream. A long log only gives back unused capacity: compressing all of it
+    /// would make other batches wait.
     pub(super) fn seal(&mut self, dictionary: &mut Dictionary) {
         match &mut self.full {
             None => self.open.events.compress(dictionary),
@@ -110,7 +111,7 @@ impl Log {
     /// Drops the events up to and including this one.
     pub(super) fn truncate(&mut self, through: u64, dictionary: &Dictionary) {
         let first = through.min(self.last) + 1;
-        // A chunk is gone when the next one begins no later than what is kept.
+        // A chunk can go when the next one begins at or before the first kept event.
         let starts = self
             .full()
             .iter()
@@ -128,7 +129,6 @@ impl Log {
             .drop_before(first, dictionary);
     }
 
-    /// Fills a page.
     pub(super) fn read(&self, page: &mut Page, dictionary: &Dictionary) {
         let full = self.full();
         let begun = full.partition_point(|chunk| chunk.first <= page.after());
@@ -189,7 +189,7 @@ impl Events {
         }
     }
 
-    /// To be changed.
+    /// The uncompressed bytes for a change; a compressed chunk becomes plain.
     fn plain(&mut self, dictionary: &Dictionary) -> &mut Vec<u8> {
         if let Self::Compressed(_) = self {
             *self = Self::Plain(self.bytes(dictionary).into_owned());

@@ -1,4 +1,4 @@
-//! Short and long logs, compressed or not: the same events.
+//! Short and long logs, compressed or not, give back the same events.
 
 use proptest::prelude::*;
 
@@ -106,7 +106,7 @@ fn a_finished_log_is_smaller_than_its_events() {
         panic!("it pays");
     };
     assert!(bytes.len() * 2 < plain, "{} of {plain}", bytes.len());
-    // What cannot be made smaller stays as it is.
+    // Incompressible bytes stay plain.
     let (mut log, mut dictionary) = (Log::default(), Dictionary::default());
     log.append(&[NewEvent::new("short")], &dictionary);
     log.seal(&mut dictionary);

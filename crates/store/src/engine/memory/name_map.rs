@@ -1,11 +1,12 @@
-//! NameMap by name, where the names are kept elsewhere.
+//! A hash map from names to numbers that does not store the names.
 
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// A map from names to numbers that does not hold the names: whoever asks shows them. Eight bytes for
-/// each, of which half are the name's hash, so that growing does not look at the names.
+/// A map from names to numbers. The names stay with the numbered things, so the caller passes a function that
+/// compares a number's name. An entry is eight bytes; half of it is the name's hash, so that growing the map
+/// does not read the names. A `HashMap` would store every name a second time.
 #[derive(Debug, Default)]
 pub(super) struct NameMap {
     slots: HashTable<Slot>,
@@ -19,7 +20,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// The table uses the highest bits and the lowest ones.
+    /// The 64-bit hash for the table, which uses its highest and its lowest bits.
     fn spread(&self) -> u64 {
         u64::from(self.hash) << 32 | u64::from(self.hash)
     }
@@ -30,7 +31,7 @@ impl Slot {
 }
 
 impl NameMap {
-    /// The number for a name, given whether a number has that name.
+    /// The number of a name. `has_name` says whether a number has that name.
     pub(super) fn find(&self, name: &str, has_name: impl Fn(u32) -> bool) -> Option<u32> {
         let sought = self.slot(name, 0);
         let found = self
@@ -39,13 +40,13 @@ impl NameMap {
         found.map(|slot| slot.number)
     }
 
-    /// Adds a name that is not there.
+    /// Adds a name. It must not be in the map.
     pub(super) fn insert(&mut self, name: &str, number: u32) {
         let slot = self.slot(name, number);
         self.slots.insert_unique(slot.spread(), slot, Slot::spread);
     }
 
-    /// Takes out a name.
+    /// Removes a name and returns its number.
     pub(super) fn remove(&mut self, name: &str, has_name: impl Fn(u32) -> bool) -> Option<u32> {
         let sought = self.slot(name, 0);
         let is = |slot: &Slot| slot.is(sought.hash, &has_name);

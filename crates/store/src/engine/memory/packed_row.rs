@@ -1,4 +1,4 @@
-//! A row in one piece of memory.
+//! A row packed into one allocation.
 
 use std::slice;
 
@@ -7,12 +7,12 @@ use bytes::Bytes;
 use crate::engine::varint;
 use crate::table::{Column, Kind, Row, Table, Value};
 
-/// A row: the length of its key, the key, the columns, the body. An integer takes eight bytes, a text
-/// its length and itself; the table says which is which.
+/// The length of the key, the key, the columns, the body. An integer takes eight bytes, a text is prefixed
+/// with its length; the table's declaration says which is which.
 #[derive(Debug, Default)]
 pub(super) struct PackedRow(Box<[u8]>);
 
-/// A column's value inside a packed row, or one to compare with it.
+/// A column's value inside a packed row, or a value to compare with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Field<'a> {
     Integer(i64),
@@ -55,7 +55,7 @@ impl PackedRow {
         varint::piece(&self.0).0
     }
 
-    /// The value in the column at this place.
+    /// The value of the column at this position.
     pub(super) fn field(&self, table: &'static Table, place: usize) -> Field<'_> {
         let mut fields = self.fields(table);
         fields
@@ -85,7 +85,7 @@ impl PackedRow {
 
 struct Fields<'a> {
     columns: slice::Iter<'static, Column>,
-    /// What follows the columns that were taken.
+    /// The bytes after the columns taken so far; in the end, the body.
     rest: &'a [u8],
 }
 

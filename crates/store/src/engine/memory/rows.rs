@@ -8,7 +8,7 @@ use super::packed_row::{Field, PackedRow};
 use crate::query::{By, Resolved};
 use crate::table::{Row, Table};
 
-/// Rows by number; everything else refers to them by it.
+/// Rows by number. The map of keys and the indexes refer to them by it; the numbers of deleted rows are reused.
 #[derive(Debug)]
 pub(super) struct Rows {
     table: &'static Table,
@@ -19,7 +19,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// An empty table. Its declaration has been checked.
+    /// An empty table. The caller has checked its declaration.
     pub(super) fn new(table: &'static Table) -> Self {
         let indexes = table.indexes.iter();
         Self {
@@ -96,8 +96,8 @@ impl Rows {
         candidates.filter(|&id| self.fulfils(id, &all)).count() as u64
     }
 
-    /// The first rows that are wanted, as an index has them. It knows nothing of keys, so rows that are
-    /// equal to it are put in order here.
+    /// The first wanted rows in the order of an index. An index does not order by key, so rows with equal values
+    /// are sorted here.
     fn in_order(
         &self,
         index: &Index,
@@ -122,7 +122,7 @@ impl Rows {
         ids
     }
 
-    /// All rows that an index gives for a query, or simply all.
+    /// The rows that an index has for a query, or all rows without an index.
     fn candidates<'a>(
         &'a self,
         serving: Option<&'a Index>,
@@ -134,7 +134,7 @@ impl Rows {
         }
     }
 
-    /// The index that has the rows of a query together, and if possible in order.
+    /// The index with the rows of a query in one range, if possible in the query's order.
     fn serving(&self, query: &Resolved<'_>) -> Option<&Index> {
         let serving = self.indexes.iter().filter(|index| index.serves(query));
         serving.max_by_key(|index| (index.orders(query), index.fixes()))

@@ -1,4 +1,4 @@
-//! All streams by name, and the finished ones by when.
+//! All streams by name, and the finished ones by their time.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,14 @@ use crate::batch::NewEvent;
 use crate::entry::{StreamId, StreamState};
 use crate::page::Page;
 
-/// Streams by number; everything else refers to them by it.
+/// Streams by number. Names and finishing times refer to them by it; the numbers of forgotten streams are reused.
 #[derive(Debug, Default)]
 pub(super) struct Streams {
     streams: Vec<Stream>,
     free: Vec<u32>,
     dictionary: Dictionary,
     by_name: NameMap,
-    /// The finished ones that have events, then those whose events are all dropped: when it was, which.
+    /// Finished streams as (time, number): first those that have events, then those without any.
     by_end: [BTreeSet<(i64, u32)>; 2],
 }
 
@@ -28,7 +28,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// If it is finished: whether all events are dropped, and when it was.
+    /// For a finished stream: whether all events are dropped, and the finishing time.
     fn end(&self) -> Option<(bool, i64)> {
         let empty = self.log.first() > self.log.last();
         self.finished.map(|at| (empty, at))
@@ -98,7 +98,6 @@ impl Streams {
         }
     }
 
-    /// The oldest first.
     pub(super) fn finished(&self, before: i64, limit: usize) -> Vec<(StreamId, StreamState)> {
         let mut streams = self.ended(true, before, limit);
         streams.extend(self.ended(false, before, limit));
@@ -139,7 +138,7 @@ impl Streams {
         named.collect()
     }
 
-    /// Changes a stream and its place among the finished ones, if it was or is one.
+    /// Changes a stream and moves its entry in `by_end` accordingly.
     fn relist(&mut self, id: u32, change: impl FnOnce(&mut Stream, &mut Dictionary)) {
         let stream = &mut self.streams[id as usize];
         if let Some((empty, at)) = stream.end() {

@@ -1,5 +1,4 @@
-//! Moving what the write-ahead log holds into the file: when nobody waits for it, and before the log is
-//! too long.
+//! Checkpoints: moving the write-ahead log into the file after callers are answered, before it grows too long.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -13,22 +12,22 @@ use rusqlite::{Connection, MAIN_DB};
 #[path = "checkpoint_tests.rs"]
 mod tests;
 
-/// From so many pages on the log is moved: a page that changes often is written to the file once for all.
+/// The pages in the log from which it is moved. Not earlier, so that a page that changes often is written to
+/// the file once.
 const DUE: i32 = 4_000;
 
-/// From so many on, moving waits for readers. They are short, but if there is always one, the log would
-/// never begin anew.
+/// The pages from which the checkpoint waits for readers. Reads are short, but with one always running the
+/// log would never restart from its beginning.
 const OVERDUE: i32 = 4 * DUE;
 
-/// How long the log is.
+/// The length of the write-ahead log, as SQLite last reported it.
 #[derive(Debug, Default)]
 pub(super) struct Checkpoints {
     pages: Arc<AtomicI32>,
 }
 
 impl Checkpoints {
-    /// Watches a connection, in place of SQLite's own checkpoints, which would come before the
-    /// acknowledgements.
+    /// Watches a connection. SQLite's own checkpoints are off, since they would run before the answers are sent.
     pub(super) fn of(connection: &mut Connection) -> rusqlite::Result<Self> {
         let watch = Self::default();
         let pages = Arc::clone(&watch.pages);
@@ -39,7 +38,8 @@ impl Checkpoints {
         Ok(watch)
     }
 
-    /// Moves the log if it is due. It is no harm if that fails: the log is as good, and it is tried again.
+    /// Moves the log if it is long enough. A failure does no harm: the data stays in the log, and the next group
+    /// tries again.
     pub(super) fn run(&self, connection: &Connection) {
         let mode = match self.pages.load(Ordering::Relaxed) {
             ..DUE => return,
@@ -47,7 +47,7 @@ impl Checkpoints {
             OVERDUE.. => CheckpointMode::RESTART,
         };
         if let Err(error) = connection.wal_checkpoint_v2(Some(MAIN_DB), mode) {
-            tracing::warn!(%error, "the write-ahead log could not be moved into the file");
+            tracing::warn!(%error, "checkpoint of the write-ahead log failed; it is tried again after the next commit");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The log begins anew, whoever reads.
+//! The write-ahead log restarts from its beginning, also while reads go on.
 
 use super::*;
 
@@ -50,7 +50,7 @@ fn a_log_that_is_overdue_waits_for_its_reader() {
     while checkpoints.pages.load(Ordering::Relaxed) < OVERDUE {
         write(&connection, DUE / 2);
         if checkpoints.pages.load(Ordering::Relaxed) < OVERDUE {
-            // It does what it can, which is not enough.
+            // A passive checkpoint runs, but cannot restart the log under a reader.
             checkpoints.run(&connection);
         }
     }

@@ -1,4 +1,4 @@
-//! The events of one append as one value: each with its length before it.
+//! The events of one append encoded as one value, each prefixed with its length.
 //!
 //! A row costs SQLite far more than the bytes of a small event, and events that were appended together
 //! are read together.
@@ -9,7 +9,7 @@ use crate::batch::NewEvent;
 use crate::engine::varint;
 use crate::page::Page;
 
-/// The value for these events.
+/// Encodes these events.
 pub(super) fn encode(events: &[NewEvent], to: &mut Vec<u8>) {
     to.clear();
     for event in events {
@@ -17,7 +17,7 @@ pub(super) fn encode(events: &[NewEvent], to: &mut Vec<u8>) {
     }
 }
 
-/// Adds the events of a value, of which `first` is the first. Nothing if it is damaged.
+/// Adds the events of a chunk to a page; `first` is the number of its first event. None if it is damaged.
 pub(super) fn decode(chunk: &Bytes, first: u64, page: &mut Page) -> Option<()> {
     let mut rest = &chunk[..];
     for sequence in first.. {
@@ -31,7 +31,7 @@ pub(super) fn decode(chunk: &Bytes, first: u64, page: &mut Page) -> Option<()> {
     Some(())
 }
 
-/// What is left of a value without its first events. Nothing if it is damaged.
+/// A chunk without its first events. None if it is damaged.
 pub(super) fn without(chunk: &[u8], events: u64) -> Option<&[u8]> {
     (0..events).try_fold(chunk, |rest, _| {
         let (_, rest) = varint::take_piece(rest)?;

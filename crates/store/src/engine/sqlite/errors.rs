@@ -1,4 +1,4 @@
-//! SQLite's errors as ours.
+//! SQLite's errors mapped to [`Error`].
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use rusqlite::ErrorCode;
 
 use crate::Error;
 
-/// What a failure of SQLite on this file means.
+/// The store's error for an error of SQLite on this file.
 pub(super) fn store_error(path: &Path, error: rusqlite::Error) -> Error {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => Error::Full,
@@ -20,7 +20,7 @@ pub(super) fn store_error(path: &Path, error: rusqlite::Error) -> Error {
     }
 }
 
-/// The file is not as we have left it.
+/// The error for a damaged or foreign file.
 pub(super) fn damaged(path: &Path, problem: impl Into<String>) -> Error {
     Error::Corrupt {
         path: path.to_owned(),
@@ -28,9 +28,8 @@ pub(super) fn damaged(path: &Path, problem: impl Into<String>) -> Error {
     }
 }
 
-/// For results of SQLite.
+/// Maps the error of a SQLite result to the store's error.
 pub(super) trait ResultExt<T> {
-    /// Ours for its error.
     fn store_error(self, path: &Path) -> Result<T, Error>;
 }
 

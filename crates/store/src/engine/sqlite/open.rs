@@ -1,4 +1,4 @@
-//! Opening the file: first looking, then changing.
+//! Opening the file: it is inspected first and changed only if it is usable.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,20 +15,20 @@ use crate::store::{Durability, Options};
 #[path = "open_tests.rs"]
 mod tests;
 
-/// Says that a file is ours: "Mona".
+/// SQLite's application id of our files: "Mona".
 const APPLICATION: u32 = 0x4d6f_6e61;
 
-/// The largest file that is checked from end to end before use, which takes a fraction of a second.
-/// A larger one is checked where it is read.
+/// The largest file that is checked completely before use, which takes a fraction of a second. In a larger
+/// file damage is found when the damaged page is read.
 const CHECKED_BYTES: u64 = 32 << 20;
 
-/// The connection that writes. A file that is damaged, foreign or newer is left as it is.
+/// Opens the writing connection. A damaged, foreign or newer file is refused and not changed.
 pub(super) fn writer(path: &Path, options: &Options) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).store_error(path)?;
-    // Closing would otherwise move what the log holds into a file that we may be about to refuse.
+    // Without this, closing would checkpoint the log into a file that we may be about to refuse.
     let keep_log = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     connection.set_db_config(keep_log, true).store_error(path)?;
     check_file(&connection, path)?;
@@ -41,7 +41,7 @@ pub(super) fn writer(path: &Path, options: &Options) -> Result<Connection, Error
     Ok(connection)
 }
 
-/// A connection that reads.
+/// Opens a reading connection.
 pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
@@ -51,10 +51,10 @@ pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// For the moments in which SQLite needs the file alone, for instance to repair it after a crash.
+/// The wait for an exclusive lock of SQLite, for instance while it recovers the file after a crash.
 const BUSY: Duration = Duration::from_secs(10);
 
-/// Whether the file is one that we can use.
+/// Fails unless the file is empty, or ours, readable and undamaged.
 fn check_file(connection: &Connection, path: &Path) -> Result<(), Error> {
     let number = |name: &str| -> rusqlite::Result<u32> {
         connection.pragma_query_value(None, name, |row| row.get(0))
@@ -65,7 +65,7 @@ fn check_file(connection: &Connection, path: &Path) -> Result<(), Error> {
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .store_error(path)?;
     if application != APPLICATION && (application, version, objects) != (0, 0, 0) {
-        return Err(damaged(path, "it belongs to another program"));
+        return Err(damaged(path, "the file belongs to another program"));
     }
     if version > schema::VERSION {
         return Err(Error::Newer {

@@ -1,4 +1,4 @@
-//! What the connection that writes is told, as it says itself.
+//! The settings of the writing connection, as SQLite reports them.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn full_durability_waits_for_the_disk_at_every_commit() {
     for (durability, synchronous) in [(Durability::Full, "2"), (Durability::Normal, "1")] {
         let folder = tempfile::tempdir().unwrap();
         let options = Options::new(folder.path()).durability(durability);
-        // The engine's own connection, so nothing can lie between.
+        // Asks the engine's own connection: settings belong to a connection, not to the file.
         let (engine, _pool) = super::super::Sqlite::open(&options).unwrap();
         assert_eq!(setting(&engine.connection, "synchronous"), synchronous);
         assert_eq!(setting(&engine.connection, "journal_mode"), "wal");

@@ -1,8 +1,9 @@
-//! The connections that read: opened when they are needed, kept for the next reader.
+//! The reading connections: opened on demand, kept for the next reader.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use super::errors::ResultExt;
@@ -13,12 +14,12 @@ use crate::Error;
 use crate::engine::Views;
 use crate::view::View;
 
-/// Idle connections. At most as many are open as there are readers at once.
+/// Idle reading connections. At most `READERS` are open, because a read needs a permit of the store.
 #[derive(Debug)]
 pub(crate) struct Pool {
     path: Arc<Path>,
     tables: Arc<Tables>,
-    /// Nothing once it is closed.
+    /// None once the pool is closed.
     idle: Mutex<Option<Vec<Connection>>>,
 }
 
@@ -29,25 +30,21 @@ impl Pool {
     }
 
     fn take(&self) -> Result<Connection, Error> {
-        let idle = self.idle().as_mut().ok_or(Error::Closed)?.pop();
+        let idle = self.idle.lock().as_mut().ok_or(Error::Closed)?.pop();
         idle.map_or_else(|| open::reader(&self.path).store_error(&self.path), Ok)
     }
 
     fn give_back(&self, connection: Connection) {
-        if let Some(idle) = self.idle().as_mut() {
+        if let Some(idle) = self.idle.lock().as_mut() {
             idle.push(connection);
         }
-    }
-
-    fn idle(&self) -> MutexGuard<'_, Option<Vec<Connection>>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Views for Pool {
     fn show(&self, reader: &mut dyn FnMut(&dyn View)) -> Result<(), Error> {
         let connection = self.take()?;
-        // The transaction is what makes it one moment. A reader that panics takes the connection along.
+        // The transaction makes it one snapshot. If the reader panics, the connection is dropped with it.
         begin_and_end(&connection, "BEGIN").store_error(&self.path)?;
         reader(&SqliteView::new(&connection, &self.path, &self.tables));
         begin_and_end(&connection, "COMMIT").store_error(&self.path)?;
@@ -60,7 +57,7 @@ impl Views for Pool {
     }
 
     fn close(&self) {
-        self.idle().take();
+        self.idle.lock().take();
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the file looks like inside, and how older files come to look like it.
+//! The schema of the file, and the migration of older files to it.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::table::{Column, Kind, Rule, Table};
 #[path = "schema_tests.rs"]
 mod tests;
 
-/// The steps from an empty file to the present one. A file's version is the number of steps it has
-/// taken; released steps are never changed, only followed by others.
+/// The migration steps from an empty file to the present schema. A file's version is the number of steps it
+/// has taken; a released step is never changed, new ones are added after it.
 const STEPS: &[&str] = &[
-    // A chunk is what one append brought: the events `first` to `last` of a stream.
+    // A chunk holds the events of one append: `first` to `last` of a stream.
     "CREATE TABLE stream (
         id INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
@@ -35,10 +35,10 @@ const STEPS: &[&str] = &[
     ) STRICT, WITHOUT ROWID;",
 ];
 
-/// The version of files that this program writes.
+/// The schema version that this program writes.
 pub(super) const VERSION: u32 = STEPS.len() as u32;
 
-/// Takes the steps that a file has not taken, all or none.
+/// Runs the missing steps in one transaction.
 pub(super) fn migrate(connection: &mut Connection, application: u32) -> rusqlite::Result<()> {
     take(connection, application, STEPS)
 }
@@ -58,8 +58,8 @@ fn take(connection: &mut Connection, application: u32, steps: &[&str]) -> rusqli
     transaction.commit()
 }
 
-/// Makes the file's tables what they are declared to be. Tables that are not declared, and columns that
-/// no longer are, stay as they are; indexes are dropped, since they can be made again.
+/// Creates missing tables, columns and indexes. Tables and columns that are not declared stay, since they hold
+/// data; indexes that are not declared are dropped, since they can be created again.
 pub(super) fn declare(
     connection: &mut Connection,
     path: &Path,
@@ -119,7 +119,7 @@ fn declare_columns(
     Ok(())
 }
 
-/// A column's rule as the file keeps it.
+/// A column's rule as an SQL constraint.
 fn check(column: &Column) -> String {
     let name = column.name;
     match column.rule {
@@ -138,7 +138,7 @@ fn check(column: &Column) -> String {
     }
 }
 
-/// The names and kinds of a table's columns; none if there is no such table.
+/// The names and types of a table's columns; empty if there is no such table.
 fn columns(transaction: &Transaction<'_>, table: &str) -> rusqlite::Result<Vec<(String, String)>> {
     let mut statement = transaction.prepare("SELECT name, type FROM pragma_table_info(?)")?;
     let columns = statement.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?;

@@ -1,4 +1,4 @@
-//! Steps from one version to the next.
+//! Migration steps from one version to the next.
 
 use super::*;
 

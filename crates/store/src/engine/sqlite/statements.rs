@@ -1,4 +1,4 @@
-//! SQL about declared tables. What varies is bound, except for names, which are declared by us.
+//! SQL for declared tables. Values are bound parameters; names come from declarations, never from callers.
 
 use std::fmt::Write as _;
 
@@ -10,22 +10,20 @@ use crate::Error;
 use crate::query::{By, Resolved};
 use crate::table::{Column, Kind, Row, Table, Value};
 
-/// The declared tables with the statements about them.
+/// The declared tables with their SQL statements.
 #[derive(Debug)]
 pub(super) struct Tables(Vec<Statements>);
 
 #[derive(Debug)]
 pub(super) struct Statements {
     table: &'static Table,
-    /// The key, the columns, the body of a row that is not there.
+    /// Binds key, columns and body of a new row.
     pub(super) insert: String,
-    /// The same, over the row that is there, which keeps its place in the file.
+    /// Binds the same; an existing row is updated in place.
     pub(super) put: String,
-    /// By key.
     pub(super) delete: String,
-    /// By key.
     pub(super) has: String,
-    /// By key; what [`row`] reads.
+    /// Selects by key the columns that [`row`] reads.
     pub(super) get: String,
 }
 
@@ -62,12 +60,12 @@ impl Statements {
     }
 }
 
-/// The name of a declared table in the file, where it cannot meet one of ours.
+/// The name of a declared table in the file, with a prefix so that it cannot collide with `stream` and `chunk`.
 pub(super) fn table_name(table: &Table) -> String {
     format!("t_{}", table.name)
 }
 
-/// How SQLite calls a kind of column.
+/// SQLite's name for a kind of column.
 pub(super) fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::Integer => "INTEGER",
@@ -75,7 +73,7 @@ pub(super) fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// The columns, each with a comma after it.
+/// The column names, each followed by a comma.
 fn names(table: &Table) -> String {
     table
         .columns
@@ -84,7 +82,7 @@ fn names(table: &Table) -> String {
         .collect()
 }
 
-/// Reads a row as the statements give it.
+/// Reads a row in the column order of the statements.
 pub(super) fn row(table: &Table, found: &SqlRow<'_>) -> rusqlite::Result<Row> {
     let columns = table.columns.iter().enumerate().map(|(place, column)| {
         Ok(match column.kind {
@@ -100,13 +98,13 @@ pub(super) fn row(table: &Table, found: &SqlRow<'_>) -> rusqlite::Result<Row> {
     })
 }
 
-/// The rows of a query, with what is to be bound.
+/// The SQL that selects the rows of a query, and its parameters.
 pub(super) fn select<'a>(query: &'a Resolved<'a>) -> (String, Vec<ToSqlOutput<'a>>) {
     let table = query.table;
     let (mut sql, mut bound) = matching(&format!("key, {}body", names(table)), query);
     let column = |place: usize| table.columns[place].name;
     if let Some((value, key)) = &query.after {
-        // Row values are compared from left to right, which an index follows.
+        // Row values are compared from left to right, so SQLite can use an index for the position.
         let _ = match query.order {
             By::Key => write!(sql, " AND key > ?"),
             By::Ascending(place) => write!(sql, " AND (\"{}\", key) > (?, ?)", column(place)),
@@ -129,7 +127,7 @@ pub(super) fn select<'a>(query: &'a Resolved<'a>) -> (String, Vec<ToSqlOutput<'a
     (sql, bound)
 }
 
-/// The number of rows that fulfil a query, with what is to be bound.
+/// The SQL that counts the rows of a query, and its parameters.
 pub(super) fn count<'a>(query: &'a Resolved<'a>) -> (String, Vec<ToSqlOutput<'a>>) {
     matching("count(*)", query)
 }
@@ -149,7 +147,7 @@ fn matching<'a>(what: &str, query: &'a Resolved<'a>) -> (String, Vec<ToSqlOutput
     (sql, bound)
 }
 
-/// A column's value as SQLite takes it.
+/// A column's value as a parameter.
 pub(super) fn bind(value: &Value) -> ToSqlOutput<'_> {
     match value {
         Value::Integer(number) => (*number).into(),

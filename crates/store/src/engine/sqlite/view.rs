@@ -1,4 +1,4 @@
-//! Reading the file.
+//! Reading streams and rows from the file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::query::Query;
 use crate::table::{Row, Table};
 use crate::view::View;
 
-/// One moment of the file: the connection is in a transaction.
+/// A snapshot of the file. The connection is in a read transaction.
 #[derive(Debug)]
 pub(super) struct SqliteView<'a> {
     connection: &'a Connection,
@@ -33,7 +33,7 @@ impl<'a> SqliteView<'a> {
         }
     }
 
-    /// Fills a page with the events of a stream. Nothing if they are damaged.
+    /// Fills a page with the events of a stream. None if they are damaged.
     fn read(&self, id: i64, page: &mut Page) -> rusqlite::Result<Option<()>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT first, events FROM chunk WHERE stream = ? AND last > ? ORDER BY last",
@@ -115,7 +115,7 @@ impl View for SqliteView<'_> {
         }
         if after < last {
             let read = self.read(id, &mut page).store_error(self.path)?;
-            read.ok_or_else(|| damaged(self.path, format!("the events of {stream} are cut")))?;
+            read.ok_or_else(|| damaged(self.path, format!("events of {stream} are cut off")))?;
         }
         Ok(page.into_entries())
     }

@@ -1,4 +1,4 @@
-//! Writing the file: a group is a transaction.
+//! Writing the file: a group of batches is one transaction.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,11 +15,11 @@ use crate::engine::rules::{self, CurrentState};
 use crate::entry::{StreamId, StreamState};
 use crate::table::{Row, Table};
 
-/// The most streams whose state the writer remembers.
+/// The most streams in the writer's cache.
 const REMEMBERED: usize = 4096;
 
-/// The states of streams that were written lately, so that an append need not look for its stream.
-/// There is one writer, so nobody else changes them.
+/// The ids and states of recently written streams, so that an append need not query its stream. Valid because
+/// there is one writer; cleared when a transaction fails.
 #[derive(Debug, Default)]
 pub(super) struct StreamCache(RefCell<HashMap<StreamId, Option<(i64, StreamState)>>>);
 
@@ -34,7 +34,7 @@ impl Engine for Sqlite {
             if !self.connection.is_autocommit()
                 && let Err(error) = self.connection.execute_batch("ROLLBACK")
             {
-                tracing::error!(%error, "a failed transaction could not be taken back");
+                tracing::error!(%error, "rolling back a failed transaction failed");
             }
         }
         applied
@@ -46,12 +46,12 @@ impl Engine for Sqlite {
 }
 
 impl Sqlite {
-    /// On failure the transaction is left open, if SQLite has not ended it itself.
+    /// On failure the transaction is left open, unless SQLite has ended it itself; the caller rolls it back.
     fn transaction(&self, group: &[Batch]) -> Result<Vec<Result<(), Error>>, Error> {
         self.run("BEGIN IMMEDIATE", [])?;
         let mut answers = Vec::with_capacity(group.len());
         for batch in group {
-            // The rules are asked first, so that a batch that is refused has written nothing.
+            // Checked first, so that a refused batch has written nothing.
             let answer = rules::check(batch, self);
             if answer.is_ok() {
                 let mut changes = batch.changes();
@@ -71,7 +71,7 @@ impl Sqlite {
         Ok(answers)
     }
 
-    /// Writes a change, with an eye on those that will follow it.
+    /// Writes one change. `rest` are the changes after it in the batch.
     fn write(&self, change: &Change, rest: &[Change]) -> Result<(), Error> {
         match change {
             Change::Put { table, row } => self.put(&self.tables.get(table)?.put, row),
@@ -86,7 +86,7 @@ impl Sqlite {
                 if let (Change::Append { events, .. }, Some(state)) = (change, &mut after)
                     && !events.is_empty()
                 {
-                    // A stream that is about to be finished is written once.
+                    // If the same batch finishes the stream, its row is written once.
                     state.finished = state.finished.or_else(|| end(stream, rest));
                 }
                 let id = self.change_stream(stream, change, before, after)?;
@@ -97,7 +97,7 @@ impl Sqlite {
         }
     }
 
-    /// Writes a change to a stream, and says which number it has.
+    /// Writes a change to a stream, and returns the stream's id unless it was forgotten.
     fn change_stream(
         &self,
         stream: &StreamId,
@@ -141,14 +141,14 @@ impl Sqlite {
         Ok(Some(id))
     }
 
-    /// Drops the events before this one.
+    /// Deletes the events before `first`.
     fn drop_before(&self, id: i64, first: u64) -> Result<(), Error> {
         let first = first.cast_signed();
         self.run(
             "DELETE FROM chunk WHERE stream = ? AND last < ?",
             (id, first),
         )?;
-        // One append may have brought events on both sides.
+        // One append may have events on both sides of the cut; its row keeps the later ones.
         let cut = || {
             let sql =
                 "SELECT last, first, events FROM chunk WHERE stream = ? ORDER BY last LIMIT 1";
@@ -165,7 +165,7 @@ impl Sqlite {
         match cut().store_error(&self.path)? {
             Some((last, start, events)) if start < first => {
                 let rest = chunk::without(&events, (first - start).cast_unsigned());
-                let rest = rest.ok_or_else(|| damaged(&self.path, "events are cut"))?;
+                let rest = rest.ok_or_else(|| damaged(&self.path, "events are cut off"))?;
                 let sql = "UPDATE chunk SET first = ?, events = ? WHERE stream = ? AND last = ?";
                 self.run(sql, (first, rest, id, last))
             }
@@ -196,7 +196,7 @@ impl Sqlite {
     }
 }
 
-/// When these changes finish a stream, if they do.
+/// The time at which these changes finish a stream, if they do.
 fn end(stream: &StreamId, changes: &[Change]) -> Option<i64> {
     changes.iter().find_map(|change| match change {
         Change::Finish { stream: ended, at } if ended == stream => Some(*at),

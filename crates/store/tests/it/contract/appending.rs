@@ -84,10 +84,10 @@ pub(crate) async fn refuses_to_append_to_a_finished_stream(make: fn() -> Made) {
         .unwrap();
     let refused = made.commit(Batch::new().append(&s, 1, events(["b"]))).await;
     assert!(matches!(refused, Err(Error::Finished { stream }) if stream == s));
-    // Whoever is late as well learns that first.
+    // On a finished stream a wrong position is reported first.
     let refused = made.commit(Batch::new().append(&s, 0, events(["b"]))).await;
     assert!(matches!(refused, Err(Error::Conflict { found: 1, .. })));
-    // A stream that is unknown cannot be finished.
+    // Finishing an unknown stream does not create it.
     made.commit(Batch::new().finish(&stream("t"), 9))
         .await
         .unwrap();
@@ -183,7 +183,7 @@ pub(crate) async fn keeps_nothing_of_a_refused_batch(make: fn() -> Made) {
         made.store.read(|view| view.row(&HEAPS, "h")).await.unwrap(),
         None
     );
-    // The writer remembers nothing of it either.
+    // The writer's cache holds nothing of the refused batch either.
     made.commit(everything().append(&t, 1, events(["b"])))
         .await
         .unwrap();
@@ -310,7 +310,7 @@ pub(crate) async fn shows_a_view_of_one_moment(make: fn() -> Made) {
         let (s, t) = (s.clone(), t.clone());
         let look = made.store.read(move |view| {
             let left = view.stream(&s)?.map_or(0, |state| state.last);
-            // Whatever is committed meanwhile, the rest is of the same moment.
+            // Commits made meanwhile do not show in the same view.
             std::thread::yield_now();
             let row = view.row(&NOTES, "k")?;
             let row = row.map_or(0.into(), |row| row.columns[2].clone());

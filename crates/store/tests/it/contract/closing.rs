@@ -1,4 +1,4 @@
-//! Closing: nothing is lost, nobody is left waiting.
+//! Closing: queued batches are committed, and every waiting caller gets an answer.
 
 use store::{Batch, Error};
 

@@ -1,4 +1,4 @@
-//! Following: past and present as one sequence.
+//! Following: committed and new events as one sequence.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -84,7 +84,7 @@ pub(crate) async fn shares_entries_and_what_is_derived_from_them(make: fn() -> M
     let made = make();
     let s = stream("s");
     let (mut one, mut two) = (made.store.follow(&s, 0), made.store.follow(&s, 0));
-    // Once they have come to the end of the log, what comes is live.
+    // At the end of the log, further events come from the live tail.
     made.commit(Batch::new().append(&s, 0, events(["11"])))
         .await
         .unwrap();
@@ -119,7 +119,7 @@ pub(crate) async fn loses_nothing_when_a_wait_is_given_up(make: fn() -> Made) {
     let s = stream("s");
     let mut follow = made.store.follow(&s, 0);
     for sequence in 1..=50 {
-        // Polled once and dropped, now and then in the middle of reading the log.
+        // Polled once and dropped, sometimes in the middle of reading the log.
         let _ = once(&mut follow).await;
         made.commit(Batch::new().append(&s, sequence - 1, numbered(sequence)))
             .await
@@ -141,7 +141,7 @@ pub(crate) async fn never_makes_the_writer_wait(make: fn() -> Made) {
     let s = stream("s");
     let mut follow = made.store.follow(&s, 0);
     assert!(waits(&mut follow).await);
-    // Far more than a live tail keeps, in number and in bytes, and nobody takes any.
+    // Far more than a live tail keeps, in number and in bytes, while the follower takes none.
     let mut last = 0;
     for size in [1_000, 1, 3_000, 40] {
         let batch: Vec<_> = (last + 1..=last + size).flat_map(numbered).collect();
@@ -197,7 +197,7 @@ pub(crate) async fn goes_on_after_finish_and_ends_with_forget(make: fn() -> Made
     made.commit(Batch::new().forget(&s)).await.unwrap();
     assert!(follow.next().await.is_none());
     assert!(follow.next_many(3).await.is_none());
-    // Whoever comes later follows the stream that has the name then.
+    // A later follower follows the new stream of this name.
     let mut later = made.store.follow(&s, 0);
     assert!(waits(&mut later).await);
     made.commit(Batch::new().append(&s, 0, events(["new"])))
@@ -258,7 +258,7 @@ pub(crate) async fn sees_every_event_once_whoever_writes_and_whenever_it_began(m
             if number < 8 {
                 barrier.wait().await;
             } else {
-                // Begins when the stream has come so far.
+                // This follower begins when the stream has reached the given length.
                 let mut ahead = store.follow(&stream, (number - 8) * LAST / 16);
                 ahead.next().await.unwrap().unwrap();
             }
@@ -293,7 +293,7 @@ pub(crate) async fn sees_every_event_once_whoever_writes_and_whenever_it_began(m
     }
 }
 
-/// Appends one to three events wherever the stream stands, and says where that is now.
+/// Appends one to three events at the end of the stream, and returns its new last event.
 async fn write_some(store: &Store, stream: &StreamId, end: u64) -> u64 {
     let s = stream.clone();
     let last = store
@@ -317,7 +317,7 @@ async fn next(follow: &mut Follow) -> (u64, String) {
     text(&follow.next().await.unwrap().unwrap())
 }
 
-/// Polls once, and gives up.
+/// Polls the follower once and drops the future.
 async fn once(follow: &mut Follow) -> Option<Arc<store::Entry>> {
     let mut next = pin!(follow.next());
     let polled = poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await;
@@ -328,7 +328,7 @@ async fn once(follow: &mut Follow) -> Option<Arc<store::Entry>> {
     }
 }
 
-/// Whether it has read all there is. A read of the log that is on its way comes to its end here.
+/// Whether the follower has given all committed events. A running read of the log is awaited.
 async fn waits(follow: &mut Follow) -> bool {
     let mut next = pin!(follow.next());
     for _ in 0..50 {

@@ -1,4 +1,4 @@
-//! Keeping and dropping: truncation, forgetting, and what retention says is due.
+//! Truncation, forgetting, and the streams that retention reports as due.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::support::{Made, events, numbered, stream};
 pub(crate) async fn drops_the_beginning_of_a_stream(make: fn() -> Made) {
     let made = make();
     let s = stream("s");
-    // In appends of one and of many events, so that cuts fall between them and into them.
+    // Appends of one and of many events, so that cuts fall between appends and into them.
     made.commit(Batch::new().append(&s, 0, numbered(1)))
         .await
         .unwrap();
@@ -43,7 +43,7 @@ pub(crate) async fn drops_the_beginning_of_a_stream(make: fn() -> Made) {
         made.read("s", 9).await,
         Err(Error::Compacted { first: 11, .. })
     ));
-    // Counting goes on where it was.
+    // Sequence numbers go on after the last event.
     made.commit(Batch::new().append(&s, 10, numbered(11)))
         .await
         .unwrap();
@@ -125,7 +125,7 @@ pub(crate) async fn says_what_is_due_by_age(make: fn() -> Made) {
         max_count: 100,
         compact_after: Duration::from_secs(6),
     };
-    // A stream is due when the time is over, not when it is just full.
+    // A stream is due after its time, not exactly at it.
     assert_eq!(
         names(&due_at(&made, retention, 7_000, 9).await),
         (vec![], vec![])
@@ -166,7 +166,7 @@ pub(crate) async fn says_what_is_due_by_count(make: fn() -> Made) {
         names(&due_at(&made, retention, 5_000, 1).await),
         (vec!["a"], vec![])
     );
-    // Whichever of the two reaches further.
+    // Age and count both apply; the one that forgets more streams decides.
     assert_eq!(
         names(&due_at(&made, retention, 103_001, 9).await),
         (vec!["a", "b", "c"], vec![])

@@ -1,4 +1,4 @@
-//! Any changes, in any order: the store does what a few maps would do.
+//! Random batches and queries: the store gives the same answers as a model of a few maps.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -13,10 +13,10 @@ use crate::support::{HEAPS, Made, NOTES, note, stream};
 const NAMES: RangeInclusive<u8> = 0..=3;
 const TIMES: RangeInclusive<i64> = 0..=5;
 
-/// One step of a batch, in terms of the model: small numbers that name streams, keys and the rest.
+/// One change of a batch in terms of the model: small numbers name streams, keys and values.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// How many events, and by how much the writer is mistaken about the last one.
+    /// The stream, the number of events, and the writer's error about the last event.
     Append(u8, usize, u64),
     Finish(u8, i64),
     Truncate(u8, u64),
@@ -26,7 +26,7 @@ enum Step {
     Delete(bool, u8),
 }
 
-/// A question about the rows of one of the tables.
+/// A query of one of the tables.
 #[derive(Clone, Debug)]
 struct Question {
     heap: bool,
@@ -105,7 +105,7 @@ async fn compare(
         let mut batch = Batch::new();
         let mut expected = Ok(());
         for step in steps {
-            // The changes after one that is refused are part of the batch all the same.
+            // The changes after a refused one still belong to the batch.
             let (with, outcome) = changed.take(batch, step);
             batch = with;
             expected = expected.and(outcome);
@@ -131,7 +131,7 @@ async fn compare(
     Ok(())
 }
 
-/// What the store is supposed to be.
+/// The expected contents of the store.
 #[derive(Clone, Debug, Default)]
 struct Model {
     streams: BTreeMap<u8, Events>,
@@ -140,7 +140,7 @@ struct Model {
 
 #[derive(Clone, Debug, Default)]
 struct Events {
-    /// How many were dropped.
+    /// The number of events dropped by truncation.
     dropped: u64,
     kept: Vec<String>,
     finished: Option<i64>,
@@ -154,7 +154,7 @@ enum Refusal {
 }
 
 impl Model {
-    /// Takes a step, and adds it to the batch that is given to the store.
+    /// Applies a change to the model, and adds it to the batch for the store.
     fn take(&mut self, batch: Batch, step: Step) -> (Batch, Result<(), Refusal>) {
         match step {
             Step::Append(name, count, off) => {
@@ -212,7 +212,7 @@ impl Model {
         }
     }
 
-    /// Everything about streams, and every row by its key.
+    /// Compares all streams, and every row by its key.
     fn compare(&self, view: &dyn View) -> Result<(), Error> {
         for name in NAMES {
             let events = self.streams.get(&name);
@@ -251,7 +251,7 @@ impl Model {
         Ok(())
     }
 
-    /// A question is answered page after page.
+    /// Compares the answer to a query, page after page.
     fn ask(&self, view: &dyn View, question: &Question) -> Result<(), Error> {
         let rows = self.tables[usize::from(question.heap)].values();
         let rows = rows.filter(|row| question.fits(row));

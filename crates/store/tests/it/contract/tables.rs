@@ -1,4 +1,4 @@
-//! Tables: rows by key, and by what was asked for.
+//! Tables: rows by key, and rows by query.
 
 use store::{Batch, Column, Error, Order, Query, Row, Table};
 
@@ -37,7 +37,7 @@ pub(crate) async fn inserts_only_what_is_not_there(make: fn() -> Made) {
     assert_eq!(made.row("k").await, Some(note("k", "ada", "new", 1)));
     made.commit(Batch::new().delete(&NOTES, "k")).await.unwrap();
     made.commit(insert(3)).await.unwrap();
-    // Another table is another matter.
+    // The same key in another table is a different row.
     made.commit(Batch::new().insert(&HEAPS, note("k", "ada", "new", 1)))
         .await
         .unwrap();

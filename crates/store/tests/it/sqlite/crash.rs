@@ -1,4 +1,4 @@
-//! Killed under load, again and again: what was acknowledged is there, and nothing is there by half.
+//! The process is killed under load again and again: acknowledged batches are there, and no batch is there by half.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -10,16 +10,16 @@ use store::{Batch, Durability, NewEvent, Store, Value, View};
 
 use crate::support::{NOTES, note, options, stream};
 
-/// Set for the process that is going to be killed.
+/// The environment variable that makes the child process write until it is killed.
 const FOLDER: &str = "MONAS_TEST_CRASH_FOLDER";
-/// How often it is killed; few times unless this says otherwise.
+/// The environment variable for the number of kills.
 const ROUNDS: &str = "MONAS_CRASH_ROUNDS";
 
 const WRITERS: u64 = 8;
-/// One of its two streams keeps so many events.
+/// The number of events that the truncated stream of each writer keeps.
 const KEPT: u64 = 20;
 
-/// This test runs itself once more as the process that is killed.
+/// The test binary starts itself as the process that is killed.
 #[test]
 fn nothing_acknowledged_is_lost_and_nothing_is_half_written_when_the_process_is_killed() {
     if let Some(folder) = std::env::var_os(FOLDER) {
@@ -31,7 +31,7 @@ fn nothing_acknowledged_is_lost_and_nothing_is_half_written_when_the_process_is_
     let chance = RandomState::new();
     let mut acknowledged = HashMap::new();
     for round in 0..rounds {
-        // Before the first acknowledgement, after it, in the middle of many.
+        // Kill before the first acknowledgement, after it, and in the middle of many.
         let patience = match round % 5 {
             0 => 0,
             1 => 1,
@@ -46,8 +46,8 @@ fn nothing_acknowledged_is_lost_and_nothing_is_half_written_when_the_process_is_
     );
 }
 
-/// Starts the process, reads acknowledgements until patience ends, and kills it. What it said in between
-/// counts as well.
+/// Starts the process, reads `patience` acknowledgements, and kills it. Acknowledgements written before the
+/// kill took effect count as well.
 fn kill_after(folder: &Path, patience: u64, acknowledged: &mut HashMap<u64, u64>) {
     let name = "sqlite::crash::nothing_acknowledged_is_lost_and_nothing_is_half_written_\
                 when_the_process_is_killed";
@@ -69,7 +69,7 @@ fn kill_after(folder: &Path, patience: u64, acknowledged: &mut HashMap<u64, u64>
         }
         line.clear();
         said.read_line(&mut line).unwrap();
-        // A line that was cut says nothing.
+        // A line cut off by the kill is not an acknowledgement.
         let Some(whole) = line.strip_suffix('\n') else {
             break;
         };
@@ -81,10 +81,11 @@ fn kill_after(folder: &Path, patience: u64, acknowledged: &mut HashMap<u64, u64>
     child.wait().unwrap();
 }
 
-/// Each writer makes one batch after the other, across two streams and a table, and says so.
+/// Each writer commits one batch after the other, across two streams and a table, and prints each
+/// acknowledgement.
 #[tokio::main]
 async fn write_until_killed(folder: &Path) {
-    // Both promise as much as this test asks for.
+    // Both durabilities survive the end of the process, which is all this test causes.
     let durability = match std::process::id() % 2 {
         0 => Durability::Full,
         _ => Durability::Normal,
@@ -109,7 +110,7 @@ async fn write_until_killed(folder: &Path) {
     writers.join_next().await.unwrap().unwrap();
 }
 
-/// What a writer does after so many changes.
+/// The batch with this number of a writer.
 fn change(writer: u64, number: u64) -> Batch {
     let (left, right) = (format!("left {writer}"), format!("right {writer}"));
     let (left, right) = (stream(&left), stream(&right));
@@ -121,7 +122,7 @@ fn change(writer: u64, number: u64) -> Batch {
         .put(&NOTES, row)
         .append(&right, number, event())
         .truncate(&right, next.saturating_sub(KEPT));
-    // A stream that comes with one change and goes with the next.
+    // A stream that one batch creates and the next one forgets.
     let passing = stream(&format!("passing {writer}"));
     match next % 2 {
         0 => batch.forget(&passing),
@@ -131,7 +132,7 @@ fn change(writer: u64, number: u64) -> Batch {
     }
 }
 
-/// From nothing to several pages, different for each event.
+/// From zero bytes to several pages, different for each event.
 fn payload(writer: u64, number: u64) -> Vec<u8> {
     let size = (writer * 31 + number * 797) % 6_000;
     (0..size)

@@ -1,4 +1,4 @@
-//! Files that are not as we left them: a clear error, and they stay as they are.
+//! Damaged and foreign files are refused with a clear error and are not changed.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use store::{Batch, Error, NewEvent, Store};
 use super::outsider;
 use crate::support::{NOTES, note, numbered, options, stream};
 
-/// A store with something in it, closed.
+/// Writes a store with some data into the folder, and closes it.
 async fn filled(folder: &Path) {
     let store = Store::open(&options(folder)).unwrap();
     for number in 0..200 {
@@ -23,13 +23,13 @@ async fn filled(folder: &Path) {
     store.close().await;
 }
 
-/// The error on opening, given that no byte of the file changed.
+/// The error on opening; asserts that no byte of the file changed.
 fn refused(folder: &Path) -> Error {
     let file = folder.join("monas.db");
     let before = fs::read(&file).unwrap();
     let error = Store::open(&options(folder)).unwrap_err();
     assert!(fs::read(&file).unwrap() == before, "the file is untouched");
-    // And so after a second look, with the lock free again.
+    // A second attempt fails in the same way, so the first one released the lock.
     let again = Store::open(&options(folder)).unwrap_err();
     assert_eq!(again.to_string(), error.to_string());
     error
@@ -59,7 +59,9 @@ async fn refuses_a_database_of_another_program() {
     drop(stranger);
     let error = refused(folder.path());
     assert!(
-        error.to_string().ends_with("it belongs to another program"),
+        error
+            .to_string()
+            .ends_with("the file belongs to another program"),
         "{error}"
     );
 }
@@ -93,7 +95,7 @@ async fn refuses_a_file_with_a_page_overwritten() {
             "page {page}: {error:?}"
         );
     }
-    // Put right, it is all there again.
+    // With the original bytes restored all data is there.
     fs::write(&path, whole).unwrap();
     let store = Store::open(&options(folder.path())).unwrap();
     let count = store
@@ -122,10 +124,10 @@ async fn reports_damage_that_is_found_later() {
     let error = read(&s).await.unwrap_err();
     assert!(matches!(error, Error::Corrupt { .. }), "{error:?}");
     assert!(
-        error.to_string().ends_with("the events of s are cut"),
+        error.to_string().ends_with("events of s are cut off"),
         "{error}"
     );
-    // What is whole can still be used.
+    // The undamaged stream can still be read.
     assert_eq!(read(&t).await.unwrap().len(), 1);
     store
         .commit(Batch::new().append(&t, 1, numbered(2)))

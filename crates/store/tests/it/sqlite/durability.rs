@@ -1,4 +1,4 @@
-//! Acknowledged means committed.
+//! A batch is acknowledged after it is committed, never before.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -11,7 +11,7 @@ use store::{Batch, Durability, Store};
 use super::outsider;
 use crate::support::{NOTES, note, numbered, options, stream};
 
-/// How many events a stream has in the file.
+/// The number of events of a stream, as a second connection sees it.
 fn seen(outsider: &Connection, name: &str) -> u64 {
     let sql = "SELECT coalesce(max(last), 0) FROM stream WHERE name = ?";
     outsider
@@ -46,7 +46,7 @@ async fn there_is_no_acknowledgement_while_there_is_no_commit() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&options(folder.path())).unwrap();
     let outsider = outsider(folder.path());
-    // As long as someone else has the right to write, the writer cannot commit.
+    // While the second connection holds SQLite's write lock, the writer cannot commit.
     outsider.execute_batch("BEGIN IMMEDIATE").unwrap();
     let mut commit = pin!(store.commit(Batch::new().append(&stream("s"), 0, numbered(1))));
     for _ in 0..20 {
@@ -79,7 +79,7 @@ async fn the_delay_for_measurements_comes_before_the_commit() {
         tokio::task::yield_now().await;
     }
     assert!(begun.elapsed() >= delay);
-    // Reading does not wait for it.
+    // Reads do not wait for the writer.
     let waiting = store.commit(Batch::new().append(&stream("s"), 1, numbered(2)));
     store.read(|view| view.stream(&stream("s"))).await.unwrap();
     waiting.await.unwrap();

@@ -1,4 +1,4 @@
-//! No space is left: a clear error, whole data, and a way out.
+//! No space left: the error is `Full`, the data is undamaged, and truncation makes room.
 
 use store::{Batch, Error, NewEvent, Store};
 
@@ -24,10 +24,13 @@ async fn refuses_what_does_not_fit_and_goes_on_when_there_is_room() {
         }
     };
     assert!(matches!(refused, Error::Full), "{refused}");
-    assert_eq!(refused.to_string(), "write: no space is left for the data");
+    assert_eq!(
+        refused.to_string(),
+        "write: no space left on the disk or within the size limit"
+    );
     assert!(kept > 20, "{kept}");
 
-    // Everything is as it was, and can be read.
+    // All earlier data can be read unchanged.
     let check = move |view: &dyn store::View| {
         for number in 0..kept {
             let name = format!("s{number}");
@@ -42,7 +45,7 @@ async fn refuses_what_does_not_fit_and_goes_on_when_there_is_room() {
     };
     store.read(check).await.unwrap();
 
-    // Room is made also in the company of those who find none.
+    // A truncation makes room also when it shares a group with batches that do not fit.
     let mut together: Vec<_> = (kept..kept + 8).map(fill).collect();
     let room = (0..4).fold(Batch::new(), |batch, number| {
         batch.forget(&stream(&format!("s{number}")))

@@ -1,4 +1,4 @@
-//! Those who wait at the same time share a transaction.
+//! Batches that wait at the same time share a transaction.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ async fn one_who_is_refused_leaves_the_others_of_the_transaction_alone() {
     options.commit_delay = Some(Duration::from_millis(50));
     let store = Store::open(&options).unwrap();
     let s = stream("s");
-    // While this one is on its way the others gather.
+    // While this batch is being committed the others queue up.
     let first = store.commit(Batch::new().append(&s, 0, numbered(1)));
     let put = |key: &str| Batch::new().put(&NOTES, note(key, "ada", "new", 1));
     let good = store.commit(put("good").append(&s, 1, numbered(2)));

@@ -1,4 +1,4 @@
-//! Whoever has a folder open has it alone.
+//! A folder is open in one store at a time.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use store::{Batch, Error, Store};
 
 use crate::support::{numbered, options, stream};
 
-/// Set for the process that only holds a folder.
+/// The environment variable that makes the child process hold a folder.
 const FOLDER: &str = "MONAS_TEST_HOLD_FOLDER";
 
 #[cfg(unix)]
@@ -40,14 +40,14 @@ async fn a_second_store_on_a_folder_is_refused_and_told_who_has_it() {
         format!("http://127.0.0.1:8080 (process {})", std::process::id())
     );
 
-    // Closing lets go, also while handles are left.
+    // Closing releases the folder, also while handles are left.
     store.close().await;
     let second = Store::open(&options(folder.path())).unwrap();
     second
         .commit(Batch::new().append(&stream("s"), 0, numbered(1)))
         .await
         .unwrap();
-    // So does dropping, after all that was handed in.
+    // Dropping the last handle does too, after the queued batches are committed.
     drop(second.commit(Batch::new().append(&stream("s"), 1, numbered(2))));
     drop(second);
     let third = Store::open(&options(folder.path())).unwrap();
@@ -55,7 +55,7 @@ async fn a_second_store_on_a_folder_is_refused_and_told_who_has_it() {
     assert_eq!(state.map(|state| state.last), Some(2));
 }
 
-/// This test runs itself once more as the other process.
+/// The test binary starts itself as the other process.
 #[test]
 fn a_folder_held_by_another_process_is_free_when_that_is_killed() {
     if let Some(folder) = std::env::var_os(FOLDER) {

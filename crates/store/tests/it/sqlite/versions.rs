@@ -1,4 +1,4 @@
-//! Files of other versions, and tables that are declared anew.
+//! Files of other versions, and tables with a changed declaration.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use store::{
 use super::outsider;
 use crate::support::{Made, NOTES, note, numbered, options, stream, text};
 
-/// A file as the first version wrote it. It is never changed.
+/// The SQL dump of a file written by the first version. Never change it.
 const VERSION_1: &str = "
     PRAGMA journal_mode = wal;
     CREATE TABLE stream (
@@ -136,7 +136,7 @@ async fn refuses_a_file_of_a_newer_version_and_leaves_it_alone() {
     assert!(
         error
             .to_string()
-            .ends_with("its format is 7, and 1 is the newest known here")
+            .ends_with("its format is 7, newer than 1, the newest that this version reads")
     );
     assert!(fs::read(&path).unwrap() == before);
 }
@@ -210,7 +210,7 @@ async fn adds_columns_and_changes_indexes() {
     let indexes: Vec<_> = indexes.map(Result::unwrap).collect();
     assert_eq!(indexes, ["t_people.born", "t_people.town.height"]);
 
-    // An older program goes on with what it knows.
+    // An older declaration still works on the newer file.
     let store = open(folder.path(), &PEOPLE).unwrap();
     let row = person(vec!["Lovelace".into(), 1816.into()]);
     store
