@@ -1,9 +1,5 @@
-//! A session and the handles on it: the lock around the pure [`Session`], its effects performed, and
-//! the moment when the last handle is gone.
-//!
-//! A transport needs three things of a [`Connection`]: [`receive`](Connection::receive) for each frame
-//! that arrives, [`outgoing`](Connection::outgoing) to wait for frames to send, and
-//! [`end`](Connection::end) when the other side is gone. It never sees a message's content.
+//! A session and the handles on it: the lock around the pure [`Session`], the performing of its effects, and
+//! the end with the last handle.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -35,12 +31,11 @@ use crate::value::Value;
 #[path = "connection_tests.rs"]
 mod tests;
 
-/// What every session of a server or client has in common.
+/// The options that all sessions of a server or client share.
 #[derive(Clone, Default)]
 pub struct Options {
-    /// What the peer may ask of us.
     pub limits: Limits,
-    /// Who owns the handlers that are still running.
+    /// The owner of running handlers; stopping it stops the session.
     pub tasks: Tasks,
     pub(crate) redact: Option<Redact>,
     pub(crate) layers: Layers,
@@ -48,8 +43,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// Looks at every error before it is sent and may replace it. Called with the session locked: it
-    /// must not call stubs.
+    /// Sets a function that may replace every error before it is sent. It is called with the session locked, so
+    /// it must not call stubs.
     pub fn redact(
         mut self,
         redact: impl Fn(&Error) -> Option<Error> + Send + Sync + 'static,
@@ -58,26 +53,25 @@ impl Options {
         self
     }
 
-    /// With one more layer around every call of the peer, inside those that are there already.
+    /// Adds a layer around every call of the peer, inside the layers added before.
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(layer);
         self
     }
 
-    /// Counts sessions and calls in `metrics`, from inside the layers that are there already; put first, it
-    /// counts also what they refuse.
+    /// Counts sessions and calls in `metrics`, inside the layers added before; added first, it also counts calls
+    /// that later layers refuse.
     pub fn metrics(mut self, metrics: &Metrics) -> Self {
         self.metrics = Some(metrics.clone());
         self.layer(Measuring(metrics.clone()))
     }
 
-    /// With these limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// With this owner of running handlers.
+    /// Sets the owner of running handlers.
     pub fn tasks(mut self, tasks: Tasks) -> Self {
         self.tasks = tasks;
         self
@@ -93,21 +87,37 @@ impl fmt::Debug for Options {
     }
 }
 
-/// A handle on one session. Clones are the same session.
+/// A handle on one session. Clones are handles on the same session.
 ///
-/// A session lives as long as a handle or a stub of it does. When the last is dropped the transport
-/// closes.
+/// The session lives as long as a handle or a stub of it does. When the last one is dropped the session ends,
+/// and with it the transport. A server keeps a handle for as long as the socket is open, since its peer may
+/// have stubs while the server has none.
+///
+/// Behind it are three parts. The pure [`Session`] decides. `Shared` puts a lock around it, performs the
+/// effects after unlocking and wakes the transport. `Link` is what handles and stubs own; its `Drop` ends the
+/// session. `Shared` refers to `Link` weakly, otherwise the session would keep itself alive.
+///
+/// Every change goes through one function, in this order: lock, change the session, unlock, wake the transport
+/// if there is something to send, perform the effects in order. Effects run application code, which may call
+/// stubs of the same session; under the lock that would deadlock. Hooks that a change drops are held back by a
+/// trampoline scope around the lock.
+///
+/// A transport needs three things: [`receive`](Connection::receive) for each frame that arrives,
+/// [`outgoing`](Connection::outgoing) and [`take_outgoing`](Connection::take_outgoing) for frames to send, and
+/// [`end`](Connection::end) when the other side is gone. It never sees the content of a message, so a new
+/// transport needs no knowledge of the protocol. After the end, [`close_frame`](Connection::close_frame) says
+/// how to close.
 #[derive(Clone)]
 pub struct Connection {
     link: Arc<Link>,
 }
 
-/// How a transport should close.
+/// The close code and reason for a transport.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Close {
     /// The WebSocket close code.
     pub code: u16,
-    /// Why, in at most 123 bytes.
+    /// At most 123 bytes, the limit of a WebSocket close frame.
     pub reason: String,
 }
 
@@ -118,8 +128,8 @@ impl Connection {
         Self::with_calls(|_| main, options, Calls::Possible)
     }
 
-    /// A session that offers what `main` makes for its peer. The object may keep the [`Peer`], to note
-    /// for [layers](Options::layer) who has shown to be behind it.
+    /// A session that offers the object that `main` makes for its peer. The object may keep the [`Peer`] and
+    /// attach values to it, for example the user after a log-in, for [layers](Options::layer) to read.
     pub fn for_peer<M: Into<Capability>>(main: impl FnOnce(&Peer) -> M, options: &Options) -> Self {
         Self::with_calls(|peer| main(peer).into(), options, Calls::Possible)
     }
@@ -173,17 +183,17 @@ impl Connection {
         Stub::from_capability(hook.into())
     }
 
-    /// How large the tables are.
+    /// The sizes of the tables.
     pub fn stats(&self) -> Stats {
         self.link.shared.stats()
     }
 
-    /// The other side, and what is known about it.
+    /// The peer of this session, with the values attached to it.
     pub fn peer(&self) -> Peer {
         Peer::new(&self.link.shared.context)
     }
 
-    /// Takes one frame from the peer. Calls in it have started when this returns.
+    /// Processes one frame from the peer. Calls in it have started when this returns.
     pub fn receive(&self, frame: &str) {
         self.link.shared.receive(frame);
     }
@@ -193,23 +203,23 @@ impl Connection {
         self.link.shared.take_outgoing()
     }
 
-    /// Returns when there may be frames to send, or the session has ended. For one transport: of several that
-    /// wait, the last is told.
+    /// Returns when there may be frames to send, or the session has ended. For one transport only: of several
+    /// waiting callers the last one is woken.
     pub async fn outgoing(&self) {
         self.link.shared.outgoing().await;
     }
 
-    /// Tells the peer why and ends the session.
+    /// Sends the reason to the peer and ends the session.
     pub fn abort(&self, error: Error) {
         self.link.abort(error);
     }
 
-    /// Ends the session without telling the peer: the transport is gone, or about to be.
+    /// Ends the session without a message to the peer: the transport is gone, or about to be.
     pub fn end(&self, error: Error) {
         self.link.shared.end(error);
     }
 
-    /// Waits for the session's end and says why.
+    /// Waits for the session's end and returns the reason.
     pub async fn closed(&self) -> Error {
         self.link.closed().await
     }
@@ -232,7 +242,7 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// What there is to send.
+/// The frames that a transport should send now.
 #[cfg(any(feature = "client", feature = "server"))]
 pub(crate) enum Due {
     Nothing,
@@ -241,7 +251,7 @@ pub(crate) enum Due {
     Now(VecDeque<String>),
 }
 
-/// What handles and stubs hold. Its end is the end of the session.
+/// Owned by handles and stubs; dropping the last one ends the session.
 pub(crate) struct Link {
     shared: Arc<Shared>,
 }
@@ -256,7 +266,7 @@ impl Link {
         let sent = self
             .shared
             .with(|session, effects| match import.resolution() {
-                // Resolved since the caller looked.
+                // Resolved since the caller looked: apply the operation to the resolution.
                 Some(_) => None,
                 None => operation
                     .take()
@@ -331,7 +341,7 @@ pub(crate) struct Shared {
     context: Context,
     started: Instant,
     outgoing: Signal,
-    /// Nobody serves it, for want of anything to do.
+    /// Whether the session is parked: idle, without a task of its own.
     parked: AtomicBool,
     ended: Notify,
     link: OnceLock<Weak<Link>>,
@@ -341,7 +351,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn receive(self: &Arc<Self>, frame: &str) {
-        // Without a handle nobody could use what the frame brings; the session is about to end.
+        // Without a handle there is no user of the frame's content; the session is about to end.
         let Some(link) = self.link.get().and_then(Weak::upgrade) else {
             return;
         };
@@ -369,11 +379,11 @@ impl Shared {
         self.lock().take_outbox()
     }
 
-    /// The frames to send, for who looks for the session's end as well. What nobody waits for is left for later,
-    /// unless all is asked for.
+    /// The frames to send, for a transport that also checks for the session's end. Releases alone may wait,
+    /// unless `all` is set.
     #[cfg(any(feature = "client", feature = "server"))]
     pub(crate) fn take_due(&self, all: bool) -> Due {
-        // Whoever looks need not be told of what is here already.
+        // The caller looks now, so an earlier signal is obsolete.
         self.outgoing.given.store(false, Ordering::Relaxed);
         let mut session = self.lock();
         match session.outbox_bytes() {
@@ -387,7 +397,7 @@ impl Shared {
         std::future::poll_fn(|context| self.poll_outgoing(context)).await;
     }
 
-    /// As [`Self::outgoing`], for who waits for many sessions.
+    /// As [`Self::outgoing`], for a task that waits for many sessions.
     pub(crate) fn poll_outgoing(&self, context: &TaskContext<'_>) -> Poll<()> {
         self.outgoing.poll(context)
     }
@@ -406,7 +416,7 @@ impl Shared {
         self.context.limits()
     }
 
-    /// How many bytes wait to be sent.
+    /// The number of bytes that wait to be sent.
     #[cfg(any(feature = "client", feature = "server"))]
     pub(crate) fn queued_bytes(&self) -> usize {
         self.lock().outbox_bytes()
@@ -468,7 +478,7 @@ impl Shared {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the session, then does outside the lock what follows from it.
+    /// Changes the session under its lock, then performs the effects without it. See [`Connection`].
     fn with<T>(self: &Arc<Self>, change: impl FnOnce(&mut Session, &mut Effects) -> T) -> T {
         let mut effects = Effects::new();
         let (result, wake, ended) = trampoline::scope(|| {
@@ -537,7 +547,7 @@ impl Shared {
     }
 }
 
-/// Says to one who waits that there is something to do. What was said before it waited counts as well.
+/// Wakes one waiting transport. A signal given before the wait counts too.
 #[derive(Debug, Default)]
 struct Signal {
     given: AtomicBool,
@@ -555,7 +565,7 @@ impl Signal {
             return Poll::Ready(());
         }
         self.waiting.register(context.waker());
-        // Once more: it may have been given between the two.
+        // Check again: it may have been given between the check and the registration.
         if self.given.swap(false, Ordering::Acquire) {
             return Poll::Ready(());
         }
@@ -563,7 +573,7 @@ impl Signal {
     }
 }
 
-/// The beginning of a text, at most so many bytes, whole characters only.
+/// The beginning of a text: at most `bytes` bytes, whole characters only.
 fn cut(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }

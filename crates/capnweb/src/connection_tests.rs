@@ -18,7 +18,7 @@ async fn closed_tells_why_a_session_ended() {
     peers.pump();
     assert_eq!(of_connection.await.to_string(), "RangeError: enough");
     assert_eq!(of_stub.await.to_string(), "RangeError: enough");
-    // Whoever asks later is told as well.
+    // A later caller gets the reason too.
     assert_eq!(
         peers.client.closed().await.to_string(),
         "RangeError: enough"

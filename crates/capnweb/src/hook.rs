@@ -1,9 +1,4 @@
-//! The inner side of every stub and promise: where its calls go.
-//!
-//! A hook is named by its situation. All of them understand one [`Operation`] (get, call or map along
-//! a path) and answer with another hook at once, which is what makes pipelining the normal case and
-//! not a feature: the answer of a local call, of a call to a peer, and of a call queued behind a
-//! promise look the same. A failure is a hook too, so no caller has a branch for it.
+//! The inside of every stub and promise: the place where its calls go.
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,31 +28,53 @@ use local::LocalTarget;
 use settled::Settled;
 use variable::Variable;
 
-/// Where calls on a stub or promise go. Cloning duplicates the reference, dropping releases it.
+/// The place where calls on a stub or promise go. There is one variant for each situation of the object.
+///
+/// Every variant takes the same [`Operation`] (get, call or map along a path) and returns another hook at
+/// once. That makes pipelining the normal case: the answer of a local call, of a call to a peer and of a call
+/// queued behind a promise are all hooks, and can be called before they are known. A failure is a hook too
+/// (`Broken`), so no caller has a branch for it.
+///
+/// Ownership: cloning adds a reference, dropping releases it. Dropping the last reference to an import sends a
+/// release to the peer; to a target, drops the application's object. `apply` takes the arguments, also when it
+/// fails; the caller never releases them.
+///
+/// Order: operations on one hook happen in the order of `apply`. A promise queues them and hands them on in
+/// that order when it is resolved; later operations queue behind those until the queue is empty.
+///
+/// A promise that is resolved stays in other hooks that refer to it. [`shortened`](Hook::shortened) skips such
+/// promises, and every `apply` begins with it, so chains do not grow with use.
+///
+/// Two rules protect the process from a peer, which decides how long chains get: neither `apply` nor `drop`
+/// recurses along a chain (the [`trampoline`](crate::trampoline) takes over), and a promise never becomes
+/// something that waits for it (`circle`).
+///
+/// Why an enum and not a trait object: the variants are closed, code decides by situation in several places
+/// (`settle`, `serialize`, `circle`), and an exhaustive match finds all of them when a variant is added.
 #[derive(Clone)]
 pub(crate) enum Hook {
     /// An object of this process.
     Target(Arc<LocalTarget>),
     /// An object, or a promise, of a peer.
     Import(Arc<Import>),
-    /// A value that is still to come, in this process.
+    /// A promise of this process that is not resolved, or was resolved to another hook.
     Promise(Arc<Deferred>),
-    /// A value that is here.
+    /// A known value.
     Value(Arc<Settled>),
     /// The writing end of a stream of this process.
     Writer(Arc<Writer>),
-    /// Nothing but the reason why.
+    /// A failure; every operation gives it again.
     Broken(Error),
-    /// A stand-in inside a function that is being recorded.
+    /// A placeholder inside a function that is being recorded for `.map()`.
     Variable(Variable),
 }
 
-/// What to do with what a hook stands for.
+/// An operation on the object or value that a hook stands for.
 pub(crate) struct Operation {
     /// Properties to follow first.
     pub(crate) path: Path,
     pub(crate) action: Action,
-    /// Under whose account it runs.
+    /// The account it is charged to.
     pub(crate) context: Context,
     /// Held until the handler has finished; counts against the session that asked.
     pub(crate) permit: Option<CallPermit>,
@@ -75,7 +92,7 @@ pub(crate) enum Action {
     },
 }
 
-/// Told once, when a value is known. Runs outside every lock.
+/// Called once, when a value is known. Runs outside every lock.
 pub(crate) type Waiter = Box<dyn FnOnce(Result<Value>) + Send>;
 
 impl Hook {
@@ -98,8 +115,8 @@ impl Hook {
         }
     }
 
-    /// Starts the operation, now if what it needs is here, and gives its answer's hook.
-    /// Takes ownership of the arguments, also on failure.
+    /// Starts the operation, at once if the object is known, and returns the hook of its answer. Takes the
+    /// arguments, also on failure.
     pub(crate) fn apply(&self, operation: Operation) -> Self {
         if operation.path.is_empty() && matches!(operation.action, Action::Get) {
             return self.shortened();
@@ -127,8 +144,8 @@ impl Hook {
         })
     }
 
-    /// Tells `waiter` the value once it is known. The value may still hold promises;
-    /// [`crate::settle`] waits for those too.
+    /// Calls `waiter` with the value once it is known. The value may still hold promises; [`crate::settle`] waits
+    /// for those too.
     pub(crate) fn settle(&self, waiter: Waiter) {
         match self.shortened() {
             Self::Import(import) if import.is_promise() => import::settle(&import, waiter),
@@ -155,7 +172,7 @@ impl Hook {
         }
     }
 
-    /// The same hook without the promises that have already become something else.
+    /// The same hook with resolved promises skipped.
     pub(crate) fn shortened(&self) -> Self {
         let mut hook = self.clone();
         loop {
@@ -177,12 +194,12 @@ impl Hook {
 }
 
 impl Operation {
-    /// An operation like this one, on what lies behind the first part of the path.
+    /// The same operation with the rest of the path.
     pub(crate) fn with_path(self, path: Path) -> Self {
         Self { path, ..self }
     }
 
-    /// Ends the operation where its path ends: at plain data.
+    /// Performs the operation on the plain value at the end of its path.
     pub(crate) fn apply_to_value(self, value: Value, last: Option<&PathPart>) -> Hook {
         match self.action {
             Action::Get => Hook::from_value(value, &self.context),

@@ -22,37 +22,39 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What you implement is a [`Target`], usually by [`#[target]`](macro@target). What you hold is a [`Stub`]:
-//! clone it to keep it, drop it to release it. What a call gives is a [`Promise`]: await it, or use it in
-//! further calls at once. To serve a target, put [`Server::route`] on an axum router; to reach one, use
-//! [`transport::websocket::connect`] or a [`transport::batch::BatchClient`].
+//! An object that peers may call is a [`Target`], usually written with [`#[target]`](macro@target). A reference
+//! to an object is a [`Stub`]: clone it to keep it, drop it to release it. A call returns a [`Promise`]: await
+//! it, or use it in further calls at once. To serve a target, put [`Server::route`] on an axum router; to
+//! connect to one, use [`transport::websocket::connect`] or a [`transport::batch::BatchClient`].
 //!
 //! # Layout
 //!
-//! What you use:
-//! - `target`, `stub`, `promise`: what you implement, hold and await
-//! - `value`, `convert`, `error`, `stream`: what travels, and the Rust types it becomes
-//! - [`mod@describe`]: what a target is, as data; type declarations and references made of it
-//! - `map`: functions that are recorded here and run there
-//! - `connection`, [`transport`], `relay`: sessions, how their frames travel, and two of them joined
-//! - `reconnect`, [`resume`]: handles that outlive their sessions, and subscriptions that go on
-//! - [`limits`]: what a peer may ask of us
-//! - [`observe`]: what sessions do, counted and traced
-//! - `layer`, `peer`: what stands around every call of a peer, and what is known about it
+//! The interface:
+//! - `target`, `stub`, `promise`: objects that peers call, references to objects, results of calls
+//! - `value`, `convert`, `error`, `stream`: the values of the protocol, and the Rust types they become
+//! - [`mod@describe`]: the members of a target as data; TypeScript declarations and references made from it
+//! - `map`: functions that are recorded here and run by the peer
+//! - `connection`, [`transport`], `relay`: sessions, the transports of their frames, two sessions joined
+//! - `reconnect`, [`resume`]: handles that survive their sessions, and subscriptions that go on
+//! - [`limits`]: the bounds on what a peer may cause
+//! - `tasks`: the owner of running handlers and sessions; draining and stopping
+//! - [`observe`]: counters and traces of sessions and calls
+//! - `layer`, `peer`: code around every call of a peer, and values attached to a peer
 //!
-//! What is behind it:
-//! - [`expression`], [`message`]: the grammar of the wire; [`transcript`] puts it in words
+//! The implementation:
+//! - [`expression`], [`message`]: the grammar of the wire; [`transcript`] describes frames in words
 //! - `session`: the two tables and the rules of the protocol, without any I/O
-//! - `hook`: where calls on a stub go, by situation; `settle` and `trampoline` help them
+//! - `hook`: the target of a stub's calls, one variant for each situation; `settle` and `trampoline` help it
+//! - `account`, `permit`: what a session has in use, counted against its limits
 //!
 //! # Features
 //!
 //! - `client` (default): connecting, by WebSocket and HTTP batch
 //! - `server` (default): serving on an axum router, by WebSocket and HTTP batch
 //!
-//! Without either the crate has sessions, stubs and targets, and brings frames to no network.
+//! Without either the crate has sessions, stubs and targets, and no network transport.
 
-// What `#[target]` writes names the crate from outside.
+// Code that `#[target]` generates names this crate from outside.
 extern crate self as capnweb;
 
 mod promise;

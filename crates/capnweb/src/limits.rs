@@ -1,4 +1,4 @@
-//! How much a peer may ask of us before the session ends.
+//! The bounds on what a peer may cause before its session ends.
 
 use std::time::Duration;
 
@@ -6,29 +6,35 @@ use std::time::Duration;
 #[path = "limits_tests.rs"]
 mod tests;
 
-/// The bounds of one session. They are never negotiated: a peer finds out by exceeding one, which
-/// aborts the session with the reason, unless the bound says otherwise.
+/// The bounds of one session. They are not negotiated: exceeding one aborts the session with the reason,
+/// unless the field says otherwise.
 ///
 /// The first three are those of the JavaScript implementation, with its defaults. The others have no
-/// counterpart there: one small frame can ask for a lot of work and memory, so each kind has a bound.
+/// counterpart there. They exist because one small frame can cause much work and memory: a promise used many
+/// times in a message, and that message's result again many times, grows exponentially. So each kind of
+/// resource has its own bound: table entries, running handlers, awaited promises, queued, unread and held
+/// bytes, elements and depth of `.map()`, Blobs, time and rate of calls.
+///
+/// Sizes of messages, depth and numbers are checked while parsing; table sizes and the rate when the session
+/// processes a message; the others are counted on the session's account by permits, which follow the work
+/// wherever it goes and give the count back when they are dropped. The defaults suit a server on the open
+/// network that keeps thousands of sessions; a session between one's own processes may raise all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The longest message accepted, in bytes of UTF-8. The reference counts UTF-16 units, of which
-    /// there are never more. No value is allowed to grow beyond it through promises either.
+    /// The longest message accepted, in bytes of UTF-8. The JavaScript implementation counts UTF-16 units, of
+    /// which there are never more. A value must not grow beyond it through promises either.
     pub max_message_bytes: usize,
-    /// How deep expressions may nest, the outermost being at depth 0. Counted through the arguments
-    /// of calls.
+    /// The deepest nesting of expressions, the outermost being at depth 0. Counted through the arguments of calls.
     pub max_depth: usize,
     /// The longest text of a bigint, its sign included.
     pub max_bigint_digits: usize,
-    /// The most entries the peer may make us keep in the export table: results it has not released,
-    /// capabilities it holds.
+    /// The most entries of the export table: results the peer has not released, capabilities it holds.
     pub max_exports: usize,
-    /// The most entries in the import table: capabilities it gave us, answers it owes us.
+    /// The most entries of the import table: capabilities the peer gave us, answers it owes us.
     pub max_imports: usize,
     /// The most handlers running at once for one session.
     pub max_calls_in_flight: usize,
-    /// The most promises inside values that are waited for at once. Values can multiply through them.
+    /// The most promises inside values that are awaited at once.
     pub max_awaited_promises: usize,
     /// The most bytes waiting to be sent to a peer that reads slowly, or waiting in streams for an
     /// application that does.
@@ -41,19 +47,19 @@ pub struct Limits {
     pub max_map_depth: usize,
     /// The largest Blob that is collected.
     pub max_blob_bytes: usize,
-    /// How long a call may take, counted from its first wait. One that takes longer is dropped and fails
-    /// with the code `timeout`; the session goes on. `None` is no bound.
+    /// The longest time of a call, counted from its first wait. A call that takes longer is dropped and fails with
+    /// the code `timeout`; the session goes on. `None` is no bound.
     pub max_call_time: Option<Duration>,
-    /// How many calls may arrive in a while; `None` is no bound.
+    /// The rate of arriving calls; `None` is no bound.
     pub call_rate: Option<CallRate>,
 }
 
 /// A bound on arriving calls: a bucket of `burst` calls that refills at `per_second`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallRate {
-    /// How many calls a second are sustained.
+    /// The sustained number of calls in a second.
     pub per_second: u32,
-    /// How many may come at once.
+    /// The most calls that may come at once.
     pub burst: u32,
 }
 

@@ -1,17 +1,10 @@
 //! One session between two peers, without any I/O: a message goes in, effects come out.
 //!
-//! The session owns two tables. *Exports* are what the peer may use: our main object (0), the results
-//! of what it pushed (1, 2, ... as they arrived) and capabilities we sent (-1, -2, ...). *Imports* are
-//! what we may use of the peer's, numbered the same way from the other side.
-//!
-//! It reads no clock (time is an argument), spawns nothing, and runs nothing of the application's:
-//! what must happen outside is an [`Effect`]. Messages to the peer collect in the outbox, in the order
-//! in which the tables changed.
-//!
 //! Layout:
-//! - `evaluate`, `tables`: what the peer writes, and what it sees of the tables
-//! - `serialize`: what we write
-//! - `answer`, `ending`: what becomes of what was asked for, and of the whole
+//! - `evaluate`, `tables`: expressions of the peer become values, through the session's tables
+//! - `serialize`: values become messages
+//! - `outbox`: messages that wait to be sent
+//! - `answer`, `ending`: answering exports, and ending the session
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -46,23 +39,23 @@ use evaluate::evaluate;
 use serialize::Serializer;
 use tables::SessionTables;
 
-/// An id in our export table: positive for what the peer pushed, negative for what we sent, 0 our
-/// main object.
+/// An id in our export table: positive for results of the peer's pushes, negative for capabilities we sent, 0
+/// for our main object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ExportId(pub(crate) i64);
 
-/// How large the tables are. With nothing in use both hold one entry, the main objects.
+/// The sizes of a session's tables. With nothing in use both hold one entry, the main objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Entries of the import table: what we hold of the peer's.
+    /// Entries of the import table: the peer's objects and promises that we hold.
     pub imports: usize,
-    /// Entries of the export table: what the peer holds of ours.
+    /// Entries of the export table: our objects and results that the peer holds.
     pub exports: usize,
     /// Answers we owe: pulled and not settled yet.
     pub pending: usize,
 }
 
-/// Something to do outside the session.
+/// Work that the session asks its [`Connection`](crate::connection::Connection) to do after unlocking.
 pub(crate) enum Effect {
     /// Start an operation; its answer resolves the promise.
     Apply {
@@ -72,9 +65,9 @@ pub(crate) enum Effect {
     },
     /// Wait for the hook's value and give it to [`Session::answer`].
     Answer { export: ExportId, hook: Hook },
-    /// Tell those who wait what became of an import.
+    /// Call the waiters of an import with its resolution.
     Tell { waiters: Vec<Waiter>, hook: Hook },
-    /// Give up waiting for an export that nobody can ask for any more.
+    /// Stop waiting for an export: the session has ended, so the peer cannot ask for it again.
     GiveUp { hook: Hook },
     /// Move a stream into the pipe that was made for it.
     Pump {
@@ -89,7 +82,7 @@ pub(crate) enum Effect {
     },
 }
 
-/// What one message or one call causes: rarely more than one thing.
+/// The effects of one message or one call: rarely more than one.
 pub(crate) type Effects = SmallVec<[Effect; 1]>;
 
 /// Whether we may call the peer.
@@ -107,7 +100,33 @@ const MOST_RELEASES: usize = 64;
 /// Replaces an error before it is sent; `None` sends it as it is.
 pub(crate) type Redact = Arc<dyn Fn(&Error) -> Option<Error> + Send + Sync>;
 
-/// The state of one session.
+/// The state of one session and the rules of the protocol, as a pure state machine.
+///
+/// It owns two tables. *Exports* are what the peer may use: our main object (0), the results of its pushes
+/// (1, 2, ... in order of arrival) and capabilities we sent (-1, -2, ...). *Imports* are what we may use of
+/// the peer: the same ids seen from the other side. Neither side sends an id for a push; both count, so both
+/// must process messages strictly in order and number every push, also one that fails.
+///
+/// One call goes like this. `push` on our side prints a message, counts up `last_asked` and makes an import.
+/// The peer evaluates it, stores the result's hook as an export, and sends nothing. `pull` asks for the value;
+/// the peer answers with `resolve` or `reject` once, and the import then becomes that value. `release` with a
+/// count removes the entry at the peer. Counts are needed because a capability may be sent again while a
+/// release of it is on its way: the entry goes when the peer has released as often as it was told.
+///
+/// The rules of its environment:
+///
+/// - It reads no clock (time is an argument), spawns nothing, and runs no code of the application. Work that
+///   must happen outside is returned as an [`Effect`] and done by [`Shared`](crate::connection::Shared) after
+///   the lock is released; a handler called under the lock could call a stub of this session and deadlock.
+/// - Effects are performed in order, and messages leave in the order in which the tables changed ([`Outbox`]).
+///   Calls of one peer therefore start in the order it made them.
+/// - Hooks removed from the tables are dropped through the trampoline, for the same reason.
+/// - A message that is malformed, names an unknown id or exceeds a limit aborts the session: after it, the two
+///   sides would count differently. An error of a handler is an ordinary answer and aborts nothing.
+///
+/// It ends once, by [`abort`](Session::abort) or [`end`](Session::end): every import becomes broken with the
+/// reason, exports are dropped, and later calls do nothing. Being free of I/O makes it testable by exchanging
+/// strings, and the model checker and the fuzzer drive it without a runtime.
 pub(crate) struct Session {
     context: Context,
     redact: Option<Redact>,
@@ -115,11 +134,12 @@ pub(crate) struct Session {
     exports: FxHashMap<ExportId, Export>,
     /// The id of the last capability we sent.
     last_sent: i64,
-    /// The id of the last thing the peer pushed.
+    /// The id of the peer's last push.
     last_pushed: i64,
     imports: FxHashMap<ImportId, ImportEntry>,
-    /// The id of the last thing we pushed.
+    /// The id of our last push.
     last_asked: i64,
+    /// Numbers each [`Import`] ever made, see [`ImportEntry::generation`].
     generations: u64,
     /// Exports that were pulled and not answered yet.
     unanswered: usize,
@@ -128,18 +148,27 @@ pub(crate) struct Session {
     /// In the outbox is more than releases of what was answered, for which nobody waits.
     urgent: bool,
     bucket: Option<Bucket>,
-    /// Why the session is over.
+    /// The reason of the end, once the session has ended.
     ended: Option<Error>,
 }
 
+/// An entry of the export table: something of ours that the peer may use.
+///
+/// It lives from the message that introduces it (a push of the peer, or a capability that we send) until the
+/// peer has released every reference, or until the session ends. It owns the hook, so the object lives at
+/// least as long. The answer is sent at most once, after a `pull`; releasing the entry earlier withdraws the
+/// question.
+///
+/// A capability gets a new entry each time it is sent, also for the same object: a JavaScript importer does
+/// not count repeats of an id and would release too few.
 struct Export {
     hook: Hook,
-    /// How often the peer was told of it, less what it released.
+    /// The references that the peer was given and has not released.
     count: u64,
     answer: Answer,
-    /// A `stream` call: gone once answered.
+    /// Whether the entry is removed when it is answered, as for a `stream` message.
     releases_itself: bool,
-    /// The other end of a pipe, until it is taken.
+    /// The readable end of a pipe that the peer made, until an expression takes it.
     readable: Option<ReadableStream>,
 }
 
@@ -150,15 +179,24 @@ enum Answer {
     Given,
 }
 
+/// An entry of the import table: something of the peer's that we may use.
+///
+/// The application holds it through an [`Import`], which the table refers to weakly: the last clone dropped
+/// is the release. The entry itself ends when the release is performed, when a promise is resolved, or with
+/// the session.
+///
+/// Dropping an `Import` only queues its release, because the session may be locked. In between, the peer may
+/// send the same id again, which makes a new `Import` on the same entry. `generation` tells the two apart, so
+/// that the late release of the old one does not remove the entry under the new one.
 struct ImportEntry {
-    /// Our hold on it; dead once the application let go and the release is on its way.
+    /// The application's hold; dead once the last clone is dropped and the release is queued.
     hold: Weak<Import>,
     generation: u64,
     kind: ImportKind,
-    /// How often the peer told us of it; what a release must say.
+    /// How often the peer has sent it; a release must give this number.
     count: u64,
     waiters: Vec<Waiter>,
-    /// Whether an answer is coming, asked for or not.
+    /// Whether an answer is coming: we pulled it, or the peer resolves it unasked.
     pulled: bool,
 }
 
@@ -209,7 +247,7 @@ impl Session {
         self.ended.as_ref()
     }
 
-    /// Why it has ended, as the peer may know it.
+    /// The reason of the end as the peer may see it, redacted.
     pub(crate) fn shown_end(&self) -> Option<Error> {
         let error = self.ended.as_ref()?;
         Some(self.redacted(error).unwrap_or_else(|| error.clone()))
@@ -226,7 +264,6 @@ impl Session {
         std::mem::take(&mut self.outbox)
     }
 
-    /// Whether what is in the outbox should not wait for more.
     #[cfg(any(feature = "client", feature = "server"))]
     pub(crate) fn is_urgent(&self) -> bool {
         self.urgent || self.outbox.len() > MOST_RELEASES
@@ -244,9 +281,9 @@ impl Session {
         }
     }
 
-    // What the peer says.
+    // Messages from the peer.
 
-    /// Takes one message. Whatever is wrong with it ends the session.
+    /// Processes one message. Any fault in it aborts the session.
     pub(crate) fn receive(&mut self, link: &Arc<Link>, text: &str, now: Duration) -> Effects {
         let mut effects = Effects::new();
         if self.ended.is_some() {
@@ -346,7 +383,7 @@ impl Session {
         Ok(())
     }
 
-    /// The id of what the peer pushes now. Taken on arrival, whatever becomes of the push.
+    /// The id of the peer's present push. It is counted on arrival, also when the push then fails.
     fn next_pushed(&mut self) -> Result<ExportId> {
         self.last_pushed += 1;
         if self.exports.len() >= self.context.limits().max_exports {
@@ -367,8 +404,8 @@ impl Session {
         Ok(())
     }
 
-    /// An answer to something we asked for, or were promised. When nobody holds it any more, dropping
-    /// `hook` releases what came with it.
+    /// Resolves a promise of the peer. When the application has dropped the promise, dropping `hook` releases
+    /// the capabilities in the answer.
     fn resolved(&mut self, id: ImportId, hook: Hook, effects: &mut Effects) {
         if self
             .imports
@@ -420,9 +457,9 @@ impl Session {
         }
     }
 
-    // What the application says.
+    // Operations of the application.
 
-    /// Sends an operation on an import; gives the hook of its answer.
+    /// Sends an operation on an import, and returns the hook of its answer.
     pub(crate) fn push(
         &mut self,
         link: &Arc<Link>,
@@ -439,7 +476,7 @@ impl Session {
         }
     }
 
-    /// Sends a stream's write, which is answered unasked and releases itself. Gives its size.
+    /// Sends a write to a stream, which is answered unasked and releases itself. Returns its size in bytes.
     pub(crate) fn stream(
         &mut self,
         link: &Arc<Link>,
@@ -501,7 +538,7 @@ impl Session {
         }
     }
 
-    /// Asks for an import's value, once; `waiter` is told when it comes.
+    /// Pulls an import's value, once; `waiter` is called with it.
     pub(crate) fn pull(&mut self, id: ImportId, waiter: Waiter, effects: &mut Effects) {
         let Some(entry) = self.imports.get_mut(&id) else {
             let error = self
@@ -521,7 +558,7 @@ impl Session {
         }
     }
 
-    /// Asks for every answer that someone still holds a promise of and that nothing was pipelined on.
+    /// Pulls every promise that the application still holds and has not pulled.
     #[cfg(feature = "client")]
     pub(crate) fn pull_all(&mut self) {
         let mut ids: Vec<ImportId> = self
@@ -541,9 +578,9 @@ impl Session {
         }
     }
 
-    /// The application let go of an import.
+    /// Releases an import that the application has dropped.
     pub(crate) fn release(&mut self, id: ImportId, generation: u64, effects: &mut Effects) {
-        // The main object is not released: that would end its use for good.
+        // The main object is never released: it could not be imported again.
         let current = self
             .imports
             .get(&id)
@@ -583,7 +620,7 @@ impl Session {
         }
     }
 
-    /// Makes the entry for what was just sent.
+    /// Makes the import entry for the push just sent.
     fn next_asked(&mut self, count: u64, kind: ImportKind) -> ImportId {
         self.last_asked += 1;
         let id = ImportId(self.last_asked);
@@ -604,7 +641,7 @@ impl Session {
         self.imports.insert(id, entry);
     }
 
-    /// The application's hold on an entry: the one that exists, or a new one.
+    /// The application's hold on an entry: the existing one, or a new one.
     fn hold(&mut self, link: &Arc<Link>, id: ImportId) -> Hook {
         let Some(entry) = self.imports.get_mut(&id) else {
             return Hook::Broken(Error::internal("an import was lost"));
@@ -619,8 +656,7 @@ impl Session {
         Hook::Import(hold)
     }
 
-    /// Enters a capability we are about to send. Its id is new each time, even for the same object:
-    /// a JavaScript importer does not count repeats and would release too few.
+    /// Makes the entry of a capability that is about to be sent, with a new id each time; see [`Export`].
     fn export(&mut self, hook: Hook) -> ExportId {
         self.last_sent -= 1;
         let id = ExportId(self.last_sent);

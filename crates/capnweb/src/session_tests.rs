@@ -349,7 +349,7 @@ fn a_promise_is_released_as_soon_as_it_is_answered() {
         crate::testing::now(awaited.as_mut()).map(show).as_deref(),
         Some(r#"{"answer": 42.0}"#)
     );
-    // Nobody pulled the second; its failure is kept for whoever asks.
+    // The second was not pulled; its failure is kept until it is.
     let mut awaited = Box::pin(std::future::IntoFuture::into_future(other));
     assert_eq!(
         crate::testing::now(awaited.as_mut()).map(show).as_deref(),

@@ -1,4 +1,4 @@
-//! Puts values in the place of promises, all through a value, before an application sees it.
+//! Replaces the promises inside a value with their values, before an application sees it.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -12,7 +12,7 @@ use crate::value::Value;
 #[path = "settle_tests.rs"]
 mod tests;
 
-/// Tells `waiter` what the hook stands for, with every promise inside it replaced.
+/// Calls `waiter` with the hook's value, with every promise inside it replaced.
 pub(crate) fn hook(hook: &Hook, context: &Context, waiter: Waiter) {
     let context = context.clone();
     hook.settle(Box::new(move |result| match result {
@@ -30,7 +30,7 @@ fn nested(hook: &Hook, context: &Context, failed: Failed, waiter: Waiter) {
     }));
 }
 
-/// Tells `waiter` the value with every promise inside it replaced; the first that fails decides.
+/// Calls `waiter` with the value, with every promise inside it replaced; the first failure decides.
 pub(crate) fn value(value: Value, context: &Context, waiter: Waiter) {
     if holds_promise(&value) {
         gather(value, context, &Failed::default(), waiter)
@@ -39,7 +39,7 @@ pub(crate) fn value(value: Value, context: &Context, waiter: Waiter) {
     }
 }
 
-/// The first failure anywhere in the whole value, after which nobody goes on to look for others.
+/// The first failure anywhere in the value; after it no further promise is awaited.
 type Failed = Arc<OnceLock<Error>>;
 
 fn gather(value: Value, context: &Context, failed: &Failed, waiter: Waiter) {
@@ -105,9 +105,9 @@ struct Gathering {
     waiter: Waiter,
     context: Context,
     failed: Failed,
-    /// Held so that none is released while it is waited for.
+    /// Held so that none is released while it is awaited.
     _promises: Vec<Hook>,
-    /// A value used many times in another, and that again in a third, multiplies what waits.
+    /// Counted, because a value used many times in another, and that again in a third, multiplies the promises.
     _awaiting: Awaiting,
 }
 
@@ -177,8 +177,8 @@ fn collect(value: &Value, into: &mut Vec<Hook>, context: &Context) {
     }
 }
 
-/// What a value may still grow by. One promise can be used many times in a message, and its value
-/// again many times in the next, so growth is bounded like a message is.
+/// The weight and depth by which a value may still grow. One promise can be used many times in a message, and
+/// its value again many times in the next, so growth is bounded like a message.
 struct Budget {
     weight: usize,
     depth: usize,

@@ -1,4 +1,4 @@
-//! Promises inside values give way to what they become, before anyone sees the value.
+//! Promises inside values are replaced by their values before an application sees them.
 
 use super::*;
 use crate::testing::{Counter, Peers, Raw, show};

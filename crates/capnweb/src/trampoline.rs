@@ -1,10 +1,24 @@
-//! Runs follow-up work after the current step instead of inside it.
+//! Runs follow-up work after the current step instead of inside it (a trampoline).
 //!
-//! A peer chooses how long chains of promises and objects get. Resolving or dropping such a chain by
-//! plain recursion would let it choose the depth of our stack, so both go through this queue: work
-//! started while other work is running on this thread waits until that returns. The queue also lets
-//! a session be changed under its lock without anything of the application's (a destructor, a
-//! callback) running there: [`scope`] holds it all back until the lock is free.
+//! Two problems have this one solution:
+//!
+//! - A peer decides how long chains of promises and objects get. Resolving or dropping such a chain by
+//!   recursion would let it decide the depth of our stack. So both become a [`Job`]: a job started while
+//!   another one runs on this thread waits in a queue until that one returns.
+//! - A session changes under its lock. Dropping a hook there could run a destructor or a callback of the
+//!   application, which may call a stub of the same session and deadlock. [`scope`] holds all jobs back until
+//!   its closure has returned and the lock is free.
+//!
+//! The queue is thread-local, first in, first out: waiters of a promise are called in order, and a release is
+//! sent after the messages that were queued before it. The outermost [`scope`] or [`run`] on a thread empties
+//! it, also after a panic, so no job is left behind on a thread. A job that panics is reported and dropped, and
+//! the next one runs.
+//!
+//! Jobs are not spawned as tasks, because their order on the thread is part of the protocol (`resolve` before
+//! `release`), and because dropping has to work without a runtime.
+//!
+//! Rule for changes: every `Drop` that can drop another hook, value, target or stream goes through [`run`], and
+//! every lock of a session is taken inside a [`scope`].
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -21,7 +35,7 @@ use crate::value::Value;
 #[path = "trampoline_tests.rs"]
 mod tests;
 
-/// Something to do, or to drop, soon.
+/// Work to do, or a value to drop, after the current step.
 pub(crate) enum Job {
     Run(Box<dyn FnOnce()>),
     DropHook(Hook),
@@ -47,7 +61,7 @@ impl Job {
 }
 
 thread_local! {
-    /// `None` when nothing is running on this thread.
+    /// The queue of the running scope; `None` when no scope is running on this thread.
     static WAITING: RefCell<Option<VecDeque<Job>>> = const { RefCell::new(None) };
 }
 
@@ -61,14 +75,14 @@ pub(crate) fn run(job: Job) {
             }
             None => Some(job),
         })
-        // The thread is ending and its queue is gone: there is nothing left to wait for.
+        // The thread is ending and its queue is gone: drop the job.
         .unwrap_or(None);
     if let Some(job) = job {
         scope(|| job.perform());
     }
 }
 
-/// Runs `work` now and everything it puts off right after it, unless an outer scope will do that.
+/// Runs `work` now, and the jobs it queues right after it, unless an outer scope will run them.
 pub(crate) fn scope<T>(work: impl FnOnce() -> T) -> T {
     let outermost = WAITING.with(|waiting| {
         let mut waiting = waiting.borrow_mut();
@@ -102,8 +116,8 @@ impl Drop for Drain {
                 job
             });
             match job {
-                // A destructor of the application may panic. That has been reported when it gets here,
-                // and must not keep the other jobs waiting for ever.
+                // A destructor of the application may panic. The panic hook has reported it; the other jobs must
+                // still run.
                 Some(job) => drop(catch_unwind(AssertUnwindSafe(|| job.perform()))),
                 None => return,
             }

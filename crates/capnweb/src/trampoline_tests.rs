@@ -1,5 +1,4 @@
-//! Jobs run after the one that put them off, whatever happens in it, and chains of any length need no
-//! stack.
+//! Jobs run after the one that queued them, also after a panic, and chains of any length need no stack.
 
 use std::future::IntoFuture;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! Keeps a promise from being resolved to itself, to something that waits for it, or to a value that
-//! holds it: nobody could ever wait that out, and a circle of references would never be dropped.
+//! Keeps a promise from being resolved to itself, to a hook that waits for it, or to a value that holds it:
+//! waiting for it would never end, and the circle of references would never be dropped.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,12 +15,12 @@ use crate::value::Value;
 #[path = "circle_tests.rs"]
 mod tests;
 
-/// One promise at a time, in all sessions: two that are resolved to each other at the same moment
-/// would each still look free of circles.
+/// Held while one promise is resolved, across all sessions: two promises resolved to each other at the same
+/// time would both look free of circles.
 static RESOLVING: Mutex<()> = Mutex::new(());
 
-/// Lets a promise become `hook`, or a failure when `hook` waits for that very promise. `become_it` makes
-/// it so before anyone else resolves a promise; it runs under a lock and only changes the promise.
+/// Resolves a promise to `hook`, or to a failure when `hook` waits for that promise. `become_it` changes the
+/// promise; it runs under the lock above and does nothing else.
 pub(super) fn resolve<T>(
     hook: Hook,
     itself: impl Fn(&Hook) -> bool,
@@ -35,7 +35,7 @@ pub(super) fn resolve<T>(
     if !waits {
         return become_it(hook);
     }
-    // What is dropped on the way is dropped after the lock.
+    // Hooks dropped by the search are dropped after the lock is released.
     trampoline::scope(|| {
         let _resolving = RESOLVING.lock().unwrap_or_else(PoisonError::into_inner);
         if leads_to(&hook, itself) {
@@ -48,7 +48,7 @@ pub(super) fn resolve<T>(
     })
 }
 
-/// How many values a search goes through before it gives up and calls what it found a circle.
+/// The number of values after which a search stops and reports a circle.
 const TANGLED: usize = 10_000;
 
 /// Whether `hook` waits for what `itself` recognises, or holds it, through any number of values.
@@ -88,8 +88,8 @@ fn hooks_in(value: &Value, into: &mut Vec<Hook>) {
     }
 }
 
-/// What has to happen first before `hook` is settled: a promise that only its owner can resolve, or
-/// nothing any more.
+/// The hook that has to be settled before `hook` is: a promise that only its owner can resolve, or `hook`'s own
+/// resolution.
 fn awaited(hook: &Hook) -> Hook {
     let mut passed = Vec::new();
     let mut hook = hook.shortened();
@@ -98,7 +98,7 @@ fn awaited(hook: &Hook) -> Hook {
         passed.push(promise.clone());
         hook = next.shortened();
     }
-    // The next search goes straight to the end, or a long queue would cost its square.
+    // Let the next search skip the way, or a long queue would cost quadratic time.
     if let Hook::Promise(end) = &hook {
         passed
             .iter()

@@ -1,4 +1,4 @@
-//! A hook on a value that is still to come in this process: operations queue until it is here.
+//! A promise of this process: operations queue until it is resolved.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -9,36 +9,36 @@ use super::{Hook, Operation, Waiter, circle};
 use crate::error::Error;
 use crate::trampoline::{self, Job};
 
-/// A local promise.
+/// A promise of this process. It is resolved once, by its [`Resolver`].
 pub(crate) struct Deferred {
     state: Mutex<State>,
-    /// Set when someone wants to know that nobody wants it any more: dropped with it.
+    /// For a cancellable call: dropped with the promise, which the handler sees as [`Unwanted`].
     wanted: Option<oneshot::Sender<Infallible>>,
 }
 
-/// Ends, by failing, when nobody holds a promise any more and nothing is queued behind it.
+/// Ready, with an error, when the promise has no holders and no queued operations.
 pub(crate) type Unwanted = oneshot::Receiver<Infallible>;
 
 enum State {
     Pending(Vec<Waiting>, Behind),
-    /// What it became. May itself be a promise, which then gets the operations directly.
+    /// The resolution. It may itself be a promise, which then gets the operations directly.
     Resolved(Hook),
 }
 
 enum Waiting {
-    /// Holds the promise itself, when that would go otherwise: whoever queued the operation may let go
-    /// of the promise, and the operation is performed nevertheless.
+    /// Holds the promise itself if the promise is cancellable: the caller may drop the promise after queueing
+    /// an operation, and the operation must still be performed.
     Operation(Operation, Resolver, Option<Arc<Deferred>>),
     Settle(Waiter),
 }
 
-/// What a pending promise waits for itself, so that circles are found.
+/// What a pending promise waits for, so that circles are found.
 enum Behind {
-    /// Its owner alone.
+    /// Only its owner can resolve it.
     Nothing,
-    /// It is the answer of an operation that is queued there.
+    /// It is the answer of an operation that is queued behind this promise.
     Promise(Weak<Deferred>),
-    /// It is becoming this, once everyone waiting has been served.
+    /// It becomes this hook once the queued operations are served.
     Becoming(Hook),
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Resolver(Option<Duty>);
 
 enum Duty {
     Certain(Arc<Deferred>),
-    /// Only while somebody wants the promise.
+    /// Only while the promise has holders or queued operations.
     WhileWanted(Weak<Deferred>),
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn deferred() -> (Arc<Deferred>, Resolver) {
     deferred_behind(Behind::Nothing)
 }
 
-/// A promise, the duty to resolve it as long as somebody wants it, and news of when nobody does.
+/// A cancellable promise: the resolver does not keep it alive, and the third value is ready when it is released.
 pub(crate) fn deferred_while_wanted() -> (Arc<Deferred>, Resolver, Unwanted) {
     let (wanted, unwanted) = oneshot::channel();
     let deferred = Arc::new(Deferred {
@@ -83,7 +83,7 @@ impl Deferred {
         }
     }
 
-    /// What it waits for, besides its owner.
+    /// The hook it waits for, if it waits for more than its owner.
     pub(super) fn behind(&self) -> Option<Hook> {
         match &*self.lock() {
             State::Pending(_, Behind::Promise(promise)) => promise.upgrade().map(Hook::Promise),
@@ -92,7 +92,7 @@ impl Deferred {
         }
     }
 
-    /// Notes that `end` is what it waits for in the end.
+    /// Shortens the way to `end`, the last promise of the chain that it waits for.
     pub(super) fn stand_behind(&self, end: &Arc<Self>) {
         if let State::Pending(_, behind @ Behind::Promise(_)) = &mut *self.lock() {
             *behind = Behind::Promise(Arc::downgrade(end));
@@ -133,14 +133,14 @@ impl Deferred {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Breaks the promise for everyone who waits, because the session that asked for it has ended. A
-    /// peer can make a call wait for its own answer; only this ends it.
+    /// Fails all waiters, because the session that asked for the promise has ended. A peer can make a call wait
+    /// for its own answer; only this ends such a call.
     pub(crate) fn give_up(&self, error: &Error) {
         self.serve(&Hook::Broken(error.clone()));
     }
 
-    /// Hands `hook` to everyone waiting, in the order they came. Late-comers queue behind them until
-    /// all are served, so that calls keep their order.
+    /// Hands `hook` to all waiters, in the order they came. Later ones queue behind them until all are served, so
+    /// that calls keep their order.
     fn serve(&self, hook: &Hook) {
         loop {
             let waiting = {
@@ -172,10 +172,10 @@ impl Drop for Deferred {
         if matches!(state, State::Resolved(hook) if hook.is_leaf()) {
             return;
         }
-        // A peer can chain promises to any length: put off, never recurse.
+        // A peer can chain promises to any length: queue the drop, never recurse.
         match std::mem::replace(state, State::Pending(Vec::new(), Behind::Nothing)) {
             State::Resolved(hook) => trampoline::run(Job::DropHook(hook)),
-            // Nobody wants it: those who wait do so for others who no longer do.
+            // All waiters were queued by holders that are gone, so drop them.
             State::Pending(waiting, _) if !waiting.is_empty() => {
                 trampoline::run(Job::Run(Box::new(move || drop(waiting))));
             }
@@ -185,7 +185,6 @@ impl Drop for Deferred {
 }
 
 impl Resolver {
-    /// Makes the promise what `hook` is.
     pub(crate) fn resolve(mut self, hook: Hook) {
         self.finish(hook);
     }
@@ -204,7 +203,7 @@ impl Resolver {
         let becoming = circle::resolve(hook, itself, |hook| {
             let mut state = deferred.lock();
             match &mut *state {
-                // Nobody waits yet, the usual case of a call that finished at once: no job needed.
+                // No waiters, the usual case of a call that finished at once: no job needed.
                 State::Pending(waiting, _) if waiting.is_empty() => {
                     *state = State::Resolved(hook);
                     None

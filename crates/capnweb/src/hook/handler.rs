@@ -1,5 +1,5 @@
-//! From a handler to its answer: begun at once, inside the layers of its session, gone on with as a task,
-//! and ended early when its time is over or when it would rather not work for nobody.
+//! Running a handler: it starts at once inside the layers of its session, continues as a task, and ends early
+//! when its time is over or, for a cancellable method, when its result is released.
 
 use std::future::{Future, pending};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,16 +24,15 @@ use crate::value::Value;
 #[path = "handler_tests.rs"]
 mod tests;
 
-/// Under which terms a handler runs.
+/// The layers and the time limit of a handler.
 pub(super) struct Terms {
-    /// What stands around it.
+    /// The layers around it, and the call as they see it.
     around: Option<(Layers, Call)>,
-    /// How long it may take.
     limit: Option<Duration>,
 }
 
 impl Terms {
-    /// The terms of whoever asks. Only calls of a peer have a permit, and only they have terms.
+    /// The terms of a call. Only calls of a peer have a permit, and only they have layers and a limit.
     pub(super) fn of(permit: Option<&CallPermit>, call: impl FnOnce() -> Call) -> Self {
         let layers = permit.and_then(CallPermit::layers).cloned();
         Self {
@@ -43,8 +42,8 @@ impl Terms {
     }
 }
 
-/// Runs a handler up to its first wait, here and now so that calls start in the order they came; what
-/// is left of it goes on as a task.
+/// Runs a handler up to its first wait at once, so that calls start in the order they came; the rest continues
+/// as a task.
 pub(super) fn run(
     begin: impl FnOnce() -> Reply + Send + 'static,
     terms: Terms,
@@ -97,8 +96,8 @@ pub(super) fn run(
 /// The answer, when the first poll gives it.
 fn poll_once(future: &mut Handler, context: &Context) -> Option<Hook> {
     let mut waiting = std::task::Context::from_waker(Waker::noop());
-    // The budget of the task that reads frames does not count here: used up, it would make a handler wait
-    // at a lock that is free, and those behind it might begin earlier.
+    // Do not use the budget of the task that reads frames: once used up it would make a handler wait at a lock
+    // that is free, and later calls might begin earlier.
     let mut future = unconstrained(future.as_mut());
     let mut poll = || Pin::new(&mut future).poll(&mut waiting);
     match catch_unwind(AssertUnwindSafe(&mut poll)) {
@@ -122,7 +121,7 @@ async fn go_on(
     });
 }
 
-/// The handler as the innermost layer knows it: it has not begun, and fails where it would panic.
+/// The handler as the innermost layer sees it: it begins when polled, and a panic is an error.
 async fn inside(
     begin: impl FnOnce() -> Reply,
     limit: Option<Duration>,
@@ -136,7 +135,7 @@ async fn inside(
             ReplyInner::Future(future, WhenReleased::RunsOn) => {
                 until(future, limit, None, context).await
             }
-            // Layers may have taken their time: then the work is not even begun.
+            // Released while the layers ran: do not begin the work.
             ReplyInner::Future(_, WhenReleased::Stops)
                 if unwanted.try_recv() == Err(TryRecvError::Closed) =>
             {
@@ -151,7 +150,7 @@ async fn inside(
     result.unwrap_or_else(|_| Err(panicked()))
 }
 
-/// Runs a handler until it ends, its time is over or nobody wants its result, and drops it then.
+/// Runs a handler until it ends, its time is over or its result is released, and drops it then.
 async fn until(
     handler: Pin<Box<dyn Future<Output = Result<Value>> + Send>>,
     limit: Option<Duration>,
@@ -184,8 +183,8 @@ async fn until(
     }
 }
 
-/// What layers are told of a call that was dropped because nobody wanted its result. Nobody else is left
-/// to be told.
+/// The error that layers see for a call that was dropped because its result was released. The peer does not
+/// see it: it has released the call.
 fn cancelled() -> Error {
     Error::new("the call was cancelled because its result was released").with_code(Error::CANCELLED)
 }
@@ -194,7 +193,7 @@ fn no_such_method(name: Option<String>) -> Error {
     not_a_function(name.map(PathPart::Name).as_ref())
 }
 
-/// What a peer is told of a panic: nothing of its text.
+/// The error that a peer gets for a panic, without the panic's text.
 pub(super) fn panicked() -> Error {
     Error::internal("the handler panicked")
 }

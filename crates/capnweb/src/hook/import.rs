@@ -20,12 +20,12 @@ use crate::value::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ImportId(pub(crate) i64);
 
-/// Our hold on one entry of the import table. The table holds it weakly; when the last clone of the
-/// hook is gone, the entry is released.
+/// The application's hold on one entry of the import table. The table refers to it weakly; when the last clone
+/// of the hook is dropped, the entry is released.
 pub(crate) struct Import {
     link: Arc<Link>,
     id: ImportId,
-    /// Tells this hold from an older one on the same id whose release has not been performed yet.
+    /// Distinguishes this hold from an older one on the same id with a release still queued.
     generation: u64,
     promise: bool,
     /// Set once, under the session's lock, when a promise is answered or the session ends.
@@ -66,7 +66,7 @@ impl Import {
         self.resolution.get().cloned()
     }
 
-    /// Gives what it has become. For the session alone, under its lock.
+    /// Sets the resolution and returns it. Only the session calls this, under its lock.
     pub(crate) fn resolve(self: &Arc<Self>, hook: Hook) -> Hook {
         let itself =
             |hook: &Hook| matches!(hook, Hook::Import(import) if Arc::ptr_eq(import, self));
@@ -94,7 +94,7 @@ pub(crate) fn apply(import: &Arc<Import>, mut operation: Operation) -> Hook {
     let context = operation.context.clone();
     let terms = Terms::of(permit.as_ref(), || forwarded(&operation));
     let import = import.clone();
-    // A release is passed on like all else.
+    // Cancellable, so that the first peer's release reaches the second peer.
     let begin = move || Reply::future(forward(import, operation)).cancellable();
     handler::run(begin, terms, &context, permit)
 }
@@ -111,16 +111,16 @@ fn forwarded(operation: &Operation) -> Call {
     Call::new(None, member, CallKind::Forwarded, arguments, peer)
 }
 
-/// Sends the operation and waits for its answer, since layers want to see that. What the first peer
-/// pipelines on it waits here meanwhile.
+/// Sends the operation and waits for its answer, because layers see the answer. Calls that the first peer
+/// pipelines on it wait here meanwhile.
 async fn forward(import: Arc<Import>, operation: Operation) -> Result<Value> {
     let hook = import.link.push(&import, operation);
     let (sender, receiver) = oneshot::channel();
-    // Nobody waits any more when the call was dropped.
+    // Sending fails when the call was dropped.
     hook.settle(Box::new(move |result| drop(sender.send(result))));
     let unanswered = |_| Err(Error::new("the call ended without an answer"));
     let result = receiver.await.unwrap_or_else(unanswered);
-    // Held until here, so that the answer is not released while it is waited for.
+    // Held until here, so that the answer is not released while it is awaited.
     drop(hook);
     result
 }
@@ -131,11 +131,11 @@ pub(crate) fn settle(import: &Arc<Import>, waiter: Waiter) {
 
 impl Drop for Import {
     fn drop(&mut self) {
-        // Either job holds the link: the session may be locked here, and the end of the link ends the
-        // session, which locks it.
+        // Both jobs own the link: the session may be locked here, and dropping the last link ends the session, which
+        // locks it.
         let link = self.link.clone();
         match self.resolution.take() {
-            // A peer can chain promises to any length: put off, never recurse.
+            // A peer can chain promises to any length: queue the drop, never recurse.
             Some(hook) => trampoline::run(Job::DropResolution(hook, link)),
             None => {
                 trampoline::run(Job::Release(Release {
@@ -148,7 +148,7 @@ impl Drop for Import {
     }
 }
 
-/// The duty to tell the peer that an import is no longer used.
+/// A queued release of an import.
 pub(crate) struct Release {
     link: Arc<Link>,
     id: ImportId,

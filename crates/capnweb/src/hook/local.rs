@@ -138,7 +138,7 @@ pub(crate) fn apply(local: &Arc<LocalTarget>, mut operation: Operation) -> Hook 
     }
 }
 
-/// The operation on a member that is not there.
+/// Performs the operation on a member that does not exist.
 fn absent(local: &LocalTarget, first: &PathPart, rest: &[PathPart], operation: Operation) -> Hook {
     if let Some(next) = rest.first() {
         return Hook::Broken(Error::type_error(format!(
@@ -149,7 +149,7 @@ fn absent(local: &LocalTarget, first: &PathPart, rest: &[PathPart], operation: O
     let Action::Call(arguments) = operation.action else {
         return operation.apply_to_value(Value::Undefined, Some(first));
     };
-    // Run as a call, for whoever counts calls or looks for those who try names.
+    // Run as a call, so that layers can count it and notice a peer that guesses names.
     let Operation {
         context, permit, ..
     } = operation;
@@ -160,7 +160,7 @@ fn absent(local: &LocalTarget, first: &PathPart, rest: &[PathPart], operation: O
     handler::run(move || Reply::error(error), terms, &context, permit)
 }
 
-/// Reads a property, on the way to what lies behind it.
+/// Reads a property of the target; the rest of the path goes on from its value.
 fn read(local: &LocalTarget, name: String, operation: &Operation) -> Hook {
     let (target, context) = (local.target(), &operation.context);
     let terms = Terms::of(operation.permit.as_ref(), || {

@@ -1,4 +1,4 @@
-//! A hook on a value that is here: paths are followed inside it.
+//! A hook on a known value: paths are followed inside it.
 
 use super::{Hook, Operation, Path};
 use crate::context::{Context, Held};
@@ -9,7 +9,7 @@ use crate::settle;
 use crate::trampoline::{self, Job};
 use crate::value::Value;
 
-/// A value at rest, shared by everyone who holds its hook.
+/// A known value, shared by all clones of its hook.
 pub(crate) struct Settled {
     /// `Undefined` only while it is being dropped.
     value: Value,
@@ -19,7 +19,7 @@ pub(crate) struct Settled {
     _held: Option<Held>,
 }
 
-/// What weighs less is not charged: the tables' own limits bound how many there are.
+/// Lighter values are not charged: the limits of the tables bound their number.
 const SMALL: usize = 256;
 
 impl Settled {
@@ -64,7 +64,7 @@ impl Settled {
 
 impl Drop for Settled {
     fn drop(&mut self) {
-        // A peer can nest values through promises to any depth: put off, never recurse.
+        // A peer can nest values through promises to any depth: queue the drop, never recurse.
         if self.holds_hooks {
             trampoline::run(Job::DropValue(std::mem::take(&mut self.value)));
         }
@@ -84,7 +84,7 @@ pub(crate) fn apply(settled: &Settled, mut operation: Operation) -> Hook {
 enum Followed {
     /// The path ended at data.
     Value(Value),
-    /// The path led to a capability or promise; the rest is for it to follow.
+    /// The path led to a capability or promise, with the rest of the path.
     Hook(Hook, Path),
 }
 

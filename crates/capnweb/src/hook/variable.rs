@@ -1,4 +1,4 @@
-//! A stand-in for a value inside a function that is being recorded for `.map()`.
+//! A placeholder for a value inside a function that is being recorded for `.map()`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What becomes of an export that the peer asked for.
+//! Answering the exports that the peer has pulled.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::hook::Hook;
 use crate::value::Value;
 
 impl Session {
-    /// Answers at once when the value is here, as it is after a call that did not have to wait.
+    /// Answers at once when the value is there, as after a call that did not have to wait.
     pub(super) fn answer_or_wait(
         &mut self,
         link: &Arc<Link>,
@@ -66,7 +66,7 @@ impl Session {
         self.check_outbox(effects);
     }
 
-    /// Gives a peer up that lets too much wait for it.
+    /// Aborts the session when too many bytes wait for the peer to read them.
     pub(super) fn check_outbox(&mut self, effects: &mut Effects) {
         if self.outbox_bytes > self.context.limits().max_queued_bytes {
             effects.extend(self.abort(Error::range_error("the peer reads too slowly")));
@@ -101,7 +101,7 @@ impl Session {
         message.finish(effects)
     }
 
-    /// Gives up on every answer that is still owed.
+    /// Rejects every pulled export that is not answered yet.
     #[cfg(feature = "server")]
     pub(crate) fn reject_pending(&mut self, link: &Arc<Link>, error: &Error) -> Effects {
         let owed: Vec<_> = self

@@ -1,11 +1,11 @@
-//! How a session ends.
+//! Ending a session, with or without a message to the peer.
 
 use super::{Effect, Effects, Session, serialize};
 use crate::error::Error;
 use crate::hook::Hook;
 
 impl Session {
-    /// Tells the peer why, then ends.
+    /// Sends the reason to the peer, then ends.
     pub(crate) fn abort(&mut self, error: Error) -> Effects {
         if self.ended.is_some() {
             return Effects::new();
@@ -15,7 +15,7 @@ impl Session {
         self.end(error)
     }
 
-    /// Fails everything that is pending and drops everything that was held, exactly once.
+    /// Fails all pending promises and drops all exports, exactly once.
     pub(crate) fn end(&mut self, error: Error) -> Effects {
         if self.ended.is_some() {
             return Effects::new();

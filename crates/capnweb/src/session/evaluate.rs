@@ -1,4 +1,4 @@
-//! From expressions to values: every id looked up, every call in an expression handed on.
+//! Evaluating expressions: ids are looked up, calls in an expression are started.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::map::MapBudget;
 use crate::stream::{ReadableStream, WritableStream};
 use crate::value::{Body, Date, Object, Request, Response, Value};
 
-/// Whose ids an expression speaks of: a session's tables, or the variables of a mapped function.
+/// The meaning of ids in an expression: a session's tables, or the variables of a mapped function.
 pub(crate) trait Tables {
     fn context(&self) -> &Context;
 
@@ -25,7 +25,7 @@ pub(crate) trait Tables {
     /// Performs an operation in the order in which expressions name them; gives its answer.
     fn apply(&mut self, hook: &Hook, path: Path, action: Action) -> Result<Hook>;
 
-    /// How a hook named by `pipeline` stands in a value.
+    /// The value that stands for a hook named by `pipeline`.
     fn pipelined(&mut self, hook: Hook) -> Value;
 
     fn map_budget(&mut self) -> Result<MapBudget>;

@@ -1,7 +1,7 @@
-//! From values to messages: printed straight into text, every capability entered in the tables.
+//! Printing values as messages; every capability gets an entry in the tables.
 //!
-//! What a message enters is taken back when the message cannot be finished, so a value that cannot be
-//! sent leaves no trace.
+//! When a message cannot be finished its table entries are removed again, so a value that cannot be sent
+//! leaves no trace.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::value::{Body, Request, Response, Value};
 #[path = "serialize_tests.rs"]
 mod tests;
 
-/// Writes one message.
+/// Prints one message and makes the table entries it needs.
 pub(super) struct Serializer<'a> {
     session: &'a mut Session,
     link: &'a Arc<Link>,
@@ -31,13 +31,13 @@ pub(super) struct Serializer<'a> {
     committed: bool,
 }
 
-/// What a message has entered in the tables so far.
+/// The table entries that a message has made so far.
 #[derive(Default)]
 struct Entered {
     /// Exports, and whether the peer expects their value unasked.
     exports: Vec<(ExportId, Expects)>,
     pipes: Vec<(ImportId, ReadableStream)>,
-    /// To be started once the message is finished.
+    /// Streams to pump once the message is finished.
     operations: Vec<Effect>,
 }
 
@@ -47,7 +47,7 @@ enum Expects {
     Value,
 }
 
-/// A point to go back to.
+/// A position in the text and the entries, to roll back to.
 #[derive(Clone, Copy)]
 struct Mark {
     text: usize,
@@ -74,7 +74,6 @@ impl<'a> Serializer<'a> {
         }
     }
 
-    /// Begins the message.
     pub(super) fn open(&mut self, verb: &str) {
         self.text.push_str("[\"");
         self.text.push_str(verb);
@@ -185,7 +184,6 @@ impl<'a> Serializer<'a> {
         }
     }
 
-    /// `["verb",id,path`, left open.
     fn reference(&mut self, verb: &str, import: ImportId, path: &[PathPart]) {
         self.text.push_str("[\"");
         self.text.push_str(verb);
@@ -333,8 +331,8 @@ impl<'a> Serializer<'a> {
         Ok(())
     }
 
-    /// What lies behind the path. Following it may lead to another session, whose lock is not to be
-    /// taken under ours, so it is an effect.
+    /// Follows a path. It may lead to another session, which must not be locked while ours is, so the rest is
+    /// an effect.
     fn follow_later(&mut self, hook: Hook, path: Vec<PathPart>) -> Hook {
         let (promise, resolver) = deferred();
         let context = self.session.context.clone();
@@ -555,8 +553,7 @@ impl<'a> Serializer<'a> {
         }
     }
 
-    /// Takes back what was written and entered since `mark`. Nothing of it was sent, so the ids are
-    /// free again.
+    /// Removes the text and the entries made since `mark`. None of it was sent, so the ids are free again.
     fn back_to(&mut self, mark: Mark) {
         self.text.truncate(mark.text);
         self.entered.operations.truncate(mark.operations);

@@ -308,7 +308,7 @@ fn what_nests_too_deeply_is_not_sent() {
         let frames = client.take_outgoing();
         drop(sent);
         assert_eq!(client.stats(), REST);
-        // Whatever is sent is read by a peer with the same limits.
+        // Every sent frame is read by a peer with the same limits.
         let fits = !frames.is_empty();
         assert!(
             frames

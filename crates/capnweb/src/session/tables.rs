@@ -1,4 +1,4 @@
-//! The tables, as what the peer writes sees and changes them.
+//! The session's tables as expressions of the peer use and change them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::map::MapBudget;
 use crate::stream::ReadableStream;
 use crate::value::Value;
 
-/// The session's tables as an expression from the peer sees them.
+/// The tables during the evaluation of one message of the peer.
 pub(super) struct SessionTables<'a> {
     pub(super) session: &'a mut Session,
     pub(super) link: &'a Arc<Link>,
@@ -32,7 +32,7 @@ impl SessionTables<'_> {
         Ok(Hook::from_value(value, &self.session.context))
     }
 
-    /// The peer chose this id for something of its own, so it is negative and the table has room.
+    /// Checks an id that the peer chose for one of its objects: it must be negative, and the table must have room.
     fn check_introduced(&self, id: i64) -> Result<ImportId> {
         if id >= 0 {
             return Err(Error::type_error(format!("export ID {id} is not negative")));
