@@ -1,4 +1,4 @@
-//! How frames travel. Each transport is small: the protocol is in the session, and a transport only
+//! Transports of frames. Each one is small: the protocol is in the session, and a transport only
 //! moves its frames.
 
 #[cfg(any(feature = "client", feature = "server"))]

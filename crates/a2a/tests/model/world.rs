@@ -10,7 +10,7 @@ use a2a::server::{AfterRestart, Config, Server, TABLES};
 use a2a::service::{Call as By, Service as _};
 use a2a::types::*;
 use access::Principal;
-use store::{Batch, Query, Row, ManualWriter, Store, StreamId, Value};
+use store::{Batch, ManualWriter, Query, Row, Store, StreamId, Value};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;

@@ -1,10 +1,10 @@
-//! Which web pages may talk to us. A browser lets any page open a WebSocket to any address, the
-//! user's own machine included, so the server must look where a request comes from.
+//! The web pages that may connect. A browser lets any page open a WebSocket to any address, the user's own
+//! machine included, so the server must check the `Origin` of a request.
 
 use http::HeaderMap;
 use http::header::{HOST, ORIGIN};
 
-/// Whose requests are accepted. Programs that are no browsers send no `Origin` and always are.
+/// The origins that are accepted. Programs other than browsers send no `Origin` and are always accepted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum OriginPolicy {
     /// Pages that this server itself served: the origin's host and port are those asked for.
@@ -12,7 +12,7 @@ pub enum OriginPolicy {
     Same,
     /// Those pages, and pages of these origins, such as `https://example.com`.
     Listed(Vec<String>),
-    /// All pages. Only for services that mean the same to everyone, or authenticate in band.
+    /// All pages. Only for services that treat all callers alike, or authenticate in band.
     Any,
 }
 

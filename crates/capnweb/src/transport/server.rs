@@ -16,7 +16,7 @@ use crate::connection::{Connection, Options};
 use crate::peer::Peer;
 use crate::stub::Capability;
 
-/// Serves a target to everyone who connects.
+/// Serves a target to every client that connects.
 ///
 /// [`Server::route`] is a route for any axum router. Handlers that are still running belong to
 /// [`Options::tasks`]; stop those when the server stops.
@@ -33,23 +33,23 @@ pub struct Server {
 type MakeMain = dyn Fn(&Parts, &Peer) -> Capability + Send + Sync;
 
 impl Server {
-    /// Serves what `main` makes, afresh for each session; it may look at the request's headers.
+    /// Serves the object that `main` makes, a new one for each session; it may look at the request's headers.
     pub fn new<M: Into<Capability>>(
         main: impl Fn(&HeaderMap) -> M + Send + Sync + 'static,
     ) -> Self {
         Self::for_peers(move |headers, _peer| main(headers))
     }
 
-    /// As [`Server::new`], with the peer: what `main` finds out from the headers it can note there for
-    /// [layers](Options::layer), and the object it makes can do so later, when somebody logs in.
+    /// As [`Server::new`], with the peer: `main` can attach what it finds in the headers to the peer, for
+    /// [layers](Options::layer) to read; the object it makes can do so later, for example after a log-in.
     pub fn for_peers<M: Into<Capability>>(
         main: impl Fn(&HeaderMap, &Peer) -> M + Send + Sync + 'static,
     ) -> Self {
         Self::for_requests(move |request, peer| main(&request.headers, peer))
     }
 
-    /// As [`Server::for_peers`], with all of the request's head: its address, and what those who stand before
-    /// this server have put among its extensions.
+    /// As [`Server::for_peers`], with the whole head of the request: its URL, and the extensions that middleware
+    /// has added.
     pub fn for_requests<M: Into<Capability>>(
         main: impl Fn(&Parts, &Peer) -> M + Send + Sync + 'static,
     ) -> Self {
@@ -86,7 +86,6 @@ impl Server {
         self
     }
 
-    /// The route.
     pub fn route<S: Clone + Send + Sync + 'static>(self) -> MethodRouter<S> {
         let server = Arc::new(self);
         let for_post = server.clone();

@@ -1,8 +1,8 @@
 //! One message in one text frame of a WebSocket.
 //!
-//! A session that moves frames is a task, with the buffers of a WebSocket. One that has been idle for a while
-//! is parked: what is left is its session and its stream, which one task watches together with all others
-//! (`lot`). Neither its objects nor the peer notice.
+//! A session that moves frames is a task, with the buffers of a WebSocket. A session that has been idle for a
+//! while is parked (`parking`): its session and its stream are left, and one task watches all of them. Neither
+//! its objects nor the peer notice.
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,21 +31,21 @@ pub use client::{connect, over};
 #[cfg(feature = "server")]
 pub use server::{Refused, Upgrade};
 
-/// How a WebSocket is kept alive, and how slow it may be.
+/// Time limits and buffer size of a WebSocket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// A ping is sent when nothing was heard for so long. One to a parked session may be late by an eighth,
+    /// A ping is sent when the peer was silent for this long. A ping to a parked session may be late by an eighth,
     /// so that many are sent together.
     pub ping_after: Duration,
-    /// The session ends when nothing was heard for so long, pongs included.
+    /// The session ends when the peer was silent for this long, pongs included.
     pub idle_limit: Duration,
-    /// The session ends when a peer takes nothing for so long while frames wait for it. Meanwhile
-    /// nothing more is read from it, and [`Limits::max_queued_bytes`](crate::Limits) bounds what waits.
+    /// The session ends when the peer reads nothing for this long while frames wait for it. Meanwhile nothing
+    /// is read from it, and [`Limits::max_queued_bytes`](crate::Limits) bounds the waiting frames.
     pub write_limit: Duration,
-    /// A session is parked when no message came or went for so long: until one does, it has no task, no
+    /// A session is parked when no message came or went for this long: until the next one it has no task, no
     /// timer and no buffers. `None` parks none.
     pub park_after: Option<Duration>,
-    /// How much is read from the socket at once. It is allocated for each session that is not parked.
+    /// The size of the read buffer, allocated for each session that is not parked.
     pub read_buffer: usize,
 }
 
@@ -61,33 +61,33 @@ impl Default for Settings {
     }
 }
 
-/// A stream of bytes both ways: a TCP connection, TLS over one, what an HTTP server upgraded.
+/// A two-way byte stream: a TCP connection, TLS over one, an upgraded HTTP connection.
 pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Duplex for S {}
 
-/// A session and the stream it goes over, between two messages. Whoever holds it serves it.
+/// A session and its stream, between two messages. The owner of this value serves the session.
 pub(crate) struct Served {
     stream: Box<dyn Duplex>,
-    /// What was read from the stream and not looked at yet.
+    /// Bytes read from the stream and not yet parsed.
     read: Vec<u8>,
     seat: Seat,
 }
 
-/// What a session over a WebSocket has, parked or not.
+/// The state of a session over a WebSocket that it keeps while it is parked.
 pub(crate) struct Seat {
     session: Arc<Shared>,
-    /// Set on a server, where the session lasts as long as its socket rather than as its handles.
+    /// Set on a server, where the session lasts as long as its socket, not as its handles.
     _held: Option<Connection>,
     settings: Arc<Settings>,
     role: Role,
-    /// When something was last heard.
+    /// The time of the last bytes from the peer.
     heard: Instant,
-    /// When it was last asked for a sign of life.
+    /// The time of the last ping.
     asked: Instant,
-    /// When a message last came or went.
+    /// The time of the last message in either direction.
     moved: Instant,
-    /// Counts the session among what is running.
+    /// Counts the session as running at its owner.
     _counted: TaskTrackerToken,
 }
 
@@ -114,8 +114,8 @@ impl Served {
         Self { stream, read, seat }
     }
 
-    /// Serves the session until it ends, as a task for as long as it is not parked. Counts among
-    /// [`Options::tasks`](crate::Options) all the while, and says good-bye when those are drained or stopped.
+    /// Serves the session until it ends, as a task while it is not parked. The state's token counts it at
+    /// [`Options::tasks`](crate::Options) all the while, and it closes when those are drained or stopped.
     fn spawn(self) {
         tokio::spawn(async move {
             if let Some(idle) = drive::drive(self).await {
@@ -131,7 +131,7 @@ impl Served {
 }
 
 impl Seat {
-    /// When to ask for a sign of life, or to give up waiting for one.
+    /// The time of the next ping, or of giving up.
     fn ask_at(&self) -> Instant {
         let ask = self.heard.max(self.asked) + self.settings.ping_after;
         ask.min(self.give_up_at())
@@ -141,7 +141,7 @@ impl Seat {
         self.heard + self.settings.idle_limit
     }
 
-    /// When to park it, unless something moves before.
+    /// The time to park the session, unless a message comes or goes before.
     fn rest_at(&self) -> Option<Instant> {
         Some(self.moved + self.settings.park_after?)
     }

@@ -19,7 +19,7 @@ const PASS_BY_LIMIT: Duration = Duration::from_secs(2);
 /// and how long it may pause meanwhile.
 const PAUSE_LIMIT: Duration = Duration::from_millis(300);
 
-/// How long the parts of a batch may take.
+/// Time limits of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The request must be here after so long.
@@ -37,8 +37,8 @@ impl Default for Settings {
     }
 }
 
-/// Answers one batch. Whatever is in the body, this gives a response: 400 for a line that is not a
-/// message, 413 for a body that is too large, 408 for one that does not come.
+/// Answers one batch. A faulty body gets a response too: 400 for a line that is not a message, 413 for a body
+/// that is too large, 408 for one that does not arrive in time.
 pub async fn answer(
     body: Body,
     main: impl Into<Capability>,
@@ -128,13 +128,13 @@ async fn read(body: &mut Body, limit: usize) -> Result<Vec<u8>, Unread> {
     Ok(bytes)
 }
 
-/// Lets pass what is still on its way, for a while. To answer with something unread is to reset the
-/// connection, which can overtake the answer.
+/// Reads and drops the rest of the body, for a while. Answering with unread bytes would reset the connection,
+/// which can destroy the answer.
 async fn pass_by(mut body: Body) {
     let passing = async {
         while let Ok(Some(Ok(_))) = tokio::time::timeout(PAUSE_LIMIT, body.frame()).await {}
     };
-    // Who still sends after that may miss the answer.
+    // A client that still sends after that may miss the answer.
     let _ = tokio::time::timeout(PASS_BY_LIMIT, passing).await;
 }
 

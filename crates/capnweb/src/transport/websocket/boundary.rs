@@ -9,16 +9,16 @@ mod tests;
 /// The longest header of a frame: two bytes, a long length, the mask.
 const LONGEST_HEADER: usize = 14;
 
-/// Follows the bytes of one direction and knows whether they stop between two messages. The library that
-/// reads frames does not say what it has read of the next one, and that must not be lost.
+/// Follows the bytes of one direction and knows whether they end between two messages. The library that reads
+/// frames does not tell how much of the next frame it has buffered, and parking must not lose that.
 #[derive(Debug, Default)]
 pub(super) struct Boundary {
-    /// What is known of the frame's header, until all of it is.
+    /// The bytes of the frame's header read so far.
     header: [u8; LONGEST_HEADER],
     known: usize,
-    /// How much of the frame is still to come, its header apart.
+    /// The number of content bytes of the frame still to come.
     left: u64,
-    /// In a message of several frames, of which one is still to come.
+    /// Whether a further frame of the message is to come.
     continues: bool,
 }
 
@@ -48,7 +48,7 @@ impl Witness for Boundary {
 }
 
 impl Boundary {
-    /// Whether all that was begun is whole.
+    /// Whether every message that has begun is complete.
     pub(super) fn is_clear(&self) -> bool {
         self.known == 0 && self.left == 0 && !self.continues
     }

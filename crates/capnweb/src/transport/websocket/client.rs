@@ -51,7 +51,7 @@ where
     opened.map_err(|error| {
         let failed = Error::new(format!("open a WebSocket to {url}: {error}"));
         match error {
-            // Who is refused may know better than to try again.
+            // The status lets the caller decide whether to try again.
             tokio_tungstenite::tungstenite::Error::Http(answer) => {
                 failed.with_prop("status", f64::from(answer.status().as_u16()))
             }

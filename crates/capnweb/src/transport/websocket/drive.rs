@@ -1,4 +1,4 @@
-//! A session that is being served: frames moved between its socket and itself.
+//! Serving one session: moving frames between its socket and the session.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -13,23 +13,23 @@ use super::{Seat, Served};
 use crate::connection::{Close, Due, Shared};
 use crate::error::Error;
 
-/// How long the other side may take to answer a close.
+/// The time the peer has to answer a close.
 const CLOSE_LIMIT: Duration = Duration::from_secs(2);
 
-/// How many frames are taken before what they caused is sent, so that one write serves many.
+/// The most frames processed before their answers are sent, so that one write serves many.
 const BURST: usize = 256;
 
-/// How many bytes are worth a write of their own. More is not queued for a peer that may well read it.
+/// The number of queued bytes at which they are written before more frames are processed.
 const ENOUGH: usize = 256 << 10;
 
-/// How long one session may work before others on its thread have their turn.
+/// The time a session may work before it yields to other tasks of its thread.
 const TURN: Duration = Duration::from_millis(10);
 
-/// How long releases wait for another frame to leave with: a call then costs its server one read, not two.
+/// The time releases wait for another frame to leave with; a call then costs its server one read, not two.
 const MOMENT: Duration = Duration::from_millis(10);
 
-/// Moves frames between the socket and the session until either ends. Gives the session back when it is
-/// to be parked.
+/// Moves frames between the socket and the session until either ends. Returns the session when it is to be
+/// parked.
 pub(super) async fn drive(served: Served) -> Option<Served> {
     let Served {
         stream,
@@ -38,18 +38,18 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
     } = served;
     let session = seat.session.clone();
     let opening = Frames::open(stream, read, seat.role, session.limits(), &seat.settings);
-    // Boxed, like all that an idle session is not doing: a future holds what it is given more than once on
-    // its way down.
+    // Boxed, as are all awaits that an idle session is not in: otherwise each would enlarge this future, which
+    // every session has.
     let mut frames = Box::new(Box::pin(opening).await);
     let timer = tokio::time::sleep_until(seat.ask_at());
-    // Of draining first, then of stopping: an idle session waits for one thing at a time.
+    // First draining, then stopping: an idle session waits for one signal at a time.
     let leaving = session.tasks().draining();
     tokio::pin!(timer, leaving);
     let mut drains = false;
     let mut reading = Reading::On;
-    // Whether to see if something is due.
+    // Whether to check for a due ping, time-out or parking.
     let mut look = true;
-    // Until when releases wait for something to leave with.
+    // The time until which releases wait for another frame.
     let mut held: Option<Instant> = None;
     loop {
         let late = held.is_some_and(|until| Instant::now() >= until);
@@ -84,7 +84,7 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
                 seat.heard = Instant::now();
                 look = matches!(incoming, Some(Incoming::Alive));
                 reading = take(incoming, &session);
-                // Whatever else is already here is taken before anything is written, within reason.
+                // Frames that have arrived already are processed before anything is written, up to the bounds above.
                 for _ in 1..BURST {
                     if reading != Reading::On || session.queued_bytes() >= ENOUGH {
                         break;
@@ -109,7 +109,7 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
                 drains = true;
                 leaving.set(session.tasks().stopping());
             }
-            // Comes after reading: nothing is there that was read and not taken.
+            // Checked after reading, so no frame that was read is left unprocessed.
             () = std::future::ready(()), if look => {
                 look = false;
                 let now = Instant::now();
@@ -128,7 +128,7 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
                     if !drains && held.is_none() && frames.is_clear() {
                         return Some(Served { stream: frames.leave(), read: Vec::new(), seat });
                     }
-                    // Half a message is on its way, which is movement too.
+                    // Part of a message has arrived or a release is held: not idle.
                     seat.moved = now;
                 }
                 timer.as_mut().reset(seat.ask_at());
@@ -137,17 +137,17 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
         }
     }
 }
+
 /// Whether there is more to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
     On,
     /// The session is over.
     Over,
-    /// The session is over, and what the peer still sends stays unread.
+    /// The session is over, and the rest of the peer's bytes cannot be parsed.
     Stuck,
 }
 
-/// Takes one frame.
 fn take(incoming: Option<Incoming>, session: &Arc<Shared>) -> Reading {
     match incoming {
         Some(Incoming::Text(text)) => {
@@ -177,7 +177,7 @@ fn take(incoming: Option<Incoming>, session: &Arc<Shared>) -> Reading {
     }
 }
 
-/// Sends what waits. While the peer takes nothing, nothing is read from it either.
+/// Sends the waiting frames. While the peer does not read them, nothing is read from it either.
 async fn send(frames: &mut Frames, waiting: VecDeque<String>, seat: &Seat) -> Result<(), Gone> {
     let write = async {
         for frame in waiting {
@@ -196,25 +196,25 @@ async fn ping(frames: &mut Frames, seat: &Seat) -> Result<(), Gone> {
     within(seat, write).await
 }
 
-/// Says good-bye and waits a moment for the answer, so that the last frames are not lost to a reset.
+/// Sends a close frame and waits shortly for the answer, so that a reset does not destroy the last frames.
 async fn finish(frames: &mut Frames, close: Close, reading: Reading) {
     let farewell = async {
-        // Refused when the peer closed first; then the library's answer to that is still to be written.
+        // Refused when the peer closed first; the library's answer to that still has to be flushed.
         let _ = frames.feed(Outgoing::Close(close)).await;
         frames.flush().await?;
         while frames.next().await.is_some() {}
         if reading == Reading::Stuck {
-            // To close with something unread is to reset the connection, which can overtake what was
-            // just sent; so the peer gets a moment to read it.
+            // Closing a socket with unread bytes resets the connection, which can destroy the frames just
+            // sent; so the peer gets some time to read them.
             std::future::pending().await
         }
         Ok::<(), Gone>(())
     };
-    // Too late to tell anyone.
+    // The session has ended; a failure here has no one to report to.
     let _ = tokio::time::timeout(CLOSE_LIMIT, farewell).await;
 }
 
-/// Runs a write. Only one that does not finish at once gets a timer, and is given up when all stops.
+/// Runs a write. Only a write that does not finish at once gets a timer, and is given up when the owner stops.
 async fn within(seat: &Seat, write: impl Future<Output = Result<(), Gone>>) -> Result<(), Gone> {
     futures_util::pin_mut!(write);
     if let Some(result) = write.as_mut().now_or_never() {

@@ -15,10 +15,9 @@ use crate::connection::Close;
 use crate::error::Error;
 use crate::limits::Limits;
 
-/// How much is gathered before it is written.
+/// The bytes gathered before they are written to the socket.
 const WRITE_BUFFER: usize = 16 << 10;
 
-/// What arrives.
 pub(super) enum Incoming {
     Text(Utf8Bytes),
     /// Ping or pong: the peer is there.
@@ -27,18 +26,16 @@ pub(super) enum Incoming {
     Wrong(Error),
     /// As wrong, and so that nothing behind it can be read either.
     Unreadable(Error),
-    /// The peer closes.
     Closed(Option<String>),
 }
 
-/// What leaves.
 pub(super) enum Outgoing {
     Text(String),
     Ping,
     Close(Close),
 }
 
-/// The connection is no more.
+/// The connection is lost.
 #[derive(Debug)]
 pub(super) struct Gone;
 

@@ -1,4 +1,4 @@
-//! Where idle sessions wait: one task and one timer for all of them.
+//! Idle sessions: one task and one timer watch all of them.
 
 use std::fmt;
 use std::future::Future;
@@ -20,14 +20,32 @@ use crate::context::Tasks;
 #[path = "lot_tests.rs"]
 mod tests;
 
-/// How much is read from the stream of a parked session to find out that there is something.
+/// The bytes read at once from the stream of a parked session when it becomes readable.
 const FIRST: usize = 1024;
 
-/// The parked sessions of one owner.
+/// The parked sessions of one [`Tasks`].
 ///
-/// Whatever happens to one, bytes or an end from its stream, something to send, a ping that is due, the owner
-/// stopping, makes it a task again; what that means is for the task to find out. So nothing is known here
-/// of frames.
+/// A served session costs a task, a timer and the buffers of its WebSocket. Most sessions of a server are idle
+/// most of the time, so a session without a message for `park_after` is parked: its buffers are freed, and
+/// what is left is its `Session`, its stream and a [`SocketState`], owned by one watching task for all parked
+/// sessions. Neither the peer nor the application can tell.
+///
+/// A session can be parked only between two messages, with nothing left in any buffer: `drive` checks that all
+/// frames are written, and `boundary` that no part of a frame was read. Otherwise bytes would be lost with the
+/// buffers.
+///
+/// Any event makes a parked session a task again: bytes or an end from its stream, a message to send, a due
+/// ping, the owner draining. The watcher does not interpret the event. The first bytes it has read are handed
+/// over in `Served::read`, and the task finds out the rest, so no code here knows frames.
+///
+/// The order matters in two places. `park` enters the session before it looks whether a watcher runs, under
+/// one lock, so a watcher that is about to end either takes it or has cleared `watched`, and a new watcher is
+/// started. When the owner drains, the watcher resumes all sessions, also those that arrive later, because only
+/// a served session can say good-bye to its peer.
+///
+/// The watcher ends with the last parked session, and the next one starts a new watcher, also when the runtime
+/// of the old one is gone. Sessions keep their token of the owner's `Tasks`, so draining waits for parked ones
+/// too. Pings are up to an eighth late, so that one look at the timer serves many sessions.
 #[derive(Default)]
 pub(crate) struct Lot {
     door: Mutex<Door>,
@@ -37,7 +55,7 @@ pub(crate) struct Lot {
 #[derive(Default)]
 struct Door {
     arrivals: Vec<Served>,
-    /// Whether there is a task that watches.
+    /// Whether a watching task runs.
     watched: bool,
 }
 
@@ -52,8 +70,8 @@ impl Lot {
         if watched {
             self.arrived.notify_one();
         } else {
-            // Ends with the last that is parked. Those count among what its owner waits for, and are let go
-            // when the owner drains; so it needs no owner of its own.
+            // Ends with the last parked session. The sessions count as running at their owner and are resumed
+            // when it drains, so the watcher itself needs no owner.
             tokio::spawn(watch(Watcher(self.clone()), tasks.draining()));
         }
     }
@@ -70,11 +88,12 @@ impl fmt::Debug for Lot {
     }
 }
 
-/// The one that watches. The next to park gets a new one when it is gone, even if its runtime was.
+/// Clears `watched` when the watching task ends, also when its runtime is shut down.
 struct Watcher(Arc<Lot>);
 
 impl Watcher {
-    /// Those who have come; `None`, and nobody watches any more, when `alone` and nobody has.
+    /// The newly parked sessions; `None`, after clearing `watched`, when there are none and `alone` says that no
+    /// other is parked.
     fn arrivals(&self, alone: bool) -> Option<Vec<Served>> {
         let mut door = self.0.door();
         door.watched = !(alone && door.arrivals.is_empty());
@@ -92,7 +111,7 @@ impl Drop for Watcher {
         };
         door.watched = false;
         drop(door);
-        // Outside of the lock: it may be the last to hold things of the application's.
+        // Dropped without the lock: it may own the last reference to an object of the application.
         drop(lost);
     }
 }
@@ -133,8 +152,7 @@ async fn watch(watcher: Watcher, draining: impl Future<Output = ()>) {
     }
 }
 
-/// When to look whether it is time to ask a parked session for a sign of life: a little later than it is, for
-/// then it may be time for others too.
+/// The time to check a parked session for a due ping: a little late, so that one check serves several sessions.
 fn look_at(seat: &Seat) -> Instant {
     seat.ask_at() + seat.settings.ping_after / 8
 }
@@ -144,11 +162,11 @@ fn resume(served: Served) {
     served.spawn();
 }
 
-/// A session that waits until something happens to it.
+/// A parked session; ready when any event resumes it.
 struct Parked {
-    /// Gone once something has.
+    /// `None` once it is resumed.
     served: Option<Served>,
-    /// It is time.
+    /// Whether its ping is due.
     called: bool,
     waker: Option<Waker>,
 }
@@ -162,7 +180,7 @@ impl Parked {
         }
     }
 
-    /// Calls it when it is time, and says when to look again at those that are left.
+    /// Resumes it if its ping is due, and returns the next time to check.
     fn look(&mut self, now: Instant) -> Option<Instant> {
         let seat = &self.served.as_ref()?.seat;
         if seat.ask_at() > now {
@@ -197,7 +215,7 @@ impl Future for Parked {
     }
 }
 
-/// Reads the first bytes that come. That there was an end or a failure is found out again by who resumes.
+/// Reads the first bytes that arrive. An end or a failure is found again by the resumed task.
 fn read(served: &mut Served, context: &mut Context<'_>) -> Poll<()> {
     let mut space = [MaybeUninit::uninit(); FIRST];
     let mut buffer = ReadBuf::uninit(&mut space);

@@ -20,8 +20,8 @@ use crate::error::Error;
 
 /// A request to become a WebSocket, found by axum in a handler's arguments.
 ///
-/// Who may make it is for the handler to look at: browsers let every page make one
-/// ([`OriginPolicy`](crate::OriginPolicy)).
+/// The handler must check the request's origin, since browsers let every page make such a request; see
+/// [`OriginPolicy`](crate::OriginPolicy).
 #[derive(Debug)]
 pub struct Upgrade {
     accept: HeaderValue,
@@ -74,10 +74,10 @@ pub enum Refused {
     #[error("not a request for a WebSocket")]
     Request,
     /// It is one of another version than 13, the only one there is.
-    #[error("only version 13 of WebSockets is spoken here")]
+    #[error("unsupported WebSocket version; this server speaks 13")]
     Version,
     /// It has no key, or one that is not 16 bytes in base64.
-    #[error("the key of the WebSocket is missing or malformed")]
+    #[error("Sec-WebSocket-Key is missing or malformed")]
     Key,
     /// The connection cannot be anything else, as those of HTTP/1.0 and HTTP/2.
     #[error("this connection cannot become a WebSocket")]
@@ -99,7 +99,7 @@ impl IntoResponse for Refused {
     }
 }
 
-/// What to answer to the client's key. RFC 6455 4.2.1.
+/// The answer to the client's key. RFC 6455 4.2.1.
 fn accept(method: &Method, headers: &HeaderMap) -> Result<HeaderValue, Refused> {
     if method != Method::GET
         || !lists(headers, &CONNECTION, "upgrade")

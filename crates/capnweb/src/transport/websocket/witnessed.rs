@@ -1,4 +1,4 @@
-//! A stream, and somebody who sees what is read from it.
+//! A byte stream with an observer of the bytes read from it.
 
 use std::io;
 use std::pin::Pin;
@@ -8,18 +8,18 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Sees the bytes of a stream as they are read.
 pub(super) trait Witness {
-    /// These bytes were read, behind those before.
+    /// Called with the bytes of each read, in order.
     fn pass(&mut self, bytes: &[u8]);
 }
 
-/// Remembers all of it.
+/// Keeps all bytes.
 impl Witness for Vec<u8> {
     fn pass(&mut self, bytes: &[u8]) {
         self.extend_from_slice(bytes);
     }
 }
 
-/// A stream with a witness.
+/// A stream and its observer. Writes pass through.
 pub(super) struct Witnessed<S, W> {
     pub(super) stream: S,
     pub(super) witness: W,
