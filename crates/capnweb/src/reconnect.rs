@@ -1,8 +1,4 @@
-//! Handles on remote objects that outlive their sessions.
-//!
-//! A session ends with its connection, and every stub of it with it. A [`Reconnecting`] handle connects
-//! again, after a while that grows and is chosen at random, asks the new session something before anyone
-//! may use it, and derives what was derived from the old root from the new one.
+//! Handles on remote objects that outlive their sessions: a client that reconnects.
 //!
 //! ```no_run
 //! # use capnweb::{Stub, target};
@@ -20,10 +16,10 @@
 //!     Reconnect::websocket("ws://127.0.0.1:8080/rpc", Capability::nothing(), &Options::default()).start();
 //! let cart = shop.derive(|shop| shop.open_cart("Ada"));      // opened again in every session
 //!
-//! // To be asked again does no harm, so it is, until there is an answer.
+//! // Reading twice does no harm, so the call is repeated until there is an answer.
 //! println!("{}", shop.retry(|shop| shop.price("tea")).await?);
 //!
-//! // Adding twice would; so this fails when nobody knows whether it was done.
+//! // Adding twice would; so this fails when the connection is lost before the answer.
 //! match cart.call(|cart| cart.add("tea")).await {
 //!     Err(error) if error.code() == Some(reconnect::CONNECTION_LOST) => println!("tea, maybe"),
 //!     other => other?,
@@ -31,8 +27,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What happens while nobody is connected is not lost when the object offers it by cursor: see
-//! [`resume`](crate::resume) and [`Reconnecting::resume`].
+//! Events that happen while the client is not connected are not lost when the object offers them by cursor:
+//! see [`resume`](crate::resume) and [`Reconnecting::resume`].
 
 use std::fmt;
 use std::future::Future;
@@ -67,22 +63,21 @@ pub const CONNECTION_LOST: &str = "connection_lost";
 /// The `code` of a call that was not made because there was no connection for too long.
 pub const NOT_CONNECTED: &str = "not_connected";
 
-/// How long things may take, and how often they are tried.
+/// Waits, time limits and the number of retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The bound of the first wait before an attempt. Each further bound is twice the one before.
     pub first_wait: Duration,
-    /// The largest bound.
     pub longest_wait: Duration,
-    /// A session that lasted so long has proved itself: the wait after it is a first one.
+    /// After a session that lasted this long the back-off starts from `first_wait` again.
     pub steady_after: Duration,
-    /// How long one attempt may take, the question to the new session included.
+    /// The time limit of one attempt, with the probe of the new session.
     pub attempt_limit: Duration,
-    /// How long a call waits for a connection before it fails with [`NOT_CONNECTED`].
+    /// The time a call waits for a connection before it fails with [`NOT_CONNECTED`].
     pub patience: Duration,
-    /// How many sessions may end during a call that is retried.
+    /// The number of sessions that may end during a retried call.
     pub retries: u32,
-    /// What the waits are drawn from, for tests; otherwise every client waits differently.
+    /// The seed of the random waits, for tests; otherwise each client has its own.
     pub seed: Option<u64>,
 }
 
@@ -100,7 +95,7 @@ impl Default for Settings {
     }
 }
 
-/// How to connect, before anything has been tried.
+/// The settings of a reconnecting client before it is started.
 pub struct Reconnect<T: Interface + ?Sized = Any> {
     connect: Connect,
     probe: Probe,
@@ -140,8 +135,8 @@ impl<T: Interface + ?Sized> Reconnect<T> {
         }
     }
 
-    /// Asks this of every new session. While it fails, the session is not used and another is tried. By
-    /// default anything the peer answers will do.
+    /// Sets the probe of a new session. While it fails, the session is not used and another one is tried. By
+    /// default any answer of the peer will do.
     pub fn probe<F>(mut self, probe: impl Fn(Stub<T>) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<()>> + Send + 'static,
@@ -150,13 +145,12 @@ impl<T: Interface + ?Sized> Reconnect<T> {
         self
     }
 
-    /// With other times than the usual.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// With this owner of what runs.
+    /// Sets the owner of the reconnecting task.
     pub fn tasks(mut self, tasks: Tasks) -> Self {
         self.tasks = tasks;
         self
@@ -198,9 +192,24 @@ fn is_end(root: &Capability, error: &Error) -> bool {
     ended.is_some_and(|ended| ended.is(error))
 }
 
-/// A handle on an object at the other end of whatever connection there is. Clones are the same handle.
+/// A handle on an object of a peer that survives its sessions. Clones are the same handle.
 ///
-/// When the last handle is gone, the connection is closed.
+/// A session ends with its connection, and all of its stubs with it. Behind all handles of one connection there
+/// is one task (`supervise`). It connects, probes the new session, publishes it, waits for its end, and begins
+/// again after a random wait with a bound that doubles (back-off with full jitter), so that the clients of a
+/// restarted server do not return at the same moment. A session is published only after the probe, because a
+/// load balancer may accept connections for a server that does not answer.
+///
+/// A handle stores no stub. It has an *origin*: the root, or a function that gets the object from another
+/// handle. In each session the object is got when it is first used, and got again if getting it failed. So one
+/// reconnect restores the whole tree of objects, without calls for objects that are not used.
+///
+/// After the loss of a connection the client cannot know whether a call that was under way was done. The
+/// caller decides: [`call`](Self::call) fails with [`CONNECTION_LOST`], [`retry`](Self::retry) makes the call
+/// again. Repeating every call silently would run some of them twice.
+///
+/// The task belongs to the `Tasks` of the options. It ends when the last handle is dropped, which also closes
+/// the connection, or when the tasks are stopped; then calls fail with [`NOT_CONNECTED`].
 pub struct Reconnecting<T: Interface + ?Sized = Any> {
     core: Arc<Core>,
     origin: Origin,
@@ -208,10 +217,10 @@ pub struct Reconnecting<T: Interface + ?Sized = Any> {
 }
 
 impl<T: Interface + ?Sized + 'static> Reconnecting<T> {
-    /// Makes a call in the present session, or in the next when there is none.
+    /// Makes a call in the present session, or in the next one when there is none.
     ///
-    /// When the session ends before the answer is there, nobody knows whether the call was done, and it
-    /// fails with [`CONNECTION_LOST`].
+    /// When the session ends before the answer arrives, it is unknown whether the call was done, and it fails
+    /// with [`CONNECTION_LOST`].
     pub async fn call<R: FromValue>(&self, call: impl FnOnce(&Stub<T>) -> Promise<R>) -> Result<R> {
         let live = self.core.live().await?;
         let promise = call(&self.in_session(&live));
@@ -221,8 +230,8 @@ impl<T: Interface + ?Sized + 'static> Reconnecting<T> {
         }
     }
 
-    /// Makes a call that does no harm when it is done twice: when the session ends before the answer is
-    /// there, it is made again in the next one.
+    /// Makes an idempotent call: when the session ends before the answer arrives, the call is made again in the
+    /// next one.
     pub async fn retry<R: FromValue>(&self, call: impl Fn(&Stub<T>) -> Promise<R>) -> Result<R> {
         let mut retries = self.core.settings().retries;
         loop {
@@ -233,8 +242,8 @@ impl<T: Interface + ?Sized + 'static> Reconnecting<T> {
         }
     }
 
-    /// A handle on an object that one can get from this one. It is got when it is first used in a session,
-    /// and again when getting it has failed.
+    /// A handle on an object that is got from this one by `derive`: in each session when it is first used, and
+    /// again when getting it has failed.
     pub fn derive<U: Interface + ?Sized + 'static>(
         &self,
         derive: impl Fn(&Stub<T>) -> Promise<Stub<U>> + Send + Sync + 'static,
@@ -292,7 +301,7 @@ impl<T: Interface + ?Sized + 'static> Reconnecting<T> {
         Stub::from_capability(self.origin.in_session(live))
     }
 
-    /// What an error of a call means to the caller.
+    /// The error of a call as the caller sees it: the end of the session becomes [`CONNECTION_LOST`].
     async fn judge(&self, live: &Live, error: Error) -> Error {
         self.origin.forget_if_broken(live);
         if live.lost(&error).await {

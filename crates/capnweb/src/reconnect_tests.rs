@@ -132,7 +132,6 @@ impl Closet {
 }
 
 impl World {
-    /// Connects in process.
     fn connect(self: &Arc<Self>) -> Result<Connection> {
         self.attempts.fetch_add(1, Ordering::Relaxed);
         if take_one(&self.refuse) {

@@ -2,9 +2,9 @@
 //!
 //! An object offers `subscribe(cursor, sink)`. It calls the sink, a function, with a list of
 //! `{cursor, event}`, in order, and waits for the answer before it calls again; what it gives is a
-//! [`Subscription`], which ends when it is released. Who was cut off subscribes again with the cursor of the
-//! last event it has seen, and gets those after it: each event once. `docs/capnweb-resumable.md` says it
-//! in the words of the wire.
+//! [`Subscription`], which ends when it is released. A subscriber that was cut off subscribes again with the
+//! cursor of the last event it has seen, and gets the events after it: each event once.
+//! `docs/capnweb-resumable.md` describes the messages.
 //!
 //! A server writes the method in its own target, so that it can have any name and more parameters:
 //!
@@ -61,7 +61,6 @@ const MOST: usize = 128;
 pub struct Item<E = Value> {
     /// Where the event stands in its log. Only the log knows what it means.
     pub cursor: String,
-    /// What happened.
     pub event: E,
 }
 
@@ -117,7 +116,7 @@ pub fn cursor_gone(cursor: &str) -> Error {
     Error::range_error(format!("the log cannot go on from '{cursor}'")).with_code(CURSOR_GONE)
 }
 
-/// The `code` of [`cursor_gone`]. Who gets it has missed events, and has to begin anew.
+/// The `code` of [`cursor_gone`]. The subscriber has missed events and has to begin anew.
 pub const CURSOR_GONE: &str = "cursor_gone";
 
 /// A subscription that is being served, until it is released.
@@ -228,7 +227,7 @@ impl Resumable {
     }
 }
 
-/// A log whose events can be followed from any point on.
+/// A log with events that can be followed from any point on.
 #[target]
 impl Resumable {
     /// Calls the sink with the events after the cursor, or with all, in order, as they come.

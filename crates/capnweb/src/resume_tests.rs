@@ -42,7 +42,7 @@ fn keeping() -> (Sink, Arc<Mutex<Vec<Vec<String>>>>) {
     (sink, calls)
 }
 
-/// A log of ten events, whose cursors are their numbers.
+/// A log of ten events with their numbers as cursors.
 fn ten() -> Resumable {
     Resumable::new(|cursor: Option<String>| {
         let after: u32 = match cursor {

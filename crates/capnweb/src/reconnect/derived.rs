@@ -1,4 +1,4 @@
-//! Where a handle's object comes from in each session.
+//! The origin of a handle: how its object is got in each session.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};

@@ -17,20 +17,19 @@ use crate::stub::Stub;
 type Subscribe<E> =
     dyn Fn(&Live, Option<String>, Sink<E>) -> Promise<Stub<Subscription>> + Send + Sync;
 
-/// The events of a log, each once and in order, whatever becomes of the connection. Made by
+/// The events of a log, each once and in order, across reconnects. Made by
 /// [`Reconnecting::resume`](super::Reconnecting::resume).
 ///
-/// It runs only while someone waits for the next event; the server is told that events have arrived when
-/// the one after them is asked for. Dropping it ends the subscription. The future of [`next`](Self::next)
-/// can be dropped without losing an event.
+/// It works only while [`next`](Self::next) is polled; events are acknowledged to the server when the one
+/// after them is asked for. Dropping it ends the subscription. The future of `next` can be dropped without
+/// losing an event.
 pub struct Events<E> {
     core: Arc<Core>,
     subscribe: Box<Subscribe<E>>,
-    /// That of the last event given out.
+    /// The cursor of the last event returned.
     cursor: Option<String>,
-    /// What has arrived.
     items: VecDeque<Item<E>>,
-    /// To say that all that has arrived was given out.
+    /// Acknowledges the events that have arrived, once all of them are returned.
     taken: Option<oneshot::Sender<()>>,
     current: Option<Current<E>>,
     over: bool,

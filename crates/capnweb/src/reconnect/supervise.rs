@@ -1,4 +1,4 @@
-//! The task that keeps a session, and what the handles know of it.
+//! The task that keeps a session open, and the state that it shares with the handles.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -17,7 +17,7 @@ use crate::context::Tasks;
 use crate::error::{ABANDONED, Error, Result};
 use crate::stub::{Any, Capability};
 
-/// How long a server that drops its calls may take to drop the session.
+/// The time a server that drops its calls has to end the session.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 pub(super) type Connect = Box<dyn Fn() -> Attempt + Send + Sync>;
@@ -26,7 +26,7 @@ type Attempt = Pin<Box<dyn Future<Output = Result<Connection>> + Send>>;
 pub(super) type Probe = Box<dyn Fn(Capability) -> Probing + Send + Sync>;
 type Probing = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
-/// What all handles of one connection share. Its end is the end of the task.
+/// Shared by all handles of one connection; dropping it ends the task.
 pub(super) struct Core {
     states: watch::Receiver<State>,
     settings: Settings,
@@ -36,30 +36,30 @@ pub(super) struct Core {
     _tasks: Tasks,
 }
 
-/// What there is to call.
+/// The present session, if there is one.
 #[derive(Clone)]
 struct State {
     now: Now,
-    /// How many sessions there have been.
+    /// The number of usable sessions so far.
     sessions: u64,
 }
 
 #[derive(Clone)]
 enum Now {
-    /// Nothing, for this reason.
+    /// Not connected, with the error of the last attempt.
     Waiting(Option<Error>),
     Live(Arc<Live>),
 }
 
-/// One session, and what was derived in it.
+/// One session, and the capabilities derived in it.
 pub(super) struct Live {
     connection: Connection,
     root: Capability,
-    /// By the handles they belong to. They end with the session.
+    /// By the id of their handle. They end with the session.
     derived: Mutex<HashMap<u64, Derived>>,
 }
 
-/// A capability that is got once, by whoever comes first.
+/// A derived capability, set by the first call that needs it.
 pub(super) type Derived = Arc<OnceLock<Capability>>;
 
 impl Core {
@@ -104,12 +104,11 @@ impl Core {
         self.states.borrow().sessions
     }
 
-    /// The present session.
     pub(super) fn present(&self) -> Option<Arc<Live>> {
         self.states.borrow().live()
     }
 
-    /// The present session, or the next, if it comes in time.
+    /// The present session, or the next one within `patience`.
     pub(super) async fn live(&self) -> Result<Arc<Live>> {
         match timeout(self.settings.patience, self.next_live()).await {
             Ok(live) => live,
@@ -117,11 +116,11 @@ impl Core {
         }
     }
 
-    /// The present session, or the next, whenever it comes.
+    /// The present session, or the next one, without a time limit.
     pub(super) async fn next_live(&self) -> Result<Arc<Live>> {
         let mut states = self.states.clone();
         loop {
-            // A session whose transport was stopped may never learn of its end.
+            // When the task was stopped, the transport was too, and the session may never notice its end.
             let stopped = states.has_changed().is_err();
             if let Some(live) = states.borrow_and_update().live().filter(|_| !stopped) {
                 return Ok(live);
@@ -142,7 +141,7 @@ impl Core {
 }
 
 impl State {
-    /// The session, unless it has ended and nobody has noticed yet.
+    /// The session, unless it has ended and the task has not noticed yet.
     fn live(&self) -> Option<Arc<Live>> {
         match &self.now {
             Now::Live(live) if live.connection.shared().ended().is_none() => Some(live.clone()),
@@ -165,9 +164,9 @@ impl Live {
         &self.root
     }
 
-    /// Whether an error means that nobody knows what became of a call: it is that of the session's end, or
-    /// the server dropped the call, as it does when it stops. Then the session's end is near, and waited for,
-    /// so that what comes next finds another server.
+    /// Whether an error leaves it unknown if the call was done: it is the error of the session's end, or the
+    /// server dropped the call because it is stopping. In that case the session's end is near, and this waits
+    /// for it, so that the next call goes to another server.
     pub(super) async fn lost(&self, error: &Error) -> bool {
         let ended = self.connection.shared().ended();
         if ended.is_some_and(|ended| ended.is(error)) {
@@ -230,7 +229,7 @@ impl Supervisor {
         }
     }
 
-    /// Connects and asks; only a session that has answered is worth something.
+    /// Connects and probes; a session that does not answer is not used.
     async fn attempt(&self) -> Result<Live> {
         let attempt = async {
             let live = Live::new((self.connect)().await?);
