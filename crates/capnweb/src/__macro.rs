@@ -1,4 +1,4 @@
-//! What the code that the macros write calls. Not for use by hand: it may change in any release.
+//! Functions for the code that the macros generate. Not for use by hand: they may change in any release.
 
 use crate::convert::FromValue;
 use crate::error::{Error, Result};

@@ -436,12 +436,10 @@ pub struct Callback<A = Vec<Value>, R = Value> {
 }
 
 impl<A: IntoArguments, R> Callback<A, R> {
-    /// Calls it.
     pub fn call(&self, arguments: A) -> Promise<R> {
         self.capability.invoke(arguments).cast()
     }
 
-    /// The capability itself.
     pub fn capability(&self) -> &Capability {
         &self.capability
     }
@@ -522,7 +520,6 @@ pub trait FromArguments: Sized {
     /// Converts the arguments of one call.
     fn from_arguments(arguments: Vec<Value>) -> Result<Self>;
 
-    /// Their types.
     fn describe() -> Vec<Type>;
 }
 

@@ -28,12 +28,10 @@ impl Demo {
         x
     }
 
-    /// A greeting.
     pub fn greet(&self, name: String) -> String {
         format!("Hello, {name}!")
     }
 
-    /// Gives back bytes.
     pub fn bytes(&self, bytes: Bytes) -> Bytes {
         bytes
     }
@@ -43,7 +41,6 @@ impl Demo {
         Ok((0..at_most(n)?).collect())
     }
 
-    /// A new counter.
     pub fn make_counter(&self, start: Option<f64>) -> Counter {
         Counter {
             value: Mutex::new(start.unwrap_or(0.0)),
@@ -85,7 +82,6 @@ impl Counter {
         *value
     }
 
-    /// The value.
     #[getter]
     pub fn value(&self) -> f64 {
         *self.value.lock().unwrap_or_else(PoisonError::into_inner)

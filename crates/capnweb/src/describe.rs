@@ -1,4 +1,4 @@
-//! What a target is, as data: the source of references and type declarations in other languages.
+//! Descriptions of targets as data, from which references and type declarations in other languages are made.
 //!
 //! A [`Description`] comes from `#[target]`, the types of its members from
 //! [`FromValue::describe`](crate::FromValue::describe). A [`Schema`] gathers all that is reachable from some
@@ -17,7 +17,7 @@
 //!     ///
 //!     /// # Errors
 //!     ///
-//!     /// - `not_found`: nobody sells it
+//!     /// - `not_found`: it is not sold here
 //!     pub fn price(&self, item: String, currency: Option<String>) -> Result<f64> {
 //!         let _ = currency;
 //!         Err(Error::range_error(format!("no {item} here")).with_code("not_found"))
@@ -51,7 +51,6 @@ pub use schema::Schema;
 pub struct Description {
     /// The name of the type.
     pub name: Cow<'static, str>,
-    /// Its documentation.
     pub docs: Cow<'static, str>,
     /// Methods and getters, in the order written.
     pub members: Vec<MemberDescription>,
@@ -67,7 +66,6 @@ pub struct MemberDescription {
     pub docs: Cow<'static, str>,
     /// `None` for a getter.
     pub parameters: Option<Vec<Parameter>>,
-    /// What it gives.
     pub gives: Type,
     /// What it may fail with, as its documentation lists it.
     pub errors: Vec<ErrorDescription>,
@@ -77,7 +75,6 @@ pub struct MemberDescription {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parameter {
-    /// Its name.
     pub name: Cow<'static, str>,
     /// Its type; an [`Type::Optional`] one may be left out.
     pub takes: Type,
@@ -89,7 +86,6 @@ pub struct Parameter {
 pub struct ErrorDescription {
     /// The `code` property of the error.
     pub code: String,
-    /// When it happens.
     pub when: String,
 }
 
@@ -99,7 +95,6 @@ pub struct ErrorDescription {
 pub struct Structure {
     /// The name of the type; one without a name is written out wherever it is used.
     pub name: Cow<'static, str>,
-    /// Its documentation.
     pub docs: Cow<'static, str>,
     /// In the order written.
     pub fields: Vec<Field>,
@@ -111,7 +106,6 @@ pub struct Structure {
 pub struct Field {
     /// Its name on the wire.
     pub name: Cow<'static, str>,
-    /// Its documentation.
     pub docs: Cow<'static, str>,
     /// Its type; an [`Type::Optional`] one may be missing.
     pub holds: Type,
@@ -123,7 +117,6 @@ pub struct Field {
 pub struct Choice {
     /// The name of the type.
     pub name: Cow<'static, str>,
-    /// Its documentation.
     pub docs: Cow<'static, str>,
     /// The strings, each with its documentation.
     pub variants: Vec<(Cow<'static, str>, Cow<'static, str>)>,
@@ -133,17 +126,12 @@ pub struct Choice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Type {
-    /// Anything.
     Any,
-    /// Nothing: `undefined`.
     Void,
-    /// A boolean.
     Boolean,
-    /// A number.
     Number,
     /// A whole number of 64 bits: a number, or a bigint where a number would not be exact.
     Integer,
-    /// A string.
     String,
     /// One of some strings.
     Choice(Reference<Choice>),
@@ -151,23 +139,14 @@ pub enum Type {
     BigInt,
     /// A point in time.
     Date,
-    /// A byte array.
     Bytes,
-    /// An error.
     Error,
-    /// A URL.
     Url,
-    /// HTTP headers.
     Headers,
-    /// An HTTP request.
     Request,
-    /// An HTTP response.
     Response,
-    /// A Blob.
     Blob,
-    /// May be missing.
     Optional(Box<Type>),
-    /// A list.
     Array(Box<Type>),
     /// A map from strings.
     Record(Box<Type>),
@@ -177,11 +156,8 @@ pub enum Type {
     Stub(Reference<Description>),
     /// A capability to an object nothing is known about.
     AnyStub,
-    /// A callback.
     Function {
-        /// Its parameters.
         takes: Vec<Type>,
-        /// Its result.
         gives: Box<Type>,
     },
     /// Any number of arguments, as the last parameter of a callback.
@@ -210,7 +186,6 @@ impl<T> Reference<T> {
         }
     }
 
-    /// The description.
     pub fn describe(&self) -> T {
         (self.describe)()
     }
@@ -266,7 +241,7 @@ impl Description {
         self.member(name.into(), docs.into(), Some(parameters), gives)
     }
 
-    /// With one more getter, whose errors are listed as those of a method.
+    /// With one more getter. Its errors are listed like those of a method.
     pub fn getter(
         self,
         name: impl Into<Cow<'static, str>>,
@@ -296,7 +271,6 @@ impl Description {
 }
 
 impl Parameter {
-    /// A parameter.
     pub fn new(name: impl Into<Cow<'static, str>>, takes: Type) -> Self {
         Self {
             name: name.into(),

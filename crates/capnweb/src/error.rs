@@ -48,7 +48,6 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// A plain `Error`.
     pub fn new(message: impl Into<String>) -> Self {
         Self::of(ErrorKind::Error, message)
     }
@@ -87,7 +86,7 @@ impl Error {
         }))
     }
 
-    /// The code of what layers are told of a call that was dropped because nobody wanted its result.
+    /// The code of the error that layers see for a call that was dropped because its result was released.
     pub(crate) const CANCELLED: &str = "cancelled";
 
     /// A call took too long.
@@ -95,8 +94,8 @@ impl Error {
         Self::new(format!("the call did not finish within {limit:?}")).with_code("timeout")
     }
 
-    /// Whoever should have answered is gone without a word: its program is stopping, most likely. The code
-    /// tells the caller that nobody knows what became of the call.
+    /// The resolver was dropped without an answer, most likely because its program is stopping. The code tells
+    /// the caller that it is unknown whether the call was done.
     pub(crate) fn abandoned() -> Self {
         Self::new("the call ended without an answer").with_code(ABANDONED)
     }
@@ -127,7 +126,6 @@ impl Error {
         })
     }
 
-    /// Sets `cause`.
     pub fn with_cause(self, cause: impl Into<Value>) -> Self {
         self.with_prop("cause", cause)
     }
@@ -143,12 +141,10 @@ impl Error {
         self
     }
 
-    /// Its class.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Its message.
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -163,7 +159,6 @@ impl Error {
         &self.0.props
     }
 
-    /// One own property.
     pub fn prop(&self, name: &str) -> Option<&Value> {
         self.0.props.get(name)
     }
@@ -201,7 +196,7 @@ impl Error {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // A peer can chain errors through their properties to any length: put off, never recurse.
+        // A peer can chain errors through their properties to any length: queue the drop, never recurse.
         for value in self
             .props
             .drain(..)
@@ -278,5 +273,5 @@ impl std::error::Error for Error {
 /// The `code` of a call that its callee dropped.
 pub(crate) const ABANDONED: &str = "abandoned";
 
-/// What a call gives.
+/// The result of a call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,4 +1,4 @@
-//! What a message says: one value as it stands on the wire, before anyone looks up an id in a table.
+//! Expressions: values as they stand on the wire, before ids are looked up in a table.
 //!
 //! On the wire everything but an array is literal JSON, and an array is a tagged form such as
 //! `["date", 0]`; a real array is wrapped once more, `[[1, 2]]`. Here each form is a variant, so the
@@ -80,7 +80,7 @@ pub enum Expression {
     Pipeline(Box<Reference>),
     /// `["remap", id, path, captures, instructions]`
     Remap(Box<Remap>),
-    /// Text printed before, shared by everyone it is sent to. The parser never makes one.
+    /// Text printed before, shared by all messages that contain it. The parser never makes one.
     Raw(Raw),
 }
 

@@ -1,9 +1,4 @@
-//! Layers: what stands around every call a peer makes, to let it pass, refuse it and see how it ended.
-//!
-//! A call of a peer reaches an object in one place, whatever way it took: directly, along a pipeline,
-//! in a mapped function, as a callback or as the read of a property. That place is `hook/local`, and
-//! when the session has layers the handler runs inside them. Calls that are only passed on to another
-//! session (`hook/import`) run inside them too.
+//! Layers: code around every call of a peer, which can let it pass, refuse it, and see its result.
 
 use std::fmt;
 use std::future::Future;
@@ -19,14 +14,23 @@ use crate::value::Value;
 #[path = "layer_tests.rs"]
 mod tests;
 
-/// Stands around every call that peers make: for authentication, rate limits, audit, measuring.
+/// Code around every call that a peer makes: authentication, rate limits, audit, measuring.
 ///
-/// A layer sees a call before it begins and runs it by [`Next::run`], which gives what became of it. It
-/// can refuse the call instead, by an error of its own, and can change nothing else. Whatever it does
-/// before its first wait happens in the order in which calls arrive; when it waits, calls that arrived
-/// later may begin earlier.
+/// A layer sees a call before it begins and runs it with [`Next::run`], which returns the result. It can refuse
+/// the call with an error instead; it can change neither arguments nor result, so a session means the same with
+/// and without layers. Layers nest in the order they were added, the first one outermost.
 ///
-/// The future is dropped with the call when the owner of the session's tasks is stopped.
+/// All calls of a peer pass through one place: direct calls, calls along a pipeline, in a mapped function, on a
+/// callback, and reads of properties. That place is `hook/local`. Calls that are forwarded to another session
+/// pass through layers in `hook/import`. The application's own calls have no permit and pass through none.
+///
+/// The order in which calls start is kept up to the first wait of a layer: code before it runs in the order in
+/// which calls arrive. A layer that waits may let later calls begin earlier; a layer that must keep the order
+/// does not wait before `next.run()`.
+///
+/// The future is dropped with the call: when the owner of the session's tasks stops, and for a cancellable
+/// method when its result is released. Measure in `Drop` what must be counted in that case too. A session
+/// without layers pays nothing: no future is boxed and no description of the call is made.
 ///
 /// ```
 /// use capnweb::{Answer, Call, Error, Layer, Next, Options, Result};
@@ -49,7 +53,7 @@ mod tests;
 /// let options = Options::default().layer(OnlyReading);
 /// ```
 pub trait Layer: Send + Sync + 'static {
-    /// Runs a call by `next` and gives what it gave, or refuses it.
+    /// Runs a call with `next` and returns its result, or refuses it.
     fn call(&self, call: &Call, next: Next<'_>) -> impl Future<Output = Result<Answer>> + Send;
 }
 
@@ -63,7 +67,7 @@ pub struct Call {
     peer: Peer,
 }
 
-/// What a call is to its object.
+/// The kind of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CallKind {
@@ -109,13 +113,12 @@ impl Call {
         self.member.as_deref()
     }
 
-    /// What it is to its object.
     pub fn kind(&self) -> CallKind {
         self.kind
     }
 
-    /// Whether the object's description has the member. There are only so many names of which this is
-    /// true, whatever a peer sends. It asks for the whole description, so remember what it said.
+    /// Whether the object's description has the member. Only such names are bounded in number, the others are
+    /// chosen by the peer. It builds the whole description, so cache the answer.
     pub fn is_described(&self) -> bool {
         let (Some(target), Some(member)) = (&self.target, &self.member) else {
             return false;
@@ -133,7 +136,6 @@ impl Call {
         self.argument_bytes
     }
 
-    /// Who calls.
     pub fn peer(&self) -> &Peer {
         &self.peer
     }
@@ -150,7 +152,7 @@ impl fmt::Debug for Call {
     }
 }
 
-/// What a call gave. Only [`Next::run`] makes one.
+/// The result of a call. Only [`Next::run`] makes one, so a layer cannot invent a result.
 #[derive(Debug)]
 pub struct Answer(Value);
 

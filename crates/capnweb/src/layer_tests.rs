@@ -9,7 +9,6 @@ use super::*;
 use crate::testing::{Peers, Raw, assert_rest, show};
 use crate::{Any, Capability, Connection, Error, Options, Promise, Tasks, relay, target};
 
-/// Notes what passes.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<Vec<String>>>);
 
@@ -68,12 +67,11 @@ impl Layer for Noting {
     }
 }
 
-/// A server whose calls are noted.
+/// A server with a layer that notes all calls.
 fn noted(notes: &Notes) -> Peers {
     Peers::with(&Options::default().layer(Noting("layer", notes.clone())))
 }
 
-/// Refuses some methods.
 struct Refusing(&'static str);
 
 impl Layer for Refusing {
@@ -389,7 +387,6 @@ fn a_layer_knows_the_peer_and_what_was_noted_about_it() {
 
 #[test]
 fn a_call_tells_its_size_and_whether_its_name_is_a_described_one() {
-    /// Knows one method.
     struct Known;
 
     #[target(pub(crate))]

@@ -18,7 +18,7 @@ pub(crate) mod record;
 #[path = "map_tests.rs"]
 mod tests;
 
-/// What one `.map()` may still cost. Nested maps draw on the same account, because a frame of a
+/// The cost that one `.map()` has left. Nested maps share it, because a frame of a
 /// hundred bytes can multiply its work at every level.
 #[derive(Clone)]
 pub(crate) struct MapBudget {

@@ -36,14 +36,12 @@ impl Message {
         })
     }
 
-    /// Its text.
     pub fn print(&self) -> String {
         let mut out = String::new();
         self.write_to(&mut out);
         out
     }
 
-    /// Appends its text.
     pub fn write_to(&self, out: &mut String) {
         match self {
             Self::Push(expression) => write_form(out, "push", |out| expression.write_to(out)),

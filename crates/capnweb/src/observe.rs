@@ -1,7 +1,7 @@
-//! What sessions do, for those who run them: [counted](Metrics), and [told as it happens](Tracing).
+//! Observing sessions and calls: [counters](Metrics) and [spans](Tracing).
 //!
-//! Both are [layers](crate::Layer), so a session without them measures nothing and reads no clock. Both
-//! name calls by labels, of which there are only so many whatever peers send.
+//! Both are [layers](crate::Layer), so a session without them measures nothing and reads no clock. Both name
+//! calls by labels, which are bounded in number.
 
 mod labels;
 mod metrics;

@@ -19,7 +19,7 @@ impl Peer {
         Self(context.clone())
     }
 
-    /// Remembers something about the peer, one thing of each type. Gives what it takes the place of.
+    /// Attaches a value to the peer, one of each type. Returns the one it replaces.
     pub fn insert<T: Any + Send + Sync>(&self, fact: T) -> Option<Arc<T>> {
         let mut facts = self.0.facts();
         let old = facts.iter().position(|fact| fact.is::<T>());
@@ -28,24 +28,24 @@ impl Peer {
         old.and_then(|fact| fact.downcast().ok())
     }
 
-    /// What is remembered of this type.
+    /// The attached value of this type.
     pub fn get<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         let facts = self.0.facts();
         let fact = facts.iter().find(|fact| fact.is::<T>())?.clone();
         fact.downcast().ok()
     }
 
-    /// How large the session's tables are; nothing when it is over.
+    /// The sizes of the session's tables; zeros when it is over.
     pub fn stats(&self) -> Stats {
         self.0.stats()
     }
 
-    /// How many of its calls are running.
+    /// The number of its running calls.
     pub fn calls_in_flight(&self) -> usize {
         self.0.calls_in_flight()
     }
 
-    /// Tells it why and ends the session.
+    /// Sends it the reason and ends the session.
     pub fn abort(&self, error: &Error) {
         self.0.exceed(error);
     }

@@ -1,4 +1,4 @@
-//! What a call gives: a result that will come, and that can be used before it does.
+//! Promises: results of calls that can be used before they have arrived.
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -71,10 +71,10 @@ impl From<Hook> for Pipelined {
 
 /// The result of a call, of type `T`, that is still on its way.
 ///
-/// The call has been sent already. `promise.await` asks for its result and gives `Result<T>`. Without
-/// waiting, a promise can be passed as an argument, called, mapped, or have its properties read: all
-/// of that travels with the call in one round trip. Dropping it tells the callee that nobody wants the
-/// result; the call itself runs to its end, unless its method is one that stops then.
+/// The call has been sent already. `promise.await` pulls its result and gives `Result<T>`. Without waiting, a
+/// promise can be passed as an argument, called, mapped, or have its properties read: all of that travels with
+/// the call in one round trip. Dropping it releases the result at the callee; the call itself runs to its end,
+/// unless its method is cancellable.
 pub struct Promise<T = Value> {
     inner: Pipelined,
     value: PhantomData<fn() -> T>,
@@ -244,7 +244,7 @@ impl<T: FromValue> IntoFuture for Promise<T> {
         settle::hook(
             &hook,
             &context,
-            // Whoever waited may have stopped waiting.
+            // Sending fails when the future was dropped.
             Box::new(move |result| drop(sender.send(result))),
         );
         Awaited {

@@ -1,8 +1,23 @@
 //! Streams in both directions, as [`Stream`](futures_core::Stream) and [`Sink`](futures_sink::Sink).
 //!
-//! A stream can be read once and sent once; clones share it. Sending a [`ReadableStream`] makes a pipe
-//! to the peer and a task that fills it within the flow-control window. Dropping a readable stream
-//! cancels it at its source; dropping a writable one before [`WritableStream::close`] aborts it.
+//! The protocol has no stream of its own: a writable stream is an object with `write`, `close` and `abort`, and
+//! each chunk is a call, sent as a `stream` message that is answered unasked and releases itself. A readable
+//! stream is sent by making a pipe: `["pipe"]` creates a writable end at the peer, the value names its
+//! readable end, and a task here pumps the source into it.
+//!
+//! Order and ownership:
+//!
+//! - A readable stream is read once and sent once; clones share it, and sending takes it out.
+//! - The pipe message leaves before the message that names it, otherwise the peer would not know its id.
+//! - Chunks arrive in order because calls on one object do. `stream/pipe` keeps the places of chunks with
+//!   promises that are not resolved yet.
+//! - A write is answered when the reader has taken its chunk. That delay is the back-pressure: `stream/flow`
+//!   estimates a window from it, as a TCP sender does, and a writer waits while the window is full. Without it a
+//!   fast writer would fill the peer's memory; with one chunk at a time each would cost a round trip.
+//! - An error of a write is reported by a later write or by `close`.
+//!
+//! Dropping a readable stream cancels its source; dropping a writable one before [`WritableStream::close`]
+//! aborts it. Sources are dropped through the trampoline, since their destructors are the application's code.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -46,8 +61,8 @@ pub struct ReadableStream<T = Value> {
     item: PhantomData<fn() -> T>,
 }
 
-/// A source until it is dropped, which is put off: a destructor of the application's must not run
-/// under a session's lock, nor a chain of streams in streams be dropped by recursion.
+/// A source that is dropped through the trampoline: a destructor of the application must not run under a
+/// session's lock, and a chain of streams in streams must not be dropped by recursion.
 struct Held(Option<Source>);
 
 impl Drop for Held {
@@ -208,7 +223,7 @@ struct WritingState {
 }
 
 impl WritableStream {
-    /// A stream whose chunks go to `sink`, an object with the methods `write(chunk)`, `close()` and
+    /// A stream that sends its chunks to `sink`, an object with the methods `write(chunk)`, `close()` and
     /// `abort(reason)`.
     ///
     /// They are called one after the other, each when the one before has returned, which is also when
@@ -525,7 +540,7 @@ pub(crate) async fn pump(from: ReadableStream, to: WritableStream) {
             None => break,
         }
     }
-    // Nobody is left to tell when the last write failed.
+    // The reader has gone when the last write failed.
     let _ = to.close().await;
 }
 
@@ -536,7 +551,7 @@ pub(crate) async fn collect_blob(
     context: &Context,
 ) -> Result<Value> {
     let limit = context.limits().max_blob_bytes;
-    // Until it is whole; then whoever keeps it is charged.
+    // Charged until it is complete; then the value that keeps it is charged.
     let mut held = Vec::new();
     let charge = |bytes| {
         held.push(context.hold(bytes)?);

@@ -1,4 +1,4 @@
-//! What you hold: a reference to an object somewhere, whose methods you can call.
+//! Stubs: references to objects, here or at a peer, with methods to call.
 
 use std::fmt;
 use std::future::Future;
@@ -17,10 +17,10 @@ use crate::promise::{Pipelined, Promise};
 use crate::target::{Arguments, Target};
 use crate::value::Value;
 
-/// A capability without a type: any method may be tried on it.
+/// A reference to an object, without a type: any method may be called on it.
 ///
-/// Clone it to keep it, drop it to release it. It does not matter where the object lives: in this
-/// process, at a peer, or at a peer's peer.
+/// Clone it to keep it, drop it to release it. It does not matter where the object lives: in this process, at a
+/// peer, or at a peer's peer. Inside is a hook, which knows.
 #[derive(Clone)]
 pub struct Capability {
     hook: Hook,
@@ -51,7 +51,7 @@ impl Capability {
         connection::nothing().into()
     }
 
-    /// A capability whose every call fails with `error`.
+    /// A capability that fails every call with `error`.
     pub fn broken(error: Error) -> Self {
         Hook::Broken(error).into()
     }
@@ -108,7 +108,7 @@ impl Capability {
     }
 }
 
-/// The account under which operations on a hook run: its session's, or one of their own.
+/// The account for operations on a hook: that of its session, or a default one.
 pub(crate) fn context_of(hook: &Hook) -> Context {
     match hook {
         Hook::Import(import) => import.link().context().clone(),
@@ -128,7 +128,7 @@ impl fmt::Debug for Capability {
     }
 }
 
-/// What is known about an object one can hold a [`Stub`] of. Written by `#[target]`.
+/// The type of an object that a [`Stub`] refers to. Written by `#[target]`.
 pub trait Interface {
     /// The methods a holder of a stub has.
     type Client: Client;
@@ -147,7 +147,6 @@ pub trait Client: Clone + Send + Sync + 'static {
     /// Views a capability as this type, unchecked: a peer can always be of another kind.
     fn from_capability(capability: Capability) -> Self;
 
-    /// The capability itself.
     fn capability(&self) -> &Capability;
 }
 
@@ -177,10 +176,18 @@ impl Interface for Any {
     }
 }
 
-/// A reference to an object of type `T`, wherever it lives.
+/// A reference to an object of type `T`, in this process or at a peer.
 ///
-/// Its methods are those of `T`, each giving a [`Promise`]. Clone it to keep it, drop it to release it:
-/// when the last clone is gone, so is the hold on the object.
+/// It is the using side of an object; the serving side is a [`Target`]. Its methods are those of `T`, each
+/// returning a [`Promise`] at once; a call is sent when the method returns, not when the promise is awaited.
+///
+/// Clones refer to the same object. When the last one is dropped the object is released: a local target is
+/// dropped, a peer gets a release message. Since the release is sent after all calls made before, a stub may be
+/// dropped right after its last call. Stubs keep their session open; [`Capability::closed`] tells when it ends,
+/// and after that every call fails with the reason.
+///
+/// The type is not checked: the peer may run another version, and a wrong type shows as a failed call. `T` only
+/// provides the methods; a stub of an unknown type is `Stub<Any>`, with the methods of [`Capability`].
 pub struct Stub<T: Interface + ?Sized = Any> {
     client: T::Client,
 }
@@ -193,7 +200,6 @@ impl<T: Interface + ?Sized> Stub<T> {
         }
     }
 
-    /// The capability itself.
     pub fn capability(&self) -> &Capability {
         self.client.capability()
     }

@@ -1,4 +1,4 @@
-//! What you implement: an object whose methods a peer may call.
+//! Targets: objects with methods that peers may call.
 
 use std::fmt;
 use std::future::Future;
@@ -10,23 +10,32 @@ use crate::describe::Description;
 use crate::error::{Error, Result};
 use crate::value::Value;
 
-/// An object whose methods a peer may call. Usually written by [`#[target]`](crate::target); by hand
-/// when the members are only known at run time.
+/// An object with methods that a peer may call. Usually written with [`#[target]`](crate::target); by hand when
+/// the members are only known at run time.
 ///
-/// Calls start in the order they arrive: [`call`](Self::call) runs at once, up to the first wait of the
-/// future it returns; what follows runs beside other calls. Arguments belong to the call, so
-/// capabilities among them are released when it ends, unless they are kept.
+/// It is the serving side of an object; the using side is a [`Stub`](crate::Stub). A target is owned by the
+/// capabilities that lead to it, of this process and of peers, and is dropped when the last one is released or
+/// the sessions end. There is no other registration: a peer can reach exactly the objects it was given.
 ///
-/// JavaScript gives every object some members and treats one with a `then` as a promise, so those
-/// names never reach a target.
+/// A call goes through these steps. [`member`](Self::member) decides what a name is; only a `Method` is
+/// called. Promises in the arguments are awaited first. Layers of the session run around the call. Then
+/// [`call`](Self::call) runs at once, up to the first wait of the future it returns, so that calls start in the
+/// order in which they arrive; the rest runs as a task beside other calls. The task belongs to the session's
+/// [`Tasks`](crate::Tasks) and outlives the session, unless the reply is
+/// [cancellable](Reply::cancellable).
+///
+/// Arguments belong to the call: capabilities among them are released when it ends, unless the target keeps
+/// them. A panic is caught and becomes an internal error without its text. Methods take `Arc<Self>`, not
+/// `&self`, because the future outlives the call of the function.
+///
+/// JavaScript gives every object some members and treats an object with a `then` as a promise, so those names
+/// never reach a target.
 pub trait Target: Send + Sync + 'static {
     /// What `name` is on this object.
     fn member(&self, name: &str) -> Member;
 
-    /// Calls a method.
     fn call(self: Arc<Self>, method: &str, arguments: Arguments) -> Reply;
 
-    /// Reads a property.
     fn get(self: Arc<Self>, property: &str) -> Reply {
         let _ = property;
         Reply::ready(())
@@ -49,7 +58,7 @@ pub trait Target: Send + Sync + 'static {
     }
 }
 
-/// What a name is on an object.
+/// The kind of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Member {
     /// It reads as `undefined`.
@@ -60,7 +69,7 @@ pub enum Member {
     Getter,
 }
 
-/// What a target answers: a result, or the future of one.
+/// The answer of a target: a result, or the future of one.
 pub struct Reply(pub(crate) ReplyInner);
 
 pub(crate) enum ReplyInner {
@@ -72,7 +81,7 @@ pub(crate) enum ReplyInner {
     NoSuchMethod(Option<String>),
 }
 
-/// What becomes of a call whose result nobody wants any more.
+/// What happens to a running call when its result is released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhenReleased {
     /// It runs to its end, as the protocol has it.
@@ -97,8 +106,9 @@ impl Reply {
         ))
     }
 
-    /// The same, whose future is dropped as soon as nobody wants its result: the caller has released it
-    /// and nothing was pipelined on it, or the caller's session has ended. `#[method(cancel)]` does this.
+    /// Makes the call cancellable: its future is dropped as soon as its result is released (the caller has
+    /// released it and nothing was pipelined on it, or the caller's session has ended). `#[method(cancel)]` does
+    /// this.
     pub fn cancellable(mut self) -> Self {
         if let ReplyInner::Future(_, when_released) = &mut self.0 {
             *when_released = WhenReleased::Stops;

@@ -16,16 +16,14 @@ use crate::{
     ReadableStream, Reply, Result, Stats, Stub, Target, Value, WritableStream,
 };
 
-/// Tables at rest.
 pub(crate) const REST: Stats = Stats {
     imports: 1,
     exports: 1,
     pending: 0,
 };
 
-/// Two sessions whose frames are moved by hand. When they go, nothing may be left in their tables.
+/// Two sessions with frames moved by hand. Dropping them asserts that their tables are empty.
 pub(crate) struct Peers {
-    /// Offers [`Sample`].
     pub(crate) server: Connection,
     /// Offers nothing, unless said otherwise.
     pub(crate) client: Connection,
@@ -152,7 +150,7 @@ pub(crate) fn show(result: Result<Value>) -> String {
     }
 }
 
-/// A session with [`Sample`] whose peer writes frames by hand.
+/// A session that offers [`Sample`] to a peer that writes frames by hand.
 pub(crate) struct Raw {
     pub(crate) connection: Connection,
     pub(crate) sample: Arc<Sample>,

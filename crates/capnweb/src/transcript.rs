@@ -1,4 +1,7 @@
-//! What two peers say to each other, in words: for people who look at a session from outside.
+//! Describes the frames between two peers in words, for a person who watches a session from outside.
+//!
+//! Sessions do not use it. Its one user is `monas tap`, a proxy that prints the traffic of a connection; it is
+//! here, not there, because it follows the two tables of a session by the same rules as `session`.
 //!
 //! ```
 //! use capnweb::transcript::{Side, Transcript};
@@ -10,7 +13,7 @@
 //! assert_eq!(frame.to_string(), "server  resolve c1 (main.price): 2.5");
 //! ```
 //!
-//! Ids are written so that they mean the same whoever speaks: `c1` is the first thing the client pushed,
+//! Ids are written so that they mean the same in both directions: `c1` is the first thing the client pushed,
 //! `s-1` the first capability the server sent, `main` the main object of the side that is spoken to.
 
 use std::collections::HashMap;
@@ -81,7 +84,6 @@ const REMEMBERED: usize = 10_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Frame {
-    /// Who sent it.
     pub from: Side,
     /// The name of the message, such as `push`; `None` when the frame is none of the protocol's.
     pub kind: Option<&'static str>,
@@ -135,7 +137,7 @@ impl Transcript {
         Self::default()
     }
 
-    /// Says what the next frame is. Whatever it holds, there is an answer.
+    /// Describes the next frame. Invalid frames are described too.
     pub fn read(&mut self, from: Side, frame: &str) -> Frame {
         let (kind, text) = match Message::parse(frame, &Limits::default()) {
             Ok(message) => {

@@ -1,4 +1,4 @@
-//! What an application sends and receives: data, and the capabilities inside it.
+//! The values that applications send and receive: data, and the capabilities inside it.
 //!
 //! A [`Value`] owns what it holds. Dropping it releases every capability in it, moving it moves that
 //! duty, and cloning it duplicates them. Nothing else in the crate needs to remember a release.
@@ -23,13 +23,10 @@ pub enum Value {
     /// JavaScript's `undefined`; a method that returns nothing gives it.
     #[default]
     Undefined,
-    /// `null`
     Null,
-    /// A boolean.
     Bool(bool),
     /// A double, the only number JavaScript has. Integers beyond 2^53 go as [`Value::BigInt`].
     Number(f64),
-    /// Text.
     String(String),
     /// An integer of any size.
     BigInt(Box<BigInt>),
@@ -37,21 +34,16 @@ pub enum Value {
     Date(Date),
     /// Bytes, and the kind of JavaScript array that holds them.
     Bytes(Bytes, ByteContainer),
-    /// A list.
     Array(Vec<Value>),
     /// A plain object, in insertion order.
     Object(Object),
     /// An error as data.
     Error(Error),
-    /// A regular expression.
     RegExp(Box<RegExp>),
-    /// A URL.
     Url(String),
     /// HTTP headers, in order, names possibly repeated.
     Headers(Vec<(String, String)>),
-    /// An HTTP request.
     Request(Box<Request>),
-    /// An HTTP response.
     Response(Box<Response>),
     /// Bytes with a media type; they travel in a stream.
     Blob(Blob),
@@ -59,7 +51,6 @@ pub enum Value {
     Readable(ReadableStream),
     /// A stream to write to.
     Writable(WritableStream),
-    /// A capability.
     Stub(Capability),
     /// A value still to come. It is put in place before the other side's application sees it.
     Promise(Pipelined),
@@ -83,49 +74,41 @@ pub struct Object(Box<IndexMap<String, Value>>);
 pub struct Blob {
     /// The media type, possibly empty.
     pub mime: String,
-    /// The content, complete.
     pub bytes: Bytes,
 }
 
 /// An HTTP request as a value. Nothing here performs it.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The absolute address.
     pub url: String,
     /// `GET` unless said otherwise.
     pub method: String,
     /// Its headers, in order.
     pub headers: Vec<(String, String)>,
-    /// Its body.
     pub body: Body,
-    /// Whatever else the sender set (`redirect`, `credentials`, ...).
+    /// Other properties of `init` (`redirect`, `credentials`, ...).
     pub extra: IndexMap<String, Plain>,
 }
 
 /// An HTTP response as a value.
 #[derive(Clone, Debug)]
 pub struct Response {
-    /// The status code.
     pub status: u16,
     /// The reason phrase, possibly empty.
     pub status_text: String,
     /// Its headers, in order.
     pub headers: Vec<(String, String)>,
-    /// Its body.
     pub body: Body,
-    /// Whatever else the sender set.
+    /// Other properties of `init`.
     pub extra: IndexMap<String, Plain>,
 }
 
 /// The body of a request or response.
 #[derive(Clone, Debug, Default)]
 pub enum Body {
-    /// There is none.
     #[default]
     Empty,
-    /// Text.
     Text(String),
-    /// Bytes, at once.
     Bytes(Bytes),
     /// Bytes as they come.
     Stream(ReadableStream),
@@ -137,19 +120,16 @@ impl Value {
         Self::Bytes(bytes.into(), ByteContainer::Uint8Array)
     }
 
-    /// A list.
     pub fn array<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Self {
         Self::Array(items.into_iter().map(Into::into).collect())
     }
 
-    /// A plain object.
     pub fn object<K: Into<String>, V: Into<Value>>(
         fields: impl IntoIterator<Item = (K, V)>,
     ) -> Self {
         Self::Object(fields.into_iter().collect())
     }
 
-    /// `null` or `undefined`.
     pub fn is_nullish(&self) -> bool {
         matches!(self, Self::Null | Self::Undefined)
     }
@@ -455,7 +435,6 @@ impl Date {
 }
 
 impl Object {
-    /// An empty object.
     pub fn new() -> Self {
         Self::default()
     }
@@ -465,7 +444,6 @@ impl Object {
         self.0.insert(name.into(), value.into())
     }
 
-    /// A field.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
@@ -564,7 +542,6 @@ impl<T: Into<Value>> From<Vec<T>> for Value {
 }
 
 impl<T: Into<Value>> From<Option<T>> for Value {
-    /// `None` is `undefined`.
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Undefined, Into::into)
     }

@@ -232,7 +232,7 @@ fn function(schema: &Schema, takes: &[Type], gives: &Type, way: Way, stubs: Stub
     });
     let parameters = listed(schema, &named.collect::<Vec<_>>(), against, stubs);
     let gives = match gives {
-        // Whatever such a function gives is ignored, promises included.
+        // The result of such a function is ignored, promises included.
         Type::Void | Type::Any => type_of(schema, gives, way, stubs),
         gives => {
             let gives = type_of(schema, gives, way, stubs);
@@ -346,7 +346,6 @@ fn is_identifier(name: &str) -> bool {
         && letters.all(|letter| letter.is_alphanumeric() || "_$".contains(letter))
 }
 
-/// A string literal.
 fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! Bytes as text: written in the standard alphabet without padding, read in whatever way peers write.
+//! Base64: written in the standard alphabet without padding, read in every variant that peers write.
 
 use std::sync::LazyLock;
 

@@ -438,7 +438,7 @@ impl<'p, 'a> Form<'p, 'a> {
 }
 
 /// Whether a text begins like an absolute URL: with a scheme, and a host where the scheme asks for one.
-/// What follows is for whoever opens it to judge.
+/// The rest is checked by the code that opens the URL.
 pub(crate) fn is_absolute(url: &str) -> bool {
     let url = url.trim_matches(|character| character <= ' ');
     let Some((scheme, rest)) = url.split_once(':') else {

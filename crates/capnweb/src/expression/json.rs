@@ -1,7 +1,24 @@
-//! Reads JSON text token by token, as strictly as `JSON.parse`.
+//! A JSON tokenizer, as strict as `JSON.parse`.
 //!
-//! A caller looks at the next byte with [`Reader::peek`] and asks for what it expects. Whoever expects
-//! wrongly gets a syntax error or looks first.
+//! The parser looks at the next byte with [`Reader::peek`] and asks for the token it expects; another token is
+//! a syntax error.
+//!
+//! Why not `serde_json`:
+//!
+//! - A visitor cannot look ahead. Whether an array is data, `[[...]]`, or a form such as `["bigint", "1"]`, and
+//!   which form, is decided by its first element, and each form has its own rules for further elements. With
+//!   serde the whole text would have to become a tree first, which costs a second set of allocations for every
+//!   message.
+//! - JavaScript accepts what serde_json refuses. A lone surrogate escape (`"\ud800"`) is valid for `JSON.parse`
+//!   and sent by JavaScript peers; here it becomes U+FFFD. A number beyond the range of a double is infinite.
+//! - Depth is bounded by the session's limits and counted by the protocol's rule, where serde_json has a fixed
+//!   recursion limit. [`Reader::skip`] checks ignored elements of any depth without recursion.
+//! - Errors quote the offending value ([`Reader::excerpt`]) in the words of the reference implementation, and
+//!   the text's syntax is reported before any fault of meaning, as `JSON.parse` would.
+//! - Strings without escapes are borrowed from the frame, and values that are only forwarded stay text
+//!   (`Raw`), which needs byte offsets.
+//!
+//! The tests compare it with frames of the official package, and the fuzzer runs it on random bytes.
 
 use std::borrow::Cow;
 

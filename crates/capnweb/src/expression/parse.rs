@@ -24,7 +24,7 @@ pub enum ParseError {
     /// An array that is no form of the protocol; carries its beginning.
     #[error("unknown special value: {0}")]
     Special(String),
-    /// A form whose content makes no sense; carries the whole complaint.
+    /// A form with invalid content; carries the whole message.
     #[error("{0}")]
     Content(String),
     /// The text of a bigint is no integer; carries its beginning.
@@ -72,8 +72,8 @@ pub(crate) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// The deepest nesting read whatever the limits say: each level takes some stack, and a peer must
-    /// not be able to exhaust it.
+    /// The deepest nesting read under any limits: each level takes some stack, and a peer must not be able to
+    /// exhaust it.
     const DEEPEST: usize = 512;
 
     /// Reads what `read` expects to be the whole of `text`.
@@ -233,8 +233,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The syntax error in `text`, if there is one. Text that is not JSON is reported as such whatever
-/// else is wrong with it, since other implementations look at nothing before all of it is read.
+/// The syntax error in `text`, if there is one. Text that is not JSON is reported as such before any other
+/// fault, since other implementations parse all of the text first.
 fn syntax_error(text: &str) -> Option<ParseError> {
     let mut reader = Reader::new(text);
     reader.skip().and_then(|()| reader.end()).err()

@@ -11,14 +11,13 @@ use super::{
 };
 
 impl Expression {
-    /// Its text.
     pub fn print(&self) -> String {
         let mut out = String::with_capacity(128);
         self.write_to(&mut out);
         out
     }
 
-    /// Appends its text. Takes stack for each level of nesting: whoever builds an expression bounds
+    /// Appends its text. It recurses for each level of nesting, so the code that builds an expression must bound
     /// its depth.
     pub fn write_to(&self, out: &mut String) {
         match self {

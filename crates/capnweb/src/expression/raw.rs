@@ -39,7 +39,6 @@ impl Raw {
         Ok(Self(wrapping.written.into()))
     }
 
-    /// The printed text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,7 +1,7 @@
-//! Names for calls of which there are only so many, whatever peers send.
+//! Labels of calls, bounded in number against peers that invent names.
 //!
-//! A peer chooses the names of what it calls. Only a name that the object's own description has becomes a
-//! label; all others of an object share one, and when there are too many labels the rest share one too.
+//! A peer chooses the names of the members it calls. Only a name that the object's own description has becomes
+//! a label; all others of an object share one, and when there are too many labels the rest share one too.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -13,13 +13,13 @@ use crate::layer::{Call, CallKind};
 #[path = "labels_tests.rs"]
 mod tests;
 
-/// What stands for names that are not told apart.
+/// The label of all names that have none of their own.
 pub(super) const OTHER: &str = "other";
 
 /// The interface of calls that are passed on to another session.
 const FORWARDED: &str = "forwarded";
 
-/// How many labels there are at most, beside the one for what found no room.
+/// The most labels, beside the shared one.
 const MOST: usize = 1000;
 
 /// A name for calls, and what is kept under it.

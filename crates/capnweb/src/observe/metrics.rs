@@ -1,4 +1,4 @@
-//! What the sessions of a server do, counted.
+//! Counters of sessions and calls.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,7 @@ mod tests;
 /// together.
 ///
 /// Numbers are kept here and nowhere else: two servers in one process have two of these, and
-/// [`snapshot`](Self::snapshot) reads them without stopping anyone.
+/// [`snapshot`](Self::snapshot) reads them without blocking a call.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics(Arc<Inner>);
 
@@ -46,7 +46,7 @@ pub struct Snapshot {
     pub sessions: usize,
     /// Sessions that have been opened so far.
     pub sessions_opened: u64,
-    /// Open sessions that are parked, for want of anything to do.
+    /// Open sessions that are parked, because they are idle.
     pub sessions_parked: usize,
     /// The sizes of their tables, added up.
     pub tables: Stats,
@@ -110,12 +110,10 @@ struct Counters {
 }
 
 impl Metrics {
-    /// Nothing counted yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The numbers now.
     pub fn snapshot(&self) -> Snapshot {
         let (open, sessions_opened) = {
             let sessions = self.sessions();
@@ -182,7 +180,7 @@ pub(crate) struct Registered {
 impl Drop for Registered {
     fn drop(&mut self) {
         let session = self.metrics.sessions().open.remove(&self.id);
-        // Outside of the lock: it may be the last to hold things of the application's.
+        // Dropped without the lock: it may own the last reference to an object of the application.
         drop(session);
     }
 }

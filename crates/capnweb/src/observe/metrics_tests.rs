@@ -161,7 +161,7 @@ fn sessions_and_their_tables_are_counted_while_they_are_open() {
     let stub = one.remote::<Any>();
     let promise = stub.call("x", ());
     assert_eq!(read(), (2, 3, 4));
-    // One that has ended is not open, whoever still holds it.
+    // A session that has ended is not open, also while handles are left.
     one.end(Error::new("over"));
     assert_eq!(read(), (1, 1, 2));
     drop((one, other, stub, promise));

@@ -16,15 +16,14 @@ mod tests;
 /// What the handler logs stands inside the span. Its fields are `interface`, `member`, `kind`,
 /// `argument_bytes`, and once the call has ended `outcome` (`ok`, `error` or `cancelled`), `code`,
 /// `answer_bytes`, `milliseconds`, and how large the session's tables are then: `imports`, `exports`,
-/// `pending`. A name that the object's description does not have is `other`. While nobody listens to
-/// spans of this level, none of it is found out.
+/// `pending`. A name that the object's description does not have is `other`. While no subscriber takes spans of
+/// this level, none of it is computed.
 #[derive(Debug, Default)]
 pub struct Tracing {
     labels: Labels<()>,
 }
 
 impl Tracing {
-    /// The layer.
     pub fn new() -> Self {
         Self::default()
     }

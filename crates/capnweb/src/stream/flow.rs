@@ -1,4 +1,4 @@
-//! How much of a stream may be under way at once: a window over unacknowledged bytes.
+//! Flow control of a stream: a window of unacknowledged bytes.
 //!
 //! The window follows what the path can carry: measured delivery rate times the shortest round trip,
 //! times a growth factor that is bold at the start and modest later, much as BBR does for TCP.
@@ -99,7 +99,7 @@ impl Window {
         }
     }
 
-    /// The write failed: its bytes are no longer under way and teach us nothing.
+    /// The write failed: its bytes leave the window without a measurement.
     pub(crate) fn fail(&mut self, sent: Sent) {
         self.in_flight -= sent.bytes;
     }

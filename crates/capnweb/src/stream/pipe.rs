@@ -35,7 +35,7 @@ struct Pipe {
 
 #[derive(Default)]
 struct State {
-    /// In the order written, also those whose promises are not resolved yet.
+    /// In the order written, also chunks with promises that are not resolved yet.
     chunks: VecDeque<Chunk>,
     /// How many chunks have left the queue, so that a late one finds its place.
     taken: u64,
@@ -51,7 +51,6 @@ struct Chunk {
     _unread: Unread,
 }
 
-/// A new pipe.
 pub(crate) fn pipe() -> (Arc<Writer>, Reader) {
     let pipe = Arc::new(Pipe {
         state: Mutex::default(),

@@ -13,7 +13,8 @@ use crate::value::Value;
 /// What stands between the writer and the application's object.
 pub(crate) struct GuardedSink {
     sink: Capability,
-    /// Why it takes no more. Locked for as long as a write lasts; those who wait are served in turn.
+    /// The error of a failed write, after which it takes no more. Locked during each write; waiting writes are
+    /// served in turn.
     failure: Mutex<Option<Error>>,
 }
 
@@ -49,7 +50,7 @@ impl Target for GuardedSink {
         match method {
             "write" => Reply::future(async move { self.in_turn("write", arguments).await }),
             "close" => Reply::future(async move { self.in_turn("close", arguments).await }),
-            // Overtakes the writes that wait: they are of no use any more.
+            // Overtakes the waiting writes, which have become useless.
             "abort" => Reply::ready(self.sink.call("abort", arguments)),
             _ => Reply::no_such_method(method),
         }
