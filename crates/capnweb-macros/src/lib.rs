@@ -25,8 +25,8 @@ mod values;
 ///
 /// # On an impl
 ///
-/// The `pub` methods with `&self` or `self: Arc<Self>` can be called by whoever holds a stub. All else
-/// in the block is left alone; what is public in Rust but not for peers goes in a block of its own.
+/// The `pub` methods with `&self` or `self: Arc<Self>` can be called by every holder of a stub. The rest of the
+/// block is left alone; methods that are public in Rust but not for peers go in a block of their own.
 ///
 /// ```
 /// use capnweb::{Result, Stub, target};
@@ -113,7 +113,7 @@ mod values;
 ///   say otherwise. Names that JavaScript keeps to itself do not compile.
 /// - Documentation goes with the description. A list under the heading `# Errors`, each item beginning with
 ///   a code as in ``- `not_found`: there is no such thing``, is what a member fails with.
-/// - An async method runs to its end even when nobody waits for its result any more. One that is marked
+/// - An async method runs to its end even when its result was released. One that is marked
 ///   `#[method(cancel)]` is dropped at its next wait when its result is released and nothing was pipelined on
 ///   it, or when the session ends.
 /// - Plain methods run while the session reads its messages, so they should be quick; async ones run up

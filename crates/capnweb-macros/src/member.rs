@@ -21,7 +21,7 @@ pub(crate) struct Member {
     pub(crate) cfg: Vec<Attribute>,
     pub(crate) takes: Object,
     pub(crate) is_async: bool,
-    /// Whether it stops when nobody wants its result.
+    /// Whether it stops when its result is released.
     pub(crate) cancels: bool,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) gives: TokenStream,
@@ -244,7 +244,7 @@ fn object(place: &Place<'_>, receiver: &Receiver) -> Result<Object> {
     }
 }
 
-/// Whether it is `Arc<Self>`, by whatever path.
+/// Whether it is `Arc<Self>`, by any path.
 pub(crate) fn is_shared_self(typed: &Type) -> bool {
     let Type::Path(typed) = typed else {
         return false;

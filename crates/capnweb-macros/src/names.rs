@@ -1,4 +1,4 @@
-//! What Rust names become on the wire, and which names may not be used there.
+//! Rust names on the wire: their spelling there, and the names that may not be used.
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt as _;

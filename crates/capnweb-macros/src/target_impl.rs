@@ -79,7 +79,7 @@ fn read_member(object: &Type, method: &mut ImplItemFn) -> Result<Option<Member>>
         _ => {}
     }
     let member = Member::read(&Place::Impl(object), &method.attrs, marker, &method.sig)?;
-    // `pub` and owned parameters are there for peers, who need both whatever the crate itself does.
+    // `pub` and owned parameters are for peers, which need both even if the crate itself does not.
     method.attrs.push(parse_quote!(#[allow(unreachable_pub, clippy::needless_pass_by_value, reason = "for peers")]));
     Ok(Some(member))
 }

@@ -9,13 +9,11 @@ use syn::{Attribute, Data, DeriveInput, Error, Fields, LitStr, Result, Type};
 use crate::member::{Errors, docs};
 use crate::names;
 
-/// What a type is on the wire.
+/// The form of a type on the wire.
 enum Shape<'a> {
-    /// An object.
     Fields(Vec<Field<'a>>),
-    /// Whatever its only field is.
+    /// The type of its only field.
     Transparent(&'a Type),
-    /// A string.
     Variants(Vec<Variant<'a>>),
 }
 

@@ -10,7 +10,7 @@ pub(crate) fn port() -> Result<u16, Box<dyn std::error::Error>> {
     }
 }
 
-/// Tells whoever started the program where it listens.
+/// Prints the line that tells the starting program the address.
 #[expect(
     clippy::print_stdout,
     reason = "this line is what the program is asked for"

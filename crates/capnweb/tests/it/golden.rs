@@ -29,7 +29,6 @@ async fn the_recordings_are_what_npm_says_today() {
     );
 }
 
-/// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Client,
@@ -46,7 +45,6 @@ struct Turn {
 /// How ours may differ from npm in a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Differs {
-    /// Not at all.
     No,
     /// In the order of frames that do not depend on each other, within one turn.
     Order,

@@ -55,7 +55,6 @@ impl InteropTarget {
     }
 }
 
-/// Plain calls.
 #[target(pub(crate))]
 impl InteropTarget {
     pub fn square(&self, n: Value) -> f64 {

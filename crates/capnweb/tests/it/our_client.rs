@@ -101,7 +101,7 @@ impl<'a> Peer<'a> {
         Self::open(self.host).await
     }
 
-    /// Asserts that neither side holds anything any more.
+    /// Asserts that the tables of both sides are empty.
     async fn finish(self) {
         assert_at_rest(&self.connection).await;
         if let Host::Npm(server) = self.host {

@@ -1,4 +1,4 @@
-//! Two sessions in this process whose frames are moved by hand, so that nothing happens unasked.
+//! Two sessions in this process with frames moved by hand, so that nothing happens unasked.
 
 use std::future::IntoFuture;
 use std::pin::pin;

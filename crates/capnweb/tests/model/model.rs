@@ -10,13 +10,11 @@ use crate::side::{Bounds, End, Event, Fault, Seen, Side, Step};
 
 /// Who names something of the other's has it: no use after release.
 pub(crate) const NAMED_WHILE_HELD: &str = "what is named is held";
-/// No double release.
 pub(crate) const RELEASED_ONCE: &str = "what is released was held";
 /// Every pull is answered at most once.
 pub(crate) const ANSWERED_ONCE: &str = "what is answered was asked";
 /// Neither session finds fault with what the other says.
 pub(crate) const KNOWN_TO_BOTH: &str = "no side ends the session";
-/// No leak.
 pub(crate) const GONE_AT_LAST: &str = "what nobody holds is gone";
 /// Every pull is answered at least once, or fails with the session.
 pub(crate) const TOLD_AT_LAST: &str = "who waits is told";
@@ -43,7 +41,6 @@ pub(crate) enum Who {
     Callee,
 }
 
-/// What happens next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Action {
     Does(Who, Step),

@@ -124,7 +124,6 @@ pub(crate) struct Seen {
     /// Whether it holds, keeps or waits for anything.
     pub(crate) holds: bool,
     pub(crate) waits: usize,
-    /// Waits that failed.
     pub(crate) failures: usize,
     /// Its objects that are not dropped, but for the main one.
     pub(crate) objects: usize,

@@ -1,5 +1,5 @@
-//! Whatever is written and whenever it is read, a stream gives a beginning of what was written, in
-//! order, and keeps nothing.
+//! For all writes and all times of reading, a stream gives a prefix of what was written, in order, and keeps
+//! nothing.
 
 use std::sync::{Arc, Mutex};
 

@@ -27,7 +27,7 @@ impl World {
         Capability::new(Object::new(self, value))
     }
 
-    /// A function that doubles. Whatever can be called succeeds: reading a property of a value that
+    /// A function that doubles. All callable members succeed: reading a property of a value that
     /// holds a failed promise gives the property before the failure is known, and the failure after.
     pub(crate) fn function(self: &Arc<Self>) -> Capability {
         let held = Object::new(self, 0.0);
@@ -38,7 +38,6 @@ impl World {
         })
     }
 
-    /// A main object.
     pub(crate) fn main(self: &Arc<Self>) -> Capability {
         Capability::new(Main {
             object: Object::new(self, 1.0),

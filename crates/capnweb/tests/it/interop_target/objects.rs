@@ -31,7 +31,7 @@ impl Counter {
     }
 }
 
-/// An object whose lifetime is counted: the server counts those that live.
+/// An object that the server counts while it lives.
 pub(crate) struct Tracked {
     live: Arc<AtomicU32>,
 }

@@ -68,7 +68,7 @@ async fn an_abort_by_the_host_fails_all_that_is_pending_and_all_that_follows() {
     .await;
 }
 
-/// A session whose frames we move ourselves, so that we can say what a session never would.
+/// A session with frames moved by the test, which can send what a real session never would.
 async fn open_by_hand(host: Host<'_>) -> (Peer<'_>, UnboundedSender<String>) {
     let connection = Connection::new(Capability::nothing(), &Options::default());
     let address = host.url().replacen("ws://", "", 1).replace("/rpc", "");

@@ -82,7 +82,7 @@ async fn a_stream_that_fails_ends_with_its_error() {
             (error.kind(), error.message()),
             (ErrorKind::RangeError, "stream failed")
         );
-        // The error may overtake chunks that nobody has read yet; none comes twice or out of order.
+        // The error may overtake unread chunks; none comes twice or out of order.
         assert!(items.len() <= 3, "{items:?}");
         assert_eq!(state(peer).await, (2, "failed".to_owned()));
     })
