@@ -6,9 +6,13 @@
 
 use std::time::{Duration, Instant};
 
-use capnweb::demo::Demo;
 use capnweb::transport::websocket;
 use capnweb::{Capability, Options, Stub, Value};
+
+#[path = "support/demo.rs"]
+mod demo;
+
+use demo::Demo;
 
 /// Calls before the clock starts.
 const WARM_UP: u32 = 2000;

@@ -7,11 +7,14 @@
 use axum::Router;
 use axum::serve::ListenerExt;
 use capnweb::Server;
-use capnweb::demo::Demo;
 use tokio::net::TcpListener;
 
 #[path = "support/arguments.rs"]
 mod arguments;
+#[path = "support/demo.rs"]
+mod demo;
+
+use demo::Demo;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -88,10 +88,11 @@ mod settle;
 mod trampoline;
 pub mod transcript;
 
+#[cfg(all(test, any(feature = "client", feature = "server")))]
+#[path = "../examples/support/demo.rs"]
+mod demo;
 #[cfg(test)]
 mod testing;
-
-pub mod demo;
 
 #[doc(hidden)]
 pub mod __macro;

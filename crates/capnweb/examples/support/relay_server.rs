@@ -1,7 +1,7 @@
 //! The routes of the relay: two WebSockets for each token, joined to each other, and their statistics.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Path, State};
@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use capnweb::transport::websocket;
 use capnweb::{Connection, Options, OriginPolicy, relay};
+use parking_lot::Mutex;
 
 /// More pairs than this are refused until some have ended.
 const MOST_PAIRS: usize = 10_000;
@@ -46,7 +47,7 @@ enum Side {
 impl Pairs {
     /// Hands out the session of one side; `None` when it is taken.
     fn connect(&self, token: &str, name: &str) -> Option<Connection> {
-        let mut pairs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pairs = self.0.lock();
         if !pairs.contains_key(token) {
             if pairs.len() >= MOST_PAIRS {
                 return None;
@@ -75,7 +76,7 @@ impl Pairs {
 
     /// Forgets a side that has ended, and the pair when neither is connected.
     fn leave(&self, token: &str, name: &str) {
-        let mut pairs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pairs = self.0.lock();
         let Some(pair) = pairs.get_mut(token) else {
             return;
         };
@@ -139,7 +140,7 @@ async fn join(
 }
 
 async fn stats(State(pairs): State<Pairs>, Path(token): Path<String>) -> Response {
-    let pairs = pairs.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let pairs = pairs.0.lock();
     let text = match pairs.get(&token) {
         Some(pair) => format!(r#"{{"a":{},"b":{}}}"#, pair.a.stats(), pair.b.stats()),
         None => r#"{"a":null,"b":null}"#.to_owned(),

@@ -1,29 +1,23 @@
-//! A small target to try a client on: what the first run, the guide and the benchmarks serve.
-
-use std::sync::{Mutex, PoisonError};
+//! A small target with one method for each thing the protocol can do, served by the benchmarks.
 
 use bytes::Bytes;
+use capnweb::{Callback, Error, Promise, Result, Value, target};
+use parking_lot::Mutex;
 
-use crate::convert::Callback;
-use crate::error::{Error, Result};
-use crate::value::Value;
-use crate::{Promise, target};
-
-/// The longest list the demo makes, and the most callbacks it calls.
+/// The longest list it makes, and the most callbacks it calls.
 const MOST: u32 = 1_000_000;
 
-/// The main object: one method for each thing the protocol can do.
 #[derive(Debug, Default)]
-pub struct Demo;
+pub(crate) struct Demo;
 
-#[target]
+#[target(pub(crate))]
 impl Demo {
     /// The square of a number; NaN of anything else.
     pub fn square(&self, n: Value) -> f64 {
         n.as_f64().map_or(f64::NAN, |n| n * n)
     }
 
-    /// Gives back what it is given, capabilities and streams included.
+    /// Returns the value it is given, capabilities and streams included.
     pub fn echo(&self, x: Value) -> Value {
         x
     }
@@ -32,6 +26,7 @@ impl Demo {
         format!("Hello, {name}!")
     }
 
+    /// Returns the bytes it is given.
     pub fn bytes(&self, bytes: Bytes) -> Bytes {
         bytes
     }
@@ -41,15 +36,16 @@ impl Demo {
         Ok((0..at_most(n)?).collect())
     }
 
+    /// Makes a counter that starts at `start`, or at 0.
     pub fn make_counter(&self, start: Option<f64>) -> Counter {
         Counter {
             value: Mutex::new(start.unwrap_or(0.0)),
         }
     }
 
-    /// Calls the callback with 0 to n - 1, all at once, and adds up what it gives.
+    /// Calls the callback with 0 to n - 1, all at once, and adds up the results.
     pub async fn call_me(&self, callback: Callback<(u32,), f64>, n: u32) -> Result<f64> {
-        // Awaiting asks for the result, so all are asked for before the first is waited for.
+        // Awaiting pulls the result, so all are pulled before the first one is awaited.
         let asked: Vec<_> = (0..at_most(n)?)
             .map(|i| callback.call((i,)))
             .map(Promise::into_future)
@@ -69,22 +65,23 @@ impl Demo {
 
 /// An object with a state of its own.
 #[derive(Debug)]
-pub struct Counter {
+pub(crate) struct Counter {
     value: Mutex<f64>,
 }
 
-#[target]
+#[target(pub(crate))]
 impl Counter {
-    /// Adds to the value, 1 if not said otherwise, and gives the new one.
+    /// Adds `by`, or 1, and returns the new value.
     pub fn increment(&self, by: Option<f64>) -> f64 {
-        let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut value = self.value.lock();
         *value += by.unwrap_or(1.0);
         *value
     }
 
+    /// The counter's present value.
     #[getter]
     pub fn value(&self) -> f64 {
-        *self.value.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.value.lock()
     }
 }
 
