@@ -194,7 +194,7 @@ impl Interface<'_> {
             }
 
             #[automatically_derived]
-            impl ::capnweb::Client for #client {
+            impl ::capnweb::TypedCapability for #client {
                 fn from_capability(capability: ::capnweb::Capability) -> Self {
                     Self { capability }
                 }

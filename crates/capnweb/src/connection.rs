@@ -4,14 +4,15 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
 use futures_util::task::AtomicWaker;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
-use crate::context::{Context, Tasks};
+use crate::account::Account;
 use crate::error::{Error, Result};
 use crate::hook::import::{Import, ImportId};
 use crate::hook::settled::Settled;
@@ -24,6 +25,7 @@ use crate::session::{Calls, Effect, Effects, ExportId, Redact, Session, Stats};
 use crate::settle;
 use crate::stream;
 use crate::stub::{Capability, Interface, Stub};
+use crate::tasks::Tasks;
 use crate::trampoline;
 use crate::value::Value;
 
@@ -139,33 +141,33 @@ impl Connection {
         options: &Options,
         calls: Calls,
     ) -> Self {
-        let context = Context::new(
+        let account = Account::new(
             options.limits.clone(),
             options.tasks.clone(),
             options.layers.clone(),
         );
-        let main = main(&Peer::new(&context));
+        let main = main(&Peer::new(&account));
         let session = Session::new(
             main.into_hook(),
-            context.clone(),
+            account.clone(),
             options.redact.clone(),
             calls,
         );
         let registered = options
             .metrics
             .as_ref()
-            .map(|metrics| metrics.register(&context));
+            .map(|metrics| metrics.register(&account));
         let shared = Arc::new(Shared {
             session: Mutex::new(session),
             _registered: registered,
-            context,
+            account,
             started: Instant::now(),
             outgoing: Signal::default(),
             parked: AtomicBool::new(false),
             ended: Notify::new(),
             link: OnceLock::new(),
         });
-        shared.context.belongs_to(&shared);
+        shared.account.belongs_to(&shared);
         let link = Arc::new(Link {
             shared: shared.clone(),
         });
@@ -190,7 +192,7 @@ impl Connection {
 
     /// The peer of this session, with the values attached to it.
     pub fn peer(&self) -> Peer {
-        Peer::new(&self.link.shared.context)
+        Peer::new(&self.link.shared.account)
     }
 
     /// Processes one frame from the peer. Calls in it have started when this returns.
@@ -257,8 +259,8 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) fn context(&self) -> &Context {
-        &self.shared.context
+    pub(crate) fn account(&self) -> &Account {
+        &self.shared.account
     }
 
     pub(crate) fn push(self: &Arc<Self>, import: &Arc<Import>, operation: Operation) -> Hook {
@@ -290,7 +292,7 @@ impl Link {
         let operation = Operation {
             path,
             action,
-            context: self.context().clone(),
+            account: self.account().clone(),
             permit: None,
         };
         self.shared
@@ -338,7 +340,7 @@ impl Drop for Link {
 /// The session behind its lock.
 pub(crate) struct Shared {
     session: Mutex<Session>,
-    context: Context,
+    account: Account,
     started: Instant,
     outgoing: Signal,
     /// Whether the session is parked: idle, without a task of its own.
@@ -356,7 +358,7 @@ impl Shared {
             return;
         };
         // Only the rate of calls depends on the time.
-        let timed = self.context.limits().call_rate.is_some();
+        let timed = self.account.limits().call_rate.is_some();
         let now = if timed {
             self.started.elapsed()
         } else {
@@ -394,12 +396,12 @@ impl Shared {
     }
 
     pub(crate) async fn outgoing(&self) {
-        std::future::poll_fn(|context| self.poll_outgoing(context)).await;
+        std::future::poll_fn(|task| self.poll_outgoing(task)).await;
     }
 
     /// As [`Self::outgoing`], for a task that waits for many sessions.
-    pub(crate) fn poll_outgoing(&self, context: &TaskContext<'_>) -> Poll<()> {
-        self.outgoing.poll(context)
+    pub(crate) fn poll_outgoing(&self, task: &TaskContext<'_>) -> Poll<()> {
+        self.outgoing.poll(task)
     }
 
     #[cfg(any(feature = "client", feature = "server"))]
@@ -413,7 +415,7 @@ impl Shared {
 
     #[cfg(any(feature = "client", feature = "server"))]
     pub(crate) fn limits(&self) -> &Limits {
-        self.context.limits()
+        self.account.limits()
     }
 
     /// The number of bytes that wait to be sent.
@@ -424,7 +426,7 @@ impl Shared {
 
     #[cfg(any(feature = "client", feature = "server"))]
     pub(crate) fn tasks(&self) -> &Tasks {
-        self.context.tasks()
+        self.account.tasks()
     }
 
     pub(crate) fn end(self: &Arc<Self>, error: Error) {
@@ -474,8 +476,7 @@ impl Shared {
     }
 
     fn lock(&self) -> MutexGuard<'_, Session> {
-        // Only this crate's code runs under the lock, and it does not panic half-way.
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+        self.session.lock()
     }
 
     /// Changes the session under its lock, then performs the effects without it. See [`Connection`].
@@ -514,7 +515,7 @@ impl Shared {
                         shared.answer(export, result.as_ref().map_err(Clone::clone));
                     }
                 };
-                settle::hook(&hook, &self.context, Box::new(answer));
+                settle::hook(&hook, &self.account, Box::new(answer));
             }
             Effect::Tell { waiters, hook } => {
                 waiters.into_iter().for_each(|waiter| hook.settle(waiter))
@@ -524,16 +525,16 @@ impl Shared {
                     promise.give_up(&error);
                 }
             }
-            Effect::Pump { from, to } => self.context.spawn(stream::pump(from, to)),
+            Effect::Pump { from, to } => self.account.spawn(stream::pump(from, to)),
             Effect::Collect {
                 mime,
                 content,
                 resolver,
             } => {
-                let context = self.context.clone();
-                self.context.spawn(async move {
-                    let blob = stream::collect_blob(mime, content, &context).await;
-                    resolver.resolve(Hook::from_result(blob, &context));
+                let account = self.account.clone();
+                self.account.spawn(async move {
+                    let blob = stream::collect_blob(mime, content, &account).await;
+                    resolver.resolve(Hook::from_result(blob, &account));
                 });
             }
         }
@@ -560,11 +561,11 @@ impl Signal {
         self.waiting.wake();
     }
 
-    fn poll(&self, context: &TaskContext<'_>) -> Poll<()> {
+    fn poll(&self, task: &TaskContext<'_>) -> Poll<()> {
         if self.given.swap(false, Ordering::Acquire) {
             return Poll::Ready(());
         }
-        self.waiting.register(context.waker());
+        self.waiting.register(task.waker());
         // Check again: it may have been given between the check and the registration.
         if self.given.swap(false, Ordering::Acquire) {
             return Poll::Ready(());

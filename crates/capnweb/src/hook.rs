@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::context::{CallPermit, Context};
+use crate::account::Account;
 use crate::error::{Error, Result};
 use crate::expression::{Expression, PathPart};
 use crate::map::{self, MapBudget};
+use crate::permit::CallPermit;
 use crate::stream::pipe::Writer;
 use crate::value::Value;
 
@@ -75,7 +76,7 @@ pub(crate) struct Operation {
     pub(crate) path: Path,
     pub(crate) action: Action,
     /// The account it is charged to.
-    pub(crate) context: Context,
+    pub(crate) account: Account,
     /// Held until the handler has finished; counts against the session that asked.
     pub(crate) permit: Option<CallPermit>,
 }
@@ -97,20 +98,20 @@ pub(crate) type Waiter = Box<dyn FnOnce(Result<Value>) + Send>;
 
 impl Hook {
     /// The hook of a value: capabilities and promises stand for themselves.
-    pub(crate) fn from_value(value: Value, context: &Context) -> Self {
+    pub(crate) fn from_value(value: Value, account: &Account) -> Self {
         match value {
             Value::Stub(capability) => capability.into_hook(),
-            Value::Promise(promise) => promise.into_hook(context),
-            value => match Settled::held(value, context) {
+            Value::Promise(promise) => promise.into_hook(account),
+            value => match Settled::held(value, account) {
                 Ok(settled) => Self::Value(Arc::new(settled)),
                 Err(error) => Self::Broken(error),
             },
         }
     }
 
-    pub(crate) fn from_result(result: Result<Value>, context: &Context) -> Self {
+    pub(crate) fn from_result(result: Result<Value>, account: &Account) -> Self {
         match result {
-            Ok(value) => Self::from_value(value, context),
+            Ok(value) => Self::from_value(value, account),
             Err(error) => Self::Broken(error),
         }
     }
@@ -132,14 +133,14 @@ impl Hook {
         }
     }
 
-    pub(crate) fn get(&self, path: Path, context: &Context) -> Self {
+    pub(crate) fn get(&self, path: Path, account: &Account) -> Self {
         if path.is_empty() {
             return self.clone();
         }
         self.apply(Operation {
             path,
             action: Action::Get,
-            context: context.clone(),
+            account: account.clone(),
             permit: None,
         })
     }
@@ -202,13 +203,13 @@ impl Operation {
     /// Performs the operation on the plain value at the end of its path.
     pub(crate) fn apply_to_value(self, value: Value, last: Option<&PathPart>) -> Hook {
         match self.action {
-            Action::Get => Hook::from_value(value, &self.context),
+            Action::Get => Hook::from_value(value, &self.account),
             Action::Call(_) => Hook::Broken(not_a_function(last)),
             Action::Map {
                 captures,
                 instructions,
                 budget,
-            } => map::evaluate(value, &captures, &instructions, &budget, &self.context),
+            } => map::evaluate(value, &captures, &instructions, &budget, &self.account),
         }
     }
 }

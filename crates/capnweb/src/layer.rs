@@ -33,12 +33,12 @@ mod tests;
 /// without layers pays nothing: no future is boxed and no description of the call is made.
 ///
 /// ```
-/// use capnweb::{Answer, Call, Error, Layer, Next, Options, Result};
+/// use capnweb::{CallResult, Call, Error, Layer, Next, Options, Result};
 ///
 /// struct OnlyReading;
 ///
 /// impl Layer for OnlyReading {
-///     async fn call(&self, call: &Call, next: Next<'_>) -> Result<Answer> {
+///     async fn call(&self, call: &Call, next: Next<'_>) -> Result<CallResult> {
 ///         if call.member().is_some_and(|name| name.starts_with("delete")) {
 ///             return Err(Error::new("this session may only read").with_code("forbidden"));
 ///         }
@@ -54,7 +54,7 @@ mod tests;
 /// ```
 pub trait Layer: Send + Sync + 'static {
     /// Runs a call with `next` and returns its result, or refuses it.
-    fn call(&self, call: &Call, next: Next<'_>) -> impl Future<Output = Result<Answer>> + Send;
+    fn call(&self, call: &Call, next: Next<'_>) -> impl Future<Output = Result<CallResult>> + Send;
 }
 
 /// A call of a peer that has not begun.
@@ -154,9 +154,9 @@ impl fmt::Debug for Call {
 
 /// The result of a call. Only [`Next::run`] makes one, so a layer cannot invent a result.
 #[derive(Debug)]
-pub struct Answer(Value);
+pub struct CallResult(Value);
 
-impl Answer {
+impl CallResult {
     /// Roughly how many bytes it takes. What a promise in it will become is not known yet.
     pub fn bytes(&self) -> usize {
         self.0.weight()
@@ -167,16 +167,16 @@ impl Answer {
 #[must_use = "a call that is not run never begins"]
 pub struct Next<'a> {
     call: &'a Call,
-    rest: &'a [Arc<dyn Around>],
+    rest: &'a [Arc<dyn DynLayer>],
     handler: Handler,
 }
 
 impl Next<'_> {
     /// Runs the call to its end.
-    pub async fn run(self) -> Result<Answer> {
+    pub async fn run(self) -> Result<CallResult> {
         match self.rest {
             [first, rest @ ..] => first.call(self.call, Next { rest, ..self }).await,
-            [] => self.handler.await.map(Answer),
+            [] => self.handler.await.map(CallResult),
         }
     }
 }
@@ -194,7 +194,7 @@ pub(crate) type Handler = Pin<Box<dyn Future<Output = Result<Value>> + Send>>;
 
 /// The layers of a session, outermost first.
 #[derive(Clone, Default)]
-pub(crate) struct Layers(Option<Arc<[Arc<dyn Around>]>>);
+pub(crate) struct Layers(Option<Arc<[Arc<dyn DynLayer>]>>);
 
 impl Layers {
     pub(crate) fn is_empty(&self) -> bool {
@@ -204,7 +204,7 @@ impl Layers {
     /// Adds one inside the others.
     pub(crate) fn push(&mut self, layer: impl Layer) {
         let outer = self.0.iter().flat_map(|layers| layers.iter().cloned());
-        let layer: Arc<dyn Around> = Arc::new(layer);
+        let layer: Arc<dyn DynLayer> = Arc::new(layer);
         self.0 = Some(outer.chain([layer]).collect());
     }
 
@@ -230,20 +230,20 @@ impl fmt::Debug for Layers {
 }
 
 /// A [`Layer`] of any type.
-trait Around: Send + Sync {
+trait DynLayer: Send + Sync {
     fn call<'a>(
         &'a self,
         call: &'a Call,
         next: Next<'a>,
-    ) -> Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'a>>;
+    ) -> Pin<Box<dyn Future<Output = Result<CallResult>> + Send + 'a>>;
 }
 
-impl<L: Layer> Around for L {
+impl<L: Layer> DynLayer for L {
     fn call<'a>(
         &'a self,
         call: &'a Call,
         next: Next<'a>,
-    ) -> Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = Result<CallResult>> + Send + 'a>> {
         Box::pin(Layer::call(self, call, next))
     }
 }

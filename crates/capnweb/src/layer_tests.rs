@@ -43,7 +43,7 @@ impl Noting {
 }
 
 impl Layer for Noting {
-    async fn call(&self, call: &Call, next: Next<'_>) -> Result<Answer> {
+    async fn call(&self, call: &Call, next: Next<'_>) -> Result<CallResult> {
         /// Notes the end of a call that had none.
         struct Dropped<'a>(Option<(&'a Noting, &'a Call)>);
 
@@ -75,7 +75,7 @@ fn noted(notes: &Notes) -> Peers {
 struct Refusing(&'static str);
 
 impl Layer for Refusing {
-    async fn call(&self, call: &Call, next: Next<'_>) -> Result<Answer> {
+    async fn call(&self, call: &Call, next: Next<'_>) -> Result<CallResult> {
         if call.member() == Some(self.0) {
             return Err(Error::type_error("not for you").with_code("forbidden"));
         }
@@ -256,7 +256,7 @@ async fn a_layer_may_wait_before_and_after_a_call() {
     struct Gated(Arc<Notify>);
 
     impl Layer for Gated {
-        async fn call(&self, _call: &Call, next: Next<'_>) -> Result<Answer> {
+        async fn call(&self, _call: &Call, next: Next<'_>) -> Result<CallResult> {
             self.0.notified().await;
             let outcome = next.run().await;
             self.0.notified().await;
@@ -337,7 +337,7 @@ fn a_layer_knows_the_peer_and_what_was_noted_about_it() {
     struct OnlyKnown(Notes);
 
     impl Layer for OnlyKnown {
-        async fn call(&self, call: &Call, next: Next<'_>) -> Result<Answer> {
+        async fn call(&self, call: &Call, next: Next<'_>) -> Result<CallResult> {
             let name = call.peer().get::<Name>();
             self.0.add(format!("{name:?} {}", call.interface()));
             if name.is_none() && call.member() != Some("enter") {
@@ -399,11 +399,11 @@ fn a_call_tells_its_size_and_whether_its_name_is_a_described_one() {
     struct Sizes(Notes);
 
     impl Layer for Sizes {
-        async fn call(&self, call: &Call, next: Next<'_>) -> Result<Answer> {
+        async fn call(&self, call: &Call, next: Next<'_>) -> Result<CallResult> {
             let described = call.is_described();
             let large = call.argument_bytes() > 1000;
             let outcome = next.run().await;
-            let answer = outcome.as_ref().map_or(0, Answer::bytes);
+            let answer = outcome.as_ref().map_or(0, CallResult::bytes);
             self.0.add(format!(
                 "{described} {large} {}",
                 answer > 0 && answer < 100

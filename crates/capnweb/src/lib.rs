@@ -68,16 +68,18 @@ mod map;
 mod stream;
 mod value;
 
+mod account;
 mod connection;
-mod context;
 mod layer;
 pub mod limits;
 pub mod observe;
 mod peer;
+mod permit;
 #[cfg(feature = "client")]
 pub mod reconnect;
 mod relay;
 pub mod resume;
+mod tasks;
 pub mod transport;
 
 pub mod expression;
@@ -100,7 +102,7 @@ pub mod __macro;
 pub use capnweb_macros::{FromValue, IntoValue, target};
 
 pub use promise::{Awaited, Pipelined, Promise};
-pub use stub::{Any, Capability, Client, Interface, Stub};
+pub use stub::{Any, Capability, Interface, Stub, TypedCapability};
 pub use target::{Arguments, Member, Reply, Target};
 
 pub use convert::{Argument, Callback, FromArguments, FromValue, IntoArguments, Output};
@@ -111,19 +113,19 @@ pub use stream::{ReadableStream, WritableStream};
 pub use value::{Blob, Body, Date, Object, Request, Response, Value};
 
 pub use connection::{Close, Connection, Options};
-pub use context::Tasks;
-pub use layer::{Answer, Call, CallKind, Layer, Next};
+pub use layer::{Call, CallKind, CallResult, Layer, Next};
 pub use limits::Limits;
 pub use peer::Peer;
 pub use relay::relay;
 pub use session::Stats;
+pub use tasks::Tasks;
 #[cfg(feature = "server")]
 pub use transport::origin::OriginPolicy;
 pub use transport::pair::pair;
 #[cfg(feature = "server")]
 pub use transport::server::Server;
 
-/// The code in the crate's document compiles.
+/// Compiles the code in `docs/capnweb.md`.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/capnweb.md")]
 struct Document;

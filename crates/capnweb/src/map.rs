@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::context::Context;
+use crate::account::Account;
 use crate::error::{Error, Result};
 use crate::expression::Expression;
 use crate::hook::settled::Settled;
@@ -24,17 +24,17 @@ mod tests;
 pub(crate) struct MapBudget {
     elements: Arc<AtomicUsize>,
     depth: usize,
-    context: Context,
+    account: Account,
 }
 
 impl MapBudget {
-    pub(crate) fn new(context: &Context) -> Self {
-        let limits = context.limits();
+    pub(crate) fn new(account: &Account) -> Self {
+        let limits = account.limits();
         let elements = Arc::new(AtomicUsize::new(limits.max_map_elements));
         Self {
             elements,
             depth: limits.max_map_depth,
-            context: context.clone(),
+            account: account.clone(),
         }
     }
 
@@ -60,7 +60,7 @@ impl MapBudget {
 
     fn exceed(&self, message: &str) -> Error {
         let error = Error::range_error(message);
-        self.context.exceed(&error);
+        self.account.exceed(&error);
         error
     }
 }
@@ -72,14 +72,14 @@ pub(crate) fn evaluate(
     captures: &[Hook],
     instructions: &[Expression],
     budget: &MapBudget,
-    context: &Context,
+    account: &Account,
 ) -> Hook {
     let function = Function {
         captures,
         instructions,
         cost: cost(instructions),
         budget,
-        context,
+        account,
     };
     let input = if let Value::Raw(raw) = input {
         plain(raw.parse())
@@ -95,7 +95,7 @@ pub(crate) fn evaluate(
             .map(Value::Array),
         input => function.apply(input),
     };
-    Hook::from_result(result, context)
+    Hook::from_result(result, account)
 }
 
 /// What one visit costs. A function is copied for each element, so a long one counts as several.
@@ -113,7 +113,7 @@ struct Function<'a> {
     instructions: &'a [Expression],
     cost: usize,
     budget: &'a MapBudget,
-    context: &'a Context,
+    account: &'a Account,
 }
 
 impl Function<'_> {
@@ -123,14 +123,14 @@ impl Function<'_> {
             .split_last()
             .ok_or_else(|| Error::type_error("a mapped function is empty"))?;
         self.budget.visit(self.cost)?;
-        let input = Hook::from_value(input, self.context);
+        let input = Hook::from_value(input, self.account);
         let mut run = Run {
             function: self,
             variables: vec![input],
         };
         for step in steps {
             let value = evaluate_expression(step.clone(), &mut run)?;
-            run.variables.push(Hook::from_value(value, self.context));
+            run.variables.push(Hook::from_value(value, self.account));
         }
         evaluate_expression(result.clone(), &mut run)
     }
@@ -144,8 +144,8 @@ struct Run<'a> {
 }
 
 impl Tables for Run<'_> {
-    fn context(&self) -> &Context {
-        self.function.context
+    fn account(&self) -> &Account {
+        self.function.account
     }
 
     fn export(&mut self, id: i64) -> Result<Hook> {
@@ -161,8 +161,8 @@ impl Tables for Run<'_> {
     }
 
     fn apply(&mut self, hook: &Hook, path: Path, action: Action) -> Result<Hook> {
-        let context = self.function.context.clone();
-        let permit = context.permit();
+        let account = self.function.account.clone();
+        let permit = account.permit();
         if permit.is_none() {
             return Err(self
                 .function
@@ -172,7 +172,7 @@ impl Tables for Run<'_> {
         Ok(hook.apply(Operation {
             path,
             action,
-            context,
+            account,
             permit,
         }))
     }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::context::Context;
+use crate::account::Account;
 use crate::error::Error;
 use crate::session::Stats;
 
@@ -12,11 +12,11 @@ use crate::session::Stats;
 ///
 /// Clones are the same peer. Holding one holds neither the session nor its connection.
 #[derive(Clone)]
-pub struct Peer(Context);
+pub struct Peer(Account);
 
 impl Peer {
-    pub(crate) fn new(context: &Context) -> Self {
-        Self(context.clone())
+    pub(crate) fn new(account: &Account) -> Self {
+        Self(account.clone())
     }
 
     /// Attaches a value to the peer, one of each type. Returns the one it replaces.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::context::Context;
+use crate::account::Account;
 use crate::convert::{FromValue, IntoArguments};
 use crate::error::{Error, Result};
 use crate::expression::PathPart;
@@ -18,7 +18,7 @@ use crate::hook::{Action, Hook, Operation};
 use crate::map::MapBudget;
 use crate::map::record::{self, Mapper};
 use crate::settle;
-use crate::stub::{Interface, Stub, context_of};
+use crate::stub::{Interface, Stub, account_of};
 use crate::value::Value;
 
 /// A promise without a type: what a [`Value`] holds in the place of a result still to come.
@@ -42,11 +42,11 @@ impl Pipelined {
     }
 
     /// The hook of what it stands for, its path followed.
-    pub(crate) fn into_hook(self, context: &Context) -> Hook {
+    pub(crate) fn into_hook(self, account: &Account) -> Hook {
         if self.path.is_empty() {
             self.hook
         } else {
-            self.hook.get(self.path, context)
+            self.hook.get(self.path, account)
         }
     }
 
@@ -56,7 +56,7 @@ impl Pipelined {
         let operation = Operation {
             path,
             action,
-            context: context_of(&self.hook),
+            account: account_of(&self.hook),
             permit: None,
         };
         Self::new(self.hook.apply(operation), Vec::new())
@@ -131,7 +131,7 @@ impl<T> Promise<T> {
     fn map_recorded(&self, function: impl FnOnce(&Mapper, Promise) -> Value) -> Promise {
         match record::record(|mapper, input| function(mapper, Pipelined::from(input).into())) {
             Ok((captures, instructions)) => {
-                let budget = MapBudget::new(&context_of(&self.inner.hook));
+                let budget = MapBudget::new(&account_of(&self.inner.hook));
                 self.inner
                     .apply(
                         Vec::new(),
@@ -192,8 +192,8 @@ impl<T> Promise<Vec<T>> {
 impl<T: Interface + ?Sized> Promise<Stub<T>> {
     /// A stub of the object the result will be, to be called before it is there.
     pub fn pipeline(&self) -> Stub<T> {
-        let context = context_of(&self.inner.hook);
-        Stub::from_capability(self.inner.clone().into_hook(&context).into())
+        let account = account_of(&self.inner.hook);
+        Stub::from_capability(self.inner.clone().into_hook(&account).into())
     }
 }
 
@@ -238,12 +238,12 @@ impl<T: FromValue> IntoFuture for Promise<T> {
     type IntoFuture = Awaited<T>;
 
     fn into_future(self) -> Awaited<T> {
-        let context = context_of(&self.inner.hook);
-        let hook = self.inner.into_hook(&context);
+        let account = account_of(&self.inner.hook);
+        let hook = self.inner.into_hook(&account);
         let (sender, receiver) = oneshot::channel();
         settle::hook(
             &hook,
-            &context,
+            &account,
             // Sending fails when the future was dropped.
             Box::new(move |result| drop(sender.send(result))),
         );

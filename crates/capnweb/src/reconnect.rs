@@ -37,12 +37,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::connection::{Connection, Options};
-use crate::context::Tasks;
 use crate::convert::FromValue;
 use crate::error::{Error, Result};
 use crate::promise::Promise;
 use crate::resume::{Sink, Subscription};
 use crate::stub::{Any, Capability, Interface, Stub};
+use crate::tasks::Tasks;
 use crate::transport::websocket;
 
 mod derived;

@@ -39,7 +39,7 @@ use futures_core::Stream;
 use futures_util::StreamExt;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::context::Context;
+use crate::account::Account;
 use crate::convert::{Callback, FromValue};
 use crate::describe::{Reference, Structure, Type};
 use crate::error::{Error, Result};
@@ -124,7 +124,7 @@ pub struct Subscription {
     ended: Promise<()>,
     _running: DropGuard,
     /// Owns the task, when it is not that of a session.
-    _context: Context,
+    _account: Account,
 }
 
 impl Subscription {
@@ -137,24 +137,24 @@ impl Subscription {
     where
         E: Into<Value> + Send + 'static,
     {
-        let context = sink.capability().context();
+        let account = sink.capability().account();
         let released = CancellationToken::new();
         let (promise, resolver) = deferred();
         let work = {
-            let (released, context) = (released.clone(), context.clone());
+            let (released, account) = (released.clone(), account.clone());
             async move {
                 let served = released.run_until_cancelled(serve(sink, events)).await;
                 if let Some(ended) = served {
                     let ended = ended.map(|()| Value::Undefined);
-                    resolver.resolve(Hook::from_result(ended, &context));
+                    resolver.resolve(Hook::from_result(ended, &account));
                 }
             }
         };
-        context.spawn(work);
+        account.spawn(work);
         Self {
             ended: Pipelined::from(Hook::Promise(promise)).into(),
             _running: released.drop_guard(),
-            _context: context,
+            _account: account,
         }
     }
 }

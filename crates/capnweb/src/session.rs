@@ -13,8 +13,8 @@ use std::time::Duration;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::account::Account;
 use crate::connection::Link;
-use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hook::deferred::Resolver;
 use crate::hook::import::{Import, ImportId, ImportKind};
@@ -28,6 +28,7 @@ use crate::value::Value;
 mod answer;
 mod ending;
 pub(crate) mod evaluate;
+mod outbox;
 mod serialize;
 mod tables;
 
@@ -36,6 +37,7 @@ mod tables;
 mod tests;
 
 use evaluate::evaluate;
+use outbox::Outbox;
 use serialize::Serializer;
 use tables::SessionTables;
 
@@ -93,10 +95,6 @@ pub(crate) enum Calls {
     Impossible,
 }
 
-/// How many releases may wait for something to leave with.
-#[cfg(any(feature = "client", feature = "server"))]
-const MOST_RELEASES: usize = 64;
-
 /// Replaces an error before it is sent; `None` sends it as it is.
 pub(crate) type Redact = Arc<dyn Fn(&Error) -> Option<Error> + Send + Sync>;
 
@@ -128,7 +126,7 @@ pub(crate) type Redact = Arc<dyn Fn(&Error) -> Option<Error> + Send + Sync>;
 /// reason, exports are dropped, and later calls do nothing. Being free of I/O makes it testable by exchanging
 /// strings, and the model checker and the fuzzer drive it without a runtime.
 pub(crate) struct Session {
-    context: Context,
+    account: Account,
     redact: Option<Redact>,
     calls: Calls,
     exports: FxHashMap<ExportId, Export>,
@@ -143,10 +141,7 @@ pub(crate) struct Session {
     generations: u64,
     /// Exports that were pulled and not answered yet.
     unanswered: usize,
-    outbox: VecDeque<String>,
-    outbox_bytes: usize,
-    /// In the outbox is more than releases of what was answered, for which nobody waits.
-    urgent: bool,
+    outbox: Outbox,
     bucket: Option<Bucket>,
     /// The reason of the end, once the session has ended.
     ended: Option<Error>,
@@ -165,7 +160,7 @@ struct Export {
     hook: Hook,
     /// The references that the peer was given and has not released.
     count: u64,
-    answer: Answer,
+    answer: AnswerState,
     /// Whether the entry is removed when it is answered, as for a `stream` message.
     releases_itself: bool,
     /// The readable end of a pipe that the peer made, until an expression takes it.
@@ -173,7 +168,7 @@ struct Export {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
+enum AnswerState {
     NotAsked,
     Owed,
     Given,
@@ -201,10 +196,10 @@ struct ImportEntry {
 }
 
 impl Session {
-    pub(crate) fn new(main: Hook, context: Context, redact: Option<Redact>, calls: Calls) -> Self {
-        let bucket = context.limits().call_rate.map(Bucket::new);
+    pub(crate) fn new(main: Hook, account: Account, redact: Option<Redact>, calls: Calls) -> Self {
+        let bucket = account.limits().call_rate.map(Bucket::new);
         let mut session = Self {
-            context,
+            account,
             redact,
             calls,
             exports: FxHashMap::default(),
@@ -214,9 +209,7 @@ impl Session {
             last_asked: 0,
             generations: 0,
             unanswered: 0,
-            outbox: VecDeque::new(),
-            outbox_bytes: 0,
-            urgent: false,
+            outbox: Outbox::default(),
             bucket,
             ended: None,
         };
@@ -259,18 +252,16 @@ impl Session {
 
     /// The next messages to send, in order.
     pub(crate) fn take_outbox(&mut self) -> VecDeque<String> {
-        self.outbox_bytes = 0;
-        self.urgent = false;
-        std::mem::take(&mut self.outbox)
+        self.outbox.take()
     }
 
     #[cfg(any(feature = "client", feature = "server"))]
     pub(crate) fn is_urgent(&self) -> bool {
-        self.urgent || self.outbox.len() > MOST_RELEASES
+        self.outbox.is_urgent()
     }
 
     pub(crate) fn outbox_bytes(&self) -> usize {
-        self.outbox_bytes
+        self.outbox.bytes()
     }
 
     /// Our hold on the peer's main object.
@@ -289,7 +280,7 @@ impl Session {
         if self.ended.is_some() {
             return effects;
         }
-        let message = Message::parse(text, self.context.limits())
+        let message = Message::parse(text, self.account.limits())
             .map_err(|error| Error::of(ErrorKind::from_name(error.name()), error.to_string()));
         let result = message.and_then(|message| self.take(message, link, now, &mut effects));
         if let Err(error) = result {
@@ -326,7 +317,7 @@ impl Session {
                     hook: hook.clone(),
                 });
                 let export = Export {
-                    answer: Answer::Owed,
+                    answer: AnswerState::Owed,
                     releases_itself: true,
                     ..Export::new(hook)
                 };
@@ -351,8 +342,8 @@ impl Session {
                     .exports
                     .get_mut(&id)
                     .ok_or_else(|| no_such_export(id))?;
-                if export.answer == Answer::NotAsked {
-                    export.answer = Answer::Owed;
+                if export.answer == AnswerState::NotAsked {
+                    export.answer = AnswerState::Owed;
                     self.unanswered += 1;
                     let hook = export.hook.shortened();
                     self.answer_or_wait(link, id, hook, effects);
@@ -360,7 +351,7 @@ impl Session {
             }
             Message::Resolve(id, expression) => {
                 let value = evaluate(expression, &mut tables)?;
-                let hook = Hook::from_value(value, &self.context);
+                let hook = Hook::from_value(value, &self.account);
                 self.resolved(ImportId(id), hook, effects);
             }
             Message::Reject(id, expression) => {
@@ -386,7 +377,7 @@ impl Session {
     /// The id of the peer's present push. It is counted on arrival, also when the push then fails.
     fn next_pushed(&mut self) -> Result<ExportId> {
         self.last_pushed += 1;
-        if self.exports.len() >= self.context.limits().max_exports {
+        if self.exports.len() >= self.account.limits().max_exports {
             return Err(Error::range_error(
                 "the session holds too many unreleased results",
             ));
@@ -418,7 +409,7 @@ impl Session {
             return;
         };
         if entry.count > 0 {
-            self.put(format!("[\"release\",{},{}]", id.0, entry.count));
+            self.send_later(format!("[\"release\",{},{}]", id.0, entry.count));
         }
         let hook = match entry.hold.upgrade() {
             Some(hold) => hold.resolve(hook),
@@ -451,7 +442,7 @@ impl Session {
 
     fn forget(&mut self, id: ExportId) {
         if let Some(export) = self.exports.remove(&id)
-            && export.answer == Answer::Owed
+            && export.answer == AnswerState::Owed
         {
             self.unanswered -= 1;
         }
@@ -520,7 +511,7 @@ impl Session {
                 "the peer of an HTTP batch cannot be called back",
             ));
         }
-        if self.imports.len() >= self.context.limits().max_imports {
+        if self.imports.len() >= self.account.limits().max_imports {
             return Err(Error::range_error(
                 "the session holds too many unanswered calls and capabilities",
             ));
@@ -608,15 +599,15 @@ impl Session {
     // Helpers.
 
     fn send(&mut self, text: String) {
-        self.urgent = true;
-        self.put(text);
+        if self.ended.is_none() {
+            self.outbox.push_urgent(text);
+        }
     }
 
-    /// Sends what may wait for a moment.
-    fn put(&mut self, text: String) {
+    /// Sends a message that no one waits for, so that the transport may hold it for a moment.
+    fn send_later(&mut self, text: String) {
         if self.ended.is_none() {
-            self.outbox_bytes += text.len();
-            self.outbox.push_back(text);
+            self.outbox.push(text);
         }
     }
 
@@ -670,7 +661,7 @@ impl Export {
         Self {
             hook,
             count: 1,
-            answer: Answer::NotAsked,
+            answer: AnswerState::NotAsked,
             releases_itself: false,
             readable: None,
         }

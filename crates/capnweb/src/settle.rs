@@ -1,10 +1,13 @@
 //! Replaces the promises inside a value with their values, before an application sees it.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
-use crate::context::{Awaiting, Context};
+use parking_lot::Mutex;
+
+use crate::account::Account;
 use crate::error::{Error, Result};
 use crate::hook::{Hook, Waiter};
+use crate::permit::Awaiting;
 use crate::trampoline::{self, Job};
 use crate::value::Value;
 
@@ -13,27 +16,27 @@ use crate::value::Value;
 mod tests;
 
 /// Calls `waiter` with the hook's value, with every promise inside it replaced.
-pub(crate) fn hook(hook: &Hook, context: &Context, waiter: Waiter) {
-    let context = context.clone();
+pub(crate) fn hook(hook: &Hook, account: &Account, waiter: Waiter) {
+    let account = account.clone();
     hook.settle(Box::new(move |result| match result {
-        Ok(value) => self::value(value, &context, waiter),
+        Ok(value) => self::value(value, &account, waiter),
         Err(error) => waiter(Err(error)),
     }));
 }
 
 /// As [`hook`], for a promise found in a value.
-fn nested(hook: &Hook, context: &Context, failed: Failed, waiter: Waiter) {
-    let context = context.clone();
+fn nested(hook: &Hook, account: &Account, failed: Failed, waiter: Waiter) {
+    let account = account.clone();
     hook.settle(Box::new(move |result| match result {
-        Ok(value) => gather(value, &context, &failed, waiter),
+        Ok(value) => gather(value, &account, &failed, waiter),
         Err(error) => waiter(Err(error)),
     }));
 }
 
 /// Calls `waiter` with the value, with every promise inside it replaced; the first failure decides.
-pub(crate) fn value(value: Value, context: &Context, waiter: Waiter) {
+pub(crate) fn value(value: Value, account: &Account, waiter: Waiter) {
     if holds_promise(&value) {
-        gather(value, context, &Failed::default(), waiter)
+        gather(value, account, &Failed::default(), waiter)
     } else {
         waiter(Ok(value))
     }
@@ -42,15 +45,15 @@ pub(crate) fn value(value: Value, context: &Context, waiter: Waiter) {
 /// The first failure anywhere in the value; after it no further promise is awaited.
 type Failed = Arc<OnceLock<Error>>;
 
-fn gather(value: Value, context: &Context, failed: &Failed, waiter: Waiter) {
+fn gather(value: Value, account: &Account, failed: &Failed, waiter: Waiter) {
     if !holds_promise(&value) {
         return waiter(Ok(value));
     }
     let mut promises = Vec::new();
-    collect(&value, &mut promises, context);
-    let Some(awaiting) = context.await_promises(promises.len()) else {
+    collect(&value, &mut promises, account);
+    let Some(awaiting) = account.await_promises(promises.len()) else {
         let error = Error::range_error("the session waits for too many promises");
-        context.exceed(&error);
+        account.exceed(&error);
         return waiter(Err(error));
     };
     let results = promises.iter().map(|_| None).collect();
@@ -59,14 +62,14 @@ fn gather(value: Value, context: &Context, failed: &Failed, waiter: Waiter) {
         results,
         value,
         waiter,
-        context: context.clone(),
+        account: account.clone(),
         failed: failed.clone(),
         _promises: promises.clone(),
         _awaiting: awaiting,
     })));
     for (index, promise) in promises.into_iter().enumerate() {
         let gathering = gathering.clone();
-        let context = context.clone();
+        let account = account.clone();
         let failed = failed.clone();
         // Values can nest through promises to any depth, so each level is a job of its own.
         trampoline::run(Job::Run(Box::new(move || {
@@ -74,7 +77,7 @@ fn gather(value: Value, context: &Context, failed: &Failed, waiter: Waiter) {
                 return Gathering::add(&gathering, index, Err(error.clone()));
             }
             let add = Box::new(move |result| Gathering::add(&gathering, index, result));
-            nested(&promise, &context, failed, add);
+            nested(&promise, &account, failed, add);
         })));
     }
 }
@@ -82,12 +85,12 @@ fn gather(value: Value, context: &Context, failed: &Failed, waiter: Waiter) {
 /// As [`value`], for a list of arguments.
 pub(crate) fn values(
     values: Vec<Value>,
-    context: &Context,
+    account: &Account,
     then: Box<dyn FnOnce(Result<Vec<Value>>) + Send>,
 ) {
     value(
         Value::Array(values),
-        context,
+        account,
         Box::new(move |result| match result {
             Ok(Value::Array(values)) => then(Ok(values)),
             Ok(_) => then(Err(Error::internal("a list settled to something else"))),
@@ -103,7 +106,7 @@ struct Gathering {
     results: Vec<Option<Value>>,
     missing: usize,
     waiter: Waiter,
-    context: Context,
+    account: Account,
     failed: Failed,
     /// Held so that none is released while it is awaited.
     _promises: Vec<Hook>,
@@ -113,7 +116,7 @@ struct Gathering {
 
 impl Gathering {
     fn add(this: &Mutex<Option<Self>>, index: usize, result: Result<Value>) {
-        let mut slot = this.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = this.lock();
         let Some(gathering) = &mut *slot else { return };
         let complete = match result {
             Ok(value) => {
@@ -141,7 +144,7 @@ impl Gathering {
     }
 
     fn finish(mut self) {
-        let limits = self.context.limits();
+        let limits = self.account.limits();
         let mut budget = Budget {
             weight: limits.max_message_bytes,
             depth: limits.max_depth,
@@ -166,13 +169,13 @@ pub(crate) fn holds_promise(value: &Value) -> bool {
 }
 
 /// The promises in a value, in a fixed order. Those inside errors stay: errors are never waited for.
-fn collect(value: &Value, into: &mut Vec<Hook>, context: &Context) {
+fn collect(value: &Value, into: &mut Vec<Hook>, account: &Account) {
     match value {
-        Value::Promise(promise) => into.push(promise.clone().into_hook(context)),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, into, context)),
+        Value::Promise(promise) => into.push(promise.clone().into_hook(account)),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, into, account)),
         Value::Object(object) => object
             .iter()
-            .for_each(|(_, value)| collect(value, into, context)),
+            .for_each(|(_, value)| collect(value, into, account)),
         _ => {}
     }
 }

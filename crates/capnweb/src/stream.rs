@@ -12,7 +12,7 @@
 //! - Chunks arrive in order because calls on one object do. `stream/pipe` keeps the places of chunks with
 //!   promises that are not resolved yet.
 //! - A write is answered when the reader has taken its chunk. That delay is the back-pressure: `stream/flow`
-//!   estimates a window from it, as a TCP sender does, and a writer waits while the window is full. Without it a
+//!   estimates a window from it, as BBR does for TCP, and a writer waits while the window is full. Without it a
 //!   fast writer would fill the peer's memory; with one chunk at a time each would cost a round trip.
 //! - An error of a write is reported by a later write or by `close`.
 //!
@@ -22,7 +22,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context as Polling, Poll, Waker};
 use std::time::Instant;
 
@@ -30,8 +30,9 @@ use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
 use futures_sink::Sink;
 use futures_util::{FutureExt, StreamExt};
+use parking_lot::{Mutex, MutexGuard};
 
-use crate::context::Context;
+use crate::account::Account;
 use crate::convert::FromValue;
 use crate::error::{Error, Result};
 use crate::expression::PathPart;
@@ -170,7 +171,7 @@ impl<T> ReadableStream<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Held>> {
-        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+        self.source.lock()
     }
 }
 
@@ -209,7 +210,7 @@ pub struct WritableStream(Arc<Writing>);
 struct Writing {
     state: Mutex<WritingState>,
     started: Instant,
-    context: Context,
+    account: Account,
 }
 
 struct WritingState {
@@ -231,19 +232,19 @@ impl WritableStream {
     /// `close`. A writer that gives up without a word just drops the sink.
     pub fn new(sink: impl Into<Capability>) -> Self {
         let guarded = Capability::new(GuardedSink::new(sink.into()));
-        Self::from_hook(guarded.into_hook(), Context::default())
+        Self::from_hook(guarded.into_hook(), Account::default())
     }
 
     /// A pipe in this process: what is written here is read there.
     pub fn pipe() -> (Self, ReadableStream) {
         let (writer, reader) = pipe::pipe();
         (
-            Self::from_hook(Hook::Writer(writer), Context::default()),
+            Self::from_hook(Hook::Writer(writer), Account::default()),
             ReadableStream::of(Box::pin(reader)),
         )
     }
 
-    pub(crate) fn from_hook(hook: Hook, context: Context) -> Self {
+    pub(crate) fn from_hook(hook: Hook, account: Account) -> Self {
         let state = WritingState {
             hook: Some(hook),
             window: flow::Window::new(),
@@ -255,7 +256,7 @@ impl WritableStream {
         Self(Arc::new(Writing {
             state: Mutex::new(state),
             started: Instant::now(),
-            context,
+            account,
         }))
     }
 
@@ -305,7 +306,7 @@ impl WritableStream {
 
 impl Writing {
     fn lock(&self) -> MutexGuard<'_, WritingState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn poll_room(&self, polling: &mut Polling<'_>) -> Poll<Result<()>> {
@@ -385,24 +386,25 @@ impl Writing {
         // The write must be counted before its answer can come, and its size is known only when it is
         // sent; so the answer is held back until the size is in.
         let writing = self.clone();
-        let sent = Arc::new(Mutex::new(Answer::Unsent));
+        let sent = Arc::new(Mutex::new(WriteState::Unsent));
         let answered = sent.clone();
         let waiter = Box::new(move |result: Result<Value>| {
-            let mut answer = answered.lock().unwrap_or_else(PoisonError::into_inner);
-            match std::mem::replace(&mut *answer, Answer::Done) {
-                Answer::Unsent => *answer = Answer::Early(result.map(drop)),
-                Answer::Sent(sent) => {
+            let mut answer = answered.lock();
+            match std::mem::replace(&mut *answer, WriteState::Done) {
+                WriteState::Unsent => *answer = WriteState::Early(result.map(drop)),
+                WriteState::Sent(sent) => {
                     drop(answer);
                     writing.answered(sent, result.map(drop));
                 }
-                Answer::Early(_) | Answer::Done => {}
+                WriteState::Early(_) | WriteState::Done => {}
             }
         });
-        let bytes = send_write(&hook, method, arguments, &self.context, waiter);
+        let bytes = send_write(&hook, method, arguments, &self.account, waiter);
         let token = self.lock().window.send(bytes, self.started.elapsed());
-        let mut answer = sent.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Answer::Early(result) = std::mem::replace(&mut *answer, Answer::Sent(token)) {
-            *answer = Answer::Done;
+        let mut answer = sent.lock();
+        if let WriteState::Early(result) = std::mem::replace(&mut *answer, WriteState::Sent(token))
+        {
+            *answer = WriteState::Done;
             drop(answer);
             self.answered(token, result);
         }
@@ -458,7 +460,7 @@ impl WritingState {
     }
 }
 
-enum Answer {
+enum WriteState {
     Unsent,
     Sent(flow::Sent),
     Early(Result<()>),
@@ -470,7 +472,7 @@ fn send_write(
     hook: &Hook,
     method: &str,
     arguments: Vec<Value>,
-    context: &Context,
+    account: &Account,
     waiter: crate::hook::Waiter,
 ) -> usize {
     let path = vec![PathPart::Name(method.to_owned())];
@@ -483,7 +485,7 @@ fn send_write(
             let operation = Operation {
                 path,
                 action: Action::Call(arguments),
-                context: context.clone(),
+                account: account.clone(),
                 permit: None,
             };
             hook.apply(operation).settle(waiter);
@@ -548,13 +550,13 @@ pub(crate) async fn pump(from: ReadableStream, to: WritableStream) {
 pub(crate) async fn collect_blob(
     mime: String,
     from: ReadableStream,
-    context: &Context,
+    account: &Account,
 ) -> Result<Value> {
-    let limit = context.limits().max_blob_bytes;
+    let limit = account.limits().max_blob_bytes;
     // Charged until it is complete; then the value that keeps it is charged.
     let mut held = Vec::new();
     let charge = |bytes| {
-        held.push(context.hold(bytes)?);
+        held.push(account.hold(bytes)?);
         Ok(())
     };
     let bytes = from.collect_charged(limit, charge).await?;

@@ -5,8 +5,8 @@ use std::future::Future;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::account::Account;
 use crate::connection;
-use crate::context::Context;
 use crate::convert::{FromValue, IntoArguments, Output};
 use crate::describe::{Description, Reference, Type};
 use crate::error::{Error, Result};
@@ -89,14 +89,14 @@ impl Capability {
         let operation = Operation {
             path,
             action,
-            context: self.context(),
+            account: self.account(),
             permit: None,
         };
         Pipelined::new(self.hook.apply(operation), Vec::new()).into()
     }
 
-    pub(crate) fn context(&self) -> Context {
-        context_of(&self.hook)
+    pub(crate) fn account(&self) -> Account {
+        account_of(&self.hook)
     }
 
     pub(crate) fn hook(&self) -> &Hook {
@@ -109,10 +109,10 @@ impl Capability {
 }
 
 /// The account for operations on a hook: that of its session, or a default one.
-pub(crate) fn context_of(hook: &Hook) -> Context {
+pub(crate) fn account_of(hook: &Hook) -> Account {
     match hook {
-        Hook::Import(import) => import.link().context().clone(),
-        _ => Context::default(),
+        Hook::Import(import) => import.link().account().clone(),
+        _ => Account::default(),
     }
 }
 
@@ -131,7 +131,7 @@ impl fmt::Debug for Capability {
 /// The type of an object that a [`Stub`] refers to. Written by `#[target]`.
 pub trait Interface {
     /// The methods a holder of a stub has.
-    type Client: Client;
+    type Client: TypedCapability;
 
     /// Its name, members and their types.
     fn describe() -> Description;
@@ -143,14 +143,14 @@ pub trait Interface {
 }
 
 /// A typed view of a capability. Written by `#[target]`.
-pub trait Client: Clone + Send + Sync + 'static {
+pub trait TypedCapability: Clone + Send + Sync + 'static {
     /// Views a capability as this type, unchecked: a peer can always be of another kind.
     fn from_capability(capability: Capability) -> Self;
 
     fn capability(&self) -> &Capability;
 }
 
-impl Client for Capability {
+impl TypedCapability for Capability {
     fn from_capability(capability: Capability) -> Self {
         capability
     }

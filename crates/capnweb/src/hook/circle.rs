@@ -1,8 +1,9 @@
 //! Keeps a promise from being resolved to itself, to a hook that waits for it, or to a value that holds it:
 //! waiting for it would never end, and the circle of references would never be dropped.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 
 use super::Hook;
@@ -37,7 +38,7 @@ pub(super) fn resolve<T>(
     }
     // Hooks dropped by the search are dropped after the lock is released.
     trampoline::scope(|| {
-        let _resolving = RESOLVING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _resolving = RESOLVING.lock();
         if leads_to(&hook, itself) {
             become_it(Hook::Broken(Error::type_error(
                 "a promise was resolved to itself",

@@ -1,8 +1,9 @@
 //! A promise of this process: operations queue until it is resolved.
 
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::{Hook, Operation, Waiter, circle};
@@ -128,9 +129,8 @@ impl Deferred {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        // Plain data, whole at every step: a panic elsewhere does not spoil it.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, State> {
+        self.state.lock()
     }
 
     /// Fails all waiters, because the session that asked for the promise has ended. A peer can make a call wait
@@ -168,7 +168,7 @@ impl Deferred {
 
 impl Drop for Deferred {
     fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.get_mut();
         if matches!(state, State::Resolved(hook) if hook.is_leaf()) {
             return;
         }

@@ -13,10 +13,11 @@ use tokio::task::coop::unconstrained;
 
 use super::deferred::{Resolver, Unwanted, deferred, deferred_while_wanted};
 use super::{Hook, not_a_function};
-use crate::context::{CallPermit, Context};
+use crate::account::Account;
 use crate::error::{Error, Result};
 use crate::expression::PathPart;
 use crate::layer::{Call, Handler, Layers};
+use crate::permit::CallPermit;
 use crate::target::{Reply, ReplyInner, WhenReleased};
 use crate::value::Value;
 
@@ -47,36 +48,35 @@ impl Terms {
 pub(super) fn run(
     begin: impl FnOnce() -> Reply + Send + 'static,
     terms: Terms,
-    context: &Context,
+    account: &Account,
     permit: Option<CallPermit>,
 ) -> Hook {
     let limit = terms.limit;
     if let Some((layers, call)) = terms.around {
         let (promise, resolver, unwanted) = deferred_while_wanted();
-        let innermost = inside(begin, limit, unwanted, context.clone());
+        let innermost = inside(begin, limit, unwanted, account.clone());
         let mut chain = layers.around(call, Box::pin(innermost));
-        if let Some(hook) = poll_once(&mut chain, context) {
+        if let Some(hook) = poll_once(&mut chain, account) {
             return hook;
         }
-        context.spawn(go_on(chain, resolver, context.clone(), permit));
+        account.spawn(go_on(chain, resolver, account.clone(), permit));
         return Hook::Promise(promise);
     }
     let Ok(reply) = catch_unwind(AssertUnwindSafe(begin)) else {
         return Hook::Broken(panicked());
     };
     let (mut future, when_released) = match reply.0 {
-        ReplyInner::Ready(result) => return Hook::from_result(result, context),
+        ReplyInner::Ready(result) => return Hook::from_result(result, account),
         ReplyInner::NoSuchMethod(name) => return Hook::Broken(no_such_method(name)),
         ReplyInner::Future(future, when_released) => (future, when_released),
     };
-    if let Some(hook) = poll_once(&mut future, context) {
+    if let Some(hook) = poll_once(&mut future, account) {
         return hook;
     }
-    let account = context.clone();
     let (promise, resolver, unwanted) = match (when_released, limit) {
         (WhenReleased::RunsOn, None) => {
             let (promise, resolver) = deferred();
-            context.spawn(go_on(future, resolver, account, permit));
+            account.spawn(go_on(future, resolver, account.clone(), permit));
             return Hook::Promise(promise);
         }
         (WhenReleased::RunsOn, Some(_)) => {
@@ -88,20 +88,20 @@ pub(super) fn run(
             (promise, resolver, Some(unwanted))
         }
     };
-    let future = until(future, limit, unwanted, context.clone());
-    context.spawn(go_on(future, resolver, account, permit));
+    let future = until(future, limit, unwanted, account.clone());
+    account.spawn(go_on(future, resolver, account.clone(), permit));
     Hook::Promise(promise)
 }
 
 /// The answer, when the first poll gives it.
-fn poll_once(future: &mut Handler, context: &Context) -> Option<Hook> {
+fn poll_once(future: &mut Handler, account: &Account) -> Option<Hook> {
     let mut waiting = std::task::Context::from_waker(Waker::noop());
     // Do not use the budget of the task that reads frames: once used up it would make a handler wait at a lock
     // that is free, and later calls might begin earlier.
     let mut future = unconstrained(future.as_mut());
     let mut poll = || Pin::new(&mut future).poll(&mut waiting);
     match catch_unwind(AssertUnwindSafe(&mut poll)) {
-        Ok(Poll::Ready(result)) => Some(Hook::from_result(result, context)),
+        Ok(Poll::Ready(result)) => Some(Hook::from_result(result, account)),
         Ok(Poll::Pending) => None,
         Err(_) => Some(Hook::Broken(panicked())),
     }
@@ -110,13 +110,13 @@ fn poll_once(future: &mut Handler, context: &Context) -> Option<Hook> {
 async fn go_on(
     future: impl Future<Output = Result<Value>>,
     resolver: Resolver,
-    context: Context,
+    account: Account,
     permit: Option<CallPermit>,
 ) {
     let result = AssertUnwindSafe(future).catch_unwind().await;
     drop(permit);
     resolver.resolve(match result {
-        Ok(result) => Hook::from_result(result, &context),
+        Ok(result) => Hook::from_result(result, &account),
         Err(_) => Hook::Broken(panicked()),
     });
 }
@@ -126,14 +126,14 @@ async fn inside(
     begin: impl FnOnce() -> Reply,
     limit: Option<Duration>,
     mut unwanted: Unwanted,
-    context: Context,
+    account: Account,
 ) -> Result<Value> {
     let run = async {
         match begin().0 {
             ReplyInner::Ready(result) => result,
             ReplyInner::NoSuchMethod(name) => Err(no_such_method(name)),
             ReplyInner::Future(future, WhenReleased::RunsOn) => {
-                until(future, limit, None, context).await
+                until(future, limit, None, account).await
             }
             // Released while the layers ran: do not begin the work.
             ReplyInner::Future(_, WhenReleased::Stops)
@@ -142,7 +142,7 @@ async fn inside(
                 Err(cancelled())
             }
             ReplyInner::Future(future, WhenReleased::Stops) => {
-                until(future, limit, Some(unwanted), context).await
+                until(future, limit, Some(unwanted), account).await
             }
         }
     };
@@ -155,7 +155,7 @@ async fn until(
     handler: Pin<Box<dyn Future<Output = Result<Value>> + Send>>,
     limit: Option<Duration>,
     unwanted: Option<Unwanted>,
-    context: Context,
+    account: Account,
 ) -> Result<Value> {
     let late = async {
         match limit {
@@ -170,7 +170,7 @@ async fn until(
         match unwanted {
             Some(unwanted) => tokio::select! {
                 _ = unwanted => {}
-                () = context.ended() => {}
+                () = account.ended() => {}
             },
             None => pending().await,
         }

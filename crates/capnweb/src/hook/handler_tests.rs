@@ -8,8 +8,8 @@ use tokio::sync::Notify;
 
 use crate::testing::{Peers, Raw, Sample, now};
 use crate::{
-    Answer, Any, Call, Capability, Connection, Error, Layer, Limits, Next, Options, Result, Stub,
-    Tasks, target,
+    Any, Call, CallResult, Capability, Connection, Error, Layer, Limits, Next, Options, Result,
+    Stub, Tasks, target,
 };
 
 use super::*;
@@ -241,7 +241,7 @@ impl Ends {
 }
 
 impl Layer for Ends {
-    async fn call(&self, call: &Call, next: Next<'_>) -> Result<Answer> {
+    async fn call(&self, call: &Call, next: Next<'_>) -> Result<CallResult> {
         if call.member() == Some("stopping") {
             self.1.notified().await;
         }

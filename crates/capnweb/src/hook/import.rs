@@ -8,10 +8,10 @@ use super::handler::{self, Terms};
 use super::settled::show;
 use super::{Action, Hook, Operation, Waiter, circle};
 use crate::connection::Link;
-use crate::context::CallPermit;
 use crate::error::{Error, Result};
 use crate::layer::{Call, CallKind};
 use crate::peer::Peer;
+use crate::permit::CallPermit;
 use crate::target::Reply;
 use crate::trampoline::{self, Job};
 use crate::value::Value;
@@ -91,12 +91,12 @@ pub(crate) fn apply(import: &Arc<Import>, mut operation: Operation) -> Hook {
     if permit.as_ref().and_then(CallPermit::layers).is_none() {
         return import.link.push(import, operation);
     }
-    let context = operation.context.clone();
+    let account = operation.account.clone();
     let terms = Terms::of(permit.as_ref(), || forwarded(&operation));
     let import = import.clone();
     // Cancellable, so that the first peer's release reaches the second peer.
     let begin = move || Reply::future(forward(import, operation)).cancellable();
-    handler::run(begin, terms, &context, permit)
+    handler::run(begin, terms, &account, permit)
 }
 
 /// An operation of one peer on an object of another, as layers see it.
@@ -107,7 +107,7 @@ fn forwarded(operation: &Operation) -> Call {
         Action::Call(arguments) => arguments.as_slice(),
         Action::Get | Action::Map { .. } => &[],
     };
-    let peer = Peer::new(&operation.context);
+    let peer = Peer::new(&operation.account);
     Call::new(None, member, CallKind::Forwarded, arguments, peer)
 }
 

@@ -7,12 +7,13 @@ use super::deferred::deferred;
 use super::handler::{self, Terms};
 use super::settled::show;
 use super::{Action, Hook, Operation, not_a_function};
-use crate::context::{CallPermit, Context};
+use crate::account::Account;
 use crate::error::Error;
 use crate::expression::{PathPart, is_prototype_member};
 use crate::layer::{Call, CallKind};
 use crate::map;
 use crate::peer::Peer;
+use crate::permit::CallPermit;
 use crate::settle;
 use crate::target::{Arguments, Member, Reply, Target};
 use crate::trampoline::{self, Job};
@@ -46,9 +47,9 @@ impl LocalTarget {
         member: Option<String>,
         kind: CallKind,
         arguments: &[Value],
-        context: &Context,
+        account: &Account,
     ) -> Call {
-        let peer = Peer::new(context);
+        let peer = Peer::new(account);
         Call::new(self.target.clone(), member, kind, arguments, peer)
     }
 }
@@ -70,7 +71,7 @@ pub(crate) fn apply(local: &Arc<LocalTarget>, mut operation: Operation) -> Hook 
                 local,
                 local.method.clone(),
                 arguments,
-                operation.context,
+                operation.account,
                 operation.permit,
             ),
             Action::Map {
@@ -84,7 +85,7 @@ pub(crate) fn apply(local: &Arc<LocalTarget>, mut operation: Operation) -> Hook 
                     &captures,
                     &instructions,
                     &budget,
-                    &operation.context,
+                    &operation.account,
                 )
             }
         };
@@ -115,7 +116,7 @@ pub(crate) fn apply(local: &Arc<LocalTarget>, mut operation: Operation) -> Hook 
                     local,
                     Some(name),
                     arguments,
-                    operation.context,
+                    operation.account,
                     operation.permit,
                 ),
                 Action::Get | Action::Map { .. } => {
@@ -151,22 +152,22 @@ fn absent(local: &LocalTarget, first: &PathPart, rest: &[PathPart], operation: O
     };
     // Run as a call, so that layers can count it and notice a peer that guesses names.
     let Operation {
-        context, permit, ..
+        account, permit, ..
     } = operation;
     let terms = Terms::of(permit.as_ref(), || {
-        local.described(Some(show(first)), CallKind::Absent, &arguments, &context)
+        local.described(Some(show(first)), CallKind::Absent, &arguments, &account)
     });
     let error = not_a_function(Some(first));
-    handler::run(move || Reply::error(error), terms, &context, permit)
+    handler::run(move || Reply::error(error), terms, &account, permit)
 }
 
 /// Reads a property of the target; the rest of the path goes on from its value.
 fn read(local: &LocalTarget, name: String, operation: &Operation) -> Hook {
-    let (target, context) = (local.target(), &operation.context);
+    let (target, account) = (local.target(), &operation.account);
     let terms = Terms::of(operation.permit.as_ref(), || {
-        local.described(Some(name.clone()), CallKind::Getter, &[], context)
+        local.described(Some(name.clone()), CallKind::Getter, &[], account)
     });
-    handler::run(move || target.get(&name), terms, context, None)
+    handler::run(move || target.get(&name), terms, account, None)
 }
 
 /// Starts a call: at once, or when the promises in its arguments have become values.
@@ -174,20 +175,20 @@ fn call(
     local: &Arc<LocalTarget>,
     method: Option<String>,
     arguments: Vec<Value>,
-    context: Context,
+    account: Account,
     permit: Option<CallPermit>,
 ) -> Hook {
     if !settle::any_promise(&arguments) {
-        return start(local, method, arguments, &context, permit);
+        return start(local, method, arguments, &account, permit);
     }
     let (promise, resolver) = deferred();
     let local = local.clone();
     settle::values(
         arguments,
-        &context.clone(),
+        &account.clone(),
         Box::new(move |arguments| {
             resolver.resolve(match arguments {
-                Ok(arguments) => start(&local, method, arguments, &context, permit),
+                Ok(arguments) => start(&local, method, arguments, &account, permit),
                 Err(error) => Hook::Broken(error),
             });
         }),
@@ -199,7 +200,7 @@ fn start(
     local: &LocalTarget,
     method: Option<String>,
     arguments: Vec<Value>,
-    context: &Context,
+    account: &Account,
     permit: Option<CallPermit>,
 ) -> Hook {
     let target = local.target();
@@ -208,11 +209,11 @@ fn start(
             Some(_) => CallKind::Method,
             None => CallKind::Function,
         };
-        local.described(method.clone(), kind, &arguments, context)
+        local.described(method.clone(), kind, &arguments, account)
     });
     let begin = move || match method {
         Some(method) => target.call(&method, Arguments::new(arguments)),
         None => target.invoke(Arguments::new(arguments)),
     };
-    handler::run(begin, terms, context, permit)
+    handler::run(begin, terms, account, permit)
 }

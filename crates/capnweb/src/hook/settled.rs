@@ -1,9 +1,10 @@
 //! A hook on a known value: paths are followed inside it.
 
 use super::{Hook, Operation, Path};
-use crate::context::{Context, Held};
+use crate::account::Account;
 use crate::error::{Error, Result};
 use crate::expression::{PathPart, is_prototype_member};
+use crate::permit::Held;
 use crate::session::evaluate::plain;
 use crate::settle;
 use crate::trampoline::{self, Job};
@@ -33,10 +34,10 @@ impl Settled {
     }
 
     /// A value that is kept on a session's account.
-    pub(crate) fn held(value: Value, context: &Context) -> Result<Self> {
+    pub(crate) fn held(value: Value, account: &Account) -> Result<Self> {
         let weight = value.weight();
         let held = if weight > SMALL {
-            Some(context.hold(weight)?)
+            Some(account.hold(weight)?)
         } else {
             None
         };

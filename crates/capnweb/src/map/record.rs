@@ -1,7 +1,9 @@
 //! Recording a function for `.map()`: its calls become instructions that travel instead of it.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::error::{Error, Result};
 use crate::expression::{Capture, Expression, Reference, Remap};
@@ -70,7 +72,7 @@ pub(crate) fn record(
 
 impl Recorder {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Records an operation on a variable; gives the variable of its result.

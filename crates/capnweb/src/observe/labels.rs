@@ -3,8 +3,9 @@
 //! A peer chooses the names of the members it calls. Only a name that the object's own description has becomes
 //! a label; all others of an object share one, and when there are too many labels the rest share one too.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 
 use crate::layer::{Call, CallKind};
@@ -93,13 +94,13 @@ impl<T: Default> Labels<T> {
 
     /// All labels that were given so far.
     pub(super) fn all(&self) -> Vec<Arc<Label<T>>> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read();
         let labels = known.by_name.values().flat_map(FxHashMap::values);
         labels.chain([&self.rest]).cloned().collect()
     }
 
     fn find(&self, interface: &str, member: &str) -> Option<Arc<Label<T>>> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read();
         let members = known.by_name.get(interface);
         let found = members.and_then(|members| members.get(member)).cloned();
         // Without room for another there is no need to know whether it would be one.
@@ -107,7 +108,7 @@ impl<T: Default> Labels<T> {
     }
 
     fn insert(&self, interface: &'static str, member: &str) -> Arc<Label<T>> {
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.write();
         let Known { by_name, count } = &mut *known;
         if let Some(label) = by_name
             .get(interface)

@@ -1,7 +1,7 @@
 //! Which names become labels.
 
 use super::*;
-use crate::context::Context;
+use crate::account::Account;
 use crate::peer::Peer;
 use crate::testing::Sample;
 use crate::{Target, target};
@@ -21,7 +21,7 @@ impl Shop {
 }
 
 fn call(target: Option<Arc<dyn Target>>, member: Option<&str>, kind: CallKind) -> Call {
-    let peer = Peer::new(&Context::default());
+    let peer = Peer::new(&Account::default());
     Call::new(target, member.map(str::to_owned), kind, &[], peer)
 }
 

@@ -1,16 +1,17 @@
 //! Counters of sessions and calls.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use tokio::time::Instant;
 
 use super::labels::{Label, Labels};
-use crate::context::Context;
+use crate::account::Account;
 use crate::error::{Error, Result};
-use crate::layer::{Answer, Call, Layer, Next};
+use crate::layer::{Call, CallResult, Layer, Next};
 use crate::session::Stats;
 
 #[cfg(test)]
@@ -33,7 +34,7 @@ struct Inner {
 
 #[derive(Debug, Default)]
 struct Sessions {
-    open: FxHashMap<u64, Context>,
+    open: FxHashMap<u64, Account>,
     /// How many there have been.
     opened: u64,
 }
@@ -120,7 +121,7 @@ impl Metrics {
             let open: Vec<_> = sessions.open.values().cloned().collect();
             (open, sessions.opened)
         };
-        let open: Vec<_> = open.iter().filter_map(Context::open).collect();
+        let open: Vec<_> = open.iter().filter_map(Account::open).collect();
         let mut tables = Stats::default();
         for (stats, _) in &open {
             tables.imports += stats.imports;
@@ -143,7 +144,7 @@ impl Metrics {
     }
 
     /// Counts a session among the open ones for as long as the answer is held.
-    pub(crate) fn register(&self, session: &Context) -> Registered {
+    pub(crate) fn register(&self, session: &Account) -> Registered {
         let mut sessions = self.sessions();
         sessions.opened += 1;
         let id = sessions.opened;
@@ -154,12 +155,8 @@ impl Metrics {
         }
     }
 
-    fn sessions(&self) -> std::sync::MutexGuard<'_, Sessions> {
-        // Plain data, whole at every step.
-        self.0
-            .sessions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    fn sessions(&self) -> parking_lot::MutexGuard<'_, Sessions> {
+        self.0.sessions.lock()
     }
 }
 
@@ -208,7 +205,7 @@ fn read(label: &Label<Counters>) -> CallStats {
 pub(crate) struct Measuring(pub(crate) Metrics);
 
 impl Layer for Measuring {
-    async fn call(&self, call: &Call, next: Next<'_>) -> Result<Answer> {
+    async fn call(&self, call: &Call, next: Next<'_>) -> Result<CallResult> {
         let label = self.0.0.calls.of(call);
         let running = Running::begin(&label.kept, call.argument_bytes());
         let outcome = next.run().await;
@@ -235,7 +232,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn end(mut self, outcome: &Result<Answer>) {
+    fn end(mut self, outcome: &Result<CallResult>) {
         self.outcome = match outcome {
             Ok(answer) => {
                 add(&self.counters.answer_bytes, answer.bytes() as u64);

@@ -5,7 +5,7 @@ use tracing::{Instrument, field};
 
 use super::labels::Labels;
 use crate::error::{Error, Result};
-use crate::layer::{Answer, Call, Layer, Next};
+use crate::layer::{Call, CallResult, Layer, Next};
 
 #[cfg(test)]
 #[path = "tracing_tests.rs"]
@@ -30,7 +30,7 @@ impl Tracing {
 }
 
 impl Layer for Tracing {
-    async fn call(&self, call: &Call, next: Next<'_>) -> Result<Answer> {
+    async fn call(&self, call: &Call, next: Next<'_>) -> Result<CallResult> {
         let span = tracing::debug_span!(
             target: "capnweb",
             "call",

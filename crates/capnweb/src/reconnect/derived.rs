@@ -49,7 +49,7 @@ impl Origin {
                     .get_or_init(|| {
                         let got = (node.derive)(&node.parent.in_session(live));
                         // Asked for, so that it is known here when it cannot be got.
-                        settle::hook(got.hook(), &got.context(), Box::new(drop));
+                        settle::hook(got.hook(), &got.account(), Box::new(drop));
                         got
                     })
                     .clone()

@@ -3,19 +3,20 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use dial::{Backoff, Jitter};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{NOT_CONNECTED, Settings};
 use crate::connection::Connection;
-use crate::context::Tasks;
 use crate::error::{ABANDONED, Error, Result};
 use crate::stub::{Any, Capability};
+use crate::tasks::Tasks;
 
 /// The time a server that drops its calls has to end the session.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -181,8 +182,7 @@ impl Live {
     }
 
     pub(super) fn derived(&self) -> MutexGuard<'_, HashMap<u64, Derived>> {
-        // Plain data, whole at every step.
-        self.derived.lock().unwrap_or_else(PoisonError::into_inner)
+        self.derived.lock()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::serialize::Serializer;
-use super::{Answer, Effect, Effects, ExportId, Session};
+use super::{AnswerState, Effect, Effects, ExportId, Session};
 use crate::connection::Link;
 use crate::error::{Error, Result};
 use crate::hook::Hook;
@@ -47,7 +47,9 @@ impl Session {
         effects: &mut Effects,
     ) {
         match self.exports.get_mut(&id) {
-            Some(export) if export.answer == Answer::Owed => export.answer = Answer::Given,
+            Some(export) if export.answer == AnswerState::Owed => {
+                export.answer = AnswerState::Given
+            }
             _ => return,
         }
         self.unanswered -= 1;
@@ -68,7 +70,7 @@ impl Session {
 
     /// Aborts the session when too many bytes wait for the peer to read them.
     pub(super) fn check_outbox(&mut self, effects: &mut Effects) {
-        if self.outbox_bytes > self.context.limits().max_queued_bytes {
+        if self.outbox.bytes() > self.account.limits().max_queued_bytes {
             effects.extend(self.abort(Error::range_error("the peer reads too slowly")));
         }
     }
@@ -107,7 +109,7 @@ impl Session {
         let owed: Vec<_> = self
             .exports
             .iter()
-            .filter(|(_, export)| export.answer == Answer::Owed)
+            .filter(|(_, export)| export.answer == AnswerState::Owed)
             .map(|(id, _)| *id)
             .collect();
         owed.into_iter()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use crate::context::Context;
+use crate::account::Account;
 use crate::error::{Error, ErrorKind, Result};
 use crate::expression::{
     Capture, ErrorExpression, Expression, Plain, Reference, RequestExpression, ResponseExpression,
@@ -17,7 +17,7 @@ use crate::value::{Body, Date, Object, Request, Response, Value};
 
 /// The meaning of ids in an expression: a session's tables, or the variables of a mapped function.
 pub(crate) trait Tables {
-    fn context(&self) -> &Context;
+    fn account(&self) -> &Account;
 
     /// Our own object, as `import`, `pipeline` and `remap` name it.
     fn export(&mut self, id: i64) -> Result<Hook>;
@@ -62,7 +62,7 @@ pub(crate) fn evaluate(expression: Expression, tables: &mut impl Tables) -> Resu
         Expression::Object(fields) => {
             let mut object = Object::new();
             for (name, field) in *fields {
-                // Evaluated even when it is dropped, so that what it holds is released.
+                // Evaluated even when it is dropped, so that the capabilities in it are released.
                 let value = evaluate(field, tables)?;
                 if !is_hidden(&name) {
                     object.insert(name, value);
@@ -84,7 +84,7 @@ pub(crate) fn evaluate(expression: Expression, tables: &mut impl Tables) -> Resu
         Expression::Readable(id) => Value::Readable(tables.readable(id)?),
         Expression::Writable(id) => {
             let hook = tables.import_stub(id)?;
-            Value::Writable(WritableStream::from_hook(hook, tables.context().clone()))
+            Value::Writable(WritableStream::from_hook(hook, tables.account().clone()))
         }
         Expression::Export(id) => Value::Stub(tables.import_stub(id)?.into()),
         Expression::Promise(id) => Value::Promise(tables.import_promise(id)?.into()),
@@ -116,7 +116,7 @@ pub(crate) fn evaluate(expression: Expression, tables: &mut impl Tables) -> Resu
 
 /// The value of an expression that holds no ids.
 pub(crate) fn plain(expression: Expression) -> Value {
-    evaluate(expression, &mut NoTables(Context::default())).unwrap_or_else(Value::Error)
+    evaluate(expression, &mut NoTables(Account::default())).unwrap_or_else(Value::Error)
 }
 
 fn evaluate_all(items: Vec<Expression>, tables: &mut impl Tables) -> Result<Vec<Value>> {
@@ -142,7 +142,7 @@ fn follow(reference: Reference, tables: &mut impl Tables) -> Result<Hook> {
 
 /// Each step may run a getter, inside the one before; a peer must not choose how deep that goes.
 fn check_path(path: &Path, tables: &impl Tables) -> Result<()> {
-    let longest = tables.context().limits().max_depth;
+    let longest = tables.account().limits().max_depth;
     if path.len() <= longest {
         return Ok(());
     }
@@ -154,7 +154,7 @@ fn check_path(path: &Path, tables: &impl Tables) -> Result<()> {
 fn evaluate_error(error: ErrorExpression, tables: &mut impl Tables) -> Result<Error> {
     let mut props = IndexMap::new();
     for (name, prop) in error.props.unwrap_or_default() {
-        // Evaluated even when it is dropped, so that what it holds is released.
+        // Evaluated even when it is dropped, so that the capabilities in it are released.
         let value = evaluate(prop, tables)?;
         if !is_hidden(&name) && !matches!(name.as_str(), "name" | "message" | "stack") {
             props.insert(name, value);
@@ -239,7 +239,7 @@ fn is_hidden(name: &str) -> bool {
 }
 
 /// For expressions that were made here and hold no ids.
-struct NoTables(Context);
+struct NoTables(Account);
 
 impl NoTables {
     fn refuse<T>() -> Result<T> {
@@ -248,7 +248,7 @@ impl NoTables {
 }
 
 impl Tables for NoTables {
-    fn context(&self) -> &Context {
+    fn account(&self) -> &Account {
         &self.0
     }
 

@@ -95,7 +95,7 @@ impl<'a> Serializer<'a> {
             if expects == Expects::Value
                 && let Some(entry) = self.session.exports.get_mut(&export)
             {
-                entry.answer = super::Answer::Owed;
+                entry.answer = super::AnswerState::Owed;
                 self.session.unanswered += 1;
                 effects.push(Effect::Answer {
                     export,
@@ -108,7 +108,7 @@ impl<'a> Serializer<'a> {
             let hook = self.session.hold(self.link, id);
             effects.push(Effect::Pump {
                 from,
-                to: WritableStream::from_hook(hook, self.session.context.clone()),
+                to: WritableStream::from_hook(hook, self.session.account.clone()),
             });
         }
         std::mem::take(&mut self.text)
@@ -122,14 +122,14 @@ impl<'a> Serializer<'a> {
 
     /// The peer would end the session over a message that is too long.
     fn check_size(&self) -> Result<()> {
-        if self.text.len() >= self.session.context.limits().max_message_bytes {
+        if self.text.len() >= self.session.account.limits().max_message_bytes {
             return Err(Error::range_error("the value is too large to be sent"));
         }
         Ok(())
     }
 
     fn check_depth(&self, depth: usize) -> Result<()> {
-        if depth >= self.session.context.limits().max_depth {
+        if depth >= self.session.account.limits().max_depth {
             return Err(Error::type_error("the value nests too deeply to be sent"));
         }
         Ok(())
@@ -226,7 +226,7 @@ impl<'a> Serializer<'a> {
         self.check_depth(depth)?;
         self.check_size()?;
         if let Value::BigInt(integer) = value
-            && is_longer(integer, self.session.context.limits().max_bigint_digits)
+            && is_longer(integer, self.session.account.limits().max_bigint_digits)
         {
             return Err(Error::range_error("the bigint is too long to be sent"));
         }
@@ -335,11 +335,11 @@ impl<'a> Serializer<'a> {
     /// an effect.
     fn follow_later(&mut self, hook: Hook, path: Vec<PathPart>) -> Hook {
         let (promise, resolver) = deferred();
-        let context = self.session.context.clone();
+        let account = self.session.account.clone();
         let operation = Operation {
             path,
             action: Action::Get,
-            context,
+            account,
             permit: None,
         };
         self.entered.operations.push(Effect::Apply {
@@ -536,7 +536,7 @@ impl<'a> Serializer<'a> {
     }
 
     fn enter(&mut self, hook: Hook, expects: Expects) -> Result<ExportId> {
-        if self.session.exports.len() >= self.session.context.limits().max_exports {
+        if self.session.exports.len() >= self.session.account.limits().max_exports {
             return Err(Error::range_error("the peer holds too many capabilities"));
         }
         let id = self.session.export(hook);

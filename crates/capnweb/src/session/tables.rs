@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::evaluate::{Tables, evaluate};
 use super::{Effect, Effects, ExportId, Session};
+use crate::account::Account;
 use crate::connection::Link;
-use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hook::deferred::deferred;
 use crate::hook::import::{ImportId, ImportKind};
@@ -29,7 +29,7 @@ impl SessionTables<'_> {
         expression: crate::expression::Expression,
     ) -> Result<Hook> {
         let value = evaluate(expression, self)?;
-        Ok(Hook::from_value(value, &self.session.context))
+        Ok(Hook::from_value(value, &self.session.account))
     }
 
     /// Checks an id that the peer chose for one of its objects: it must be negative, and the table must have room.
@@ -37,7 +37,7 @@ impl SessionTables<'_> {
         if id >= 0 {
             return Err(Error::type_error(format!("export ID {id} is not negative")));
         }
-        if self.session.imports.len() >= self.session.context.limits().max_imports {
+        if self.session.imports.len() >= self.session.account.limits().max_imports {
             return Err(Error::range_error(
                 "the session holds too many capabilities",
             ));
@@ -47,8 +47,8 @@ impl SessionTables<'_> {
 }
 
 impl Tables for SessionTables<'_> {
-    fn context(&self) -> &Context {
-        &self.session.context
+    fn account(&self) -> &Account {
+        &self.session.account
     }
 
     fn export(&mut self, id: i64) -> Result<Hook> {
@@ -60,8 +60,8 @@ impl Tables for SessionTables<'_> {
 
     fn apply(&mut self, hook: &Hook, path: Path, action: Action) -> Result<Hook> {
         self.session.count_call(self.now)?;
-        let context = self.session.context.clone();
-        let permit = context.permit();
+        let account = self.session.account.clone();
+        let permit = account.permit();
         if permit.is_none() {
             return Err(Error::range_error(
                 "the session has too many calls in flight",
@@ -71,7 +71,7 @@ impl Tables for SessionTables<'_> {
         let operation = Operation {
             path,
             action,
-            context,
+            account,
             permit,
         };
         self.effects.push(Effect::Apply {
@@ -87,7 +87,7 @@ impl Tables for SessionTables<'_> {
     }
 
     fn map_budget(&mut self) -> Result<MapBudget> {
-        Ok(MapBudget::new(&self.session.context))
+        Ok(MapBudget::new(&self.session.account))
     }
 
     fn import_stub(&mut self, id: i64) -> Result<Hook> {

@@ -3,17 +3,19 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context as Polling, Poll, Waker};
 
 use futures_core::Stream;
+use parking_lot::{Mutex, MutexGuard};
 
-use crate::context::{Context, Unread};
+use crate::account::Account;
 use crate::error::{Error, Result};
 use crate::expression::PathPart;
 use crate::hook::deferred::{Resolver, deferred};
 use crate::hook::settled::Settled;
 use crate::hook::{Action, Hook, Operation};
+use crate::permit::Unread;
 use crate::settle;
 use crate::trampoline::{self, Job};
 use crate::value::Value;
@@ -73,7 +75,7 @@ impl Writer {
         };
         let argument = arguments.into_iter().next().unwrap_or_default();
         match method {
-            "write" => self.write(argument, &operation.context),
+            "write" => self.write(argument, &operation.account),
             "close" => {
                 self.pipe.end(Ok(()));
                 undefined()
@@ -93,10 +95,10 @@ impl Writer {
         }
     }
 
-    fn write(&self, chunk: Value, context: &Context) -> Hook {
-        let Some(unread) = context.keep_unread(chunk.weight()) else {
+    fn write(&self, chunk: Value, account: &Account) -> Hook {
+        let Some(unread) = account.keep_unread(chunk.weight()) else {
             let error = too_much_unread();
-            context.exceed(&error);
+            account.exceed(&error);
             return Hook::Broken(error);
         };
         let (promise, taken) = deferred();
@@ -122,20 +124,21 @@ impl Writer {
         };
         if let Some(chunk) = waiting {
             let pipe = self.pipe.clone();
-            let account = context.clone();
+            let charged_account = account.clone();
             let fill = move |content: Result<Value>| {
                 // It has grown by what its promises became.
-                let charged = content.and_then(|value| match account.keep_unread(value.weight()) {
-                    Some(unread) => Ok((value, unread)),
-                    None => {
-                        let error = too_much_unread();
-                        account.exceed(&error);
-                        Err(error)
-                    }
-                });
+                let charged =
+                    content.and_then(|value| match charged_account.keep_unread(value.weight()) {
+                        Some(unread) => Ok((value, unread)),
+                        None => {
+                            let error = too_much_unread();
+                            charged_account.exceed(&error);
+                            Err(error)
+                        }
+                    });
                 pipe.fill(place, charged);
             };
-            settle::value(chunk, context, Box::new(fill));
+            settle::value(chunk, account, Box::new(fill));
         }
         Hook::Promise(promise)
     }
@@ -151,7 +154,7 @@ impl Drop for Writer {
 
 impl Pipe {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn fill(&self, place: u64, content: Result<(Value, Unread)>) {

@@ -18,8 +18,8 @@ use crate::connection::{Connection, Shared};
 mod boundary;
 mod drive;
 mod frames;
-pub(crate) mod lot;
-mod witnessed;
+mod observed;
+pub(crate) mod parking;
 
 #[cfg(feature = "client")]
 pub mod client;
@@ -71,11 +71,11 @@ pub(crate) struct Served {
     stream: Box<dyn Duplex>,
     /// Bytes read from the stream and not yet parsed.
     read: Vec<u8>,
-    seat: Seat,
+    state: SocketState,
 }
 
 /// The state of a session over a WebSocket that it keeps while it is parked.
-pub(crate) struct Seat {
+pub(crate) struct SocketState {
     session: Arc<Shared>,
     /// Set on a server, where the session lasts as long as its socket, not as its handles.
     _held: Option<Connection>,
@@ -101,7 +101,7 @@ impl Served {
         role: Role,
     ) -> Self {
         let now = Instant::now();
-        let seat = Seat {
+        let state = SocketState {
             session: session.clone(),
             _held: held,
             settings,
@@ -111,7 +111,11 @@ impl Served {
             moved: now,
             _counted: session.tasks().token(),
         };
-        Self { stream, read, seat }
+        Self {
+            stream,
+            read,
+            state,
+        }
     }
 
     /// Serves the session until it ends, as a task while it is not parked. The state's token counts it at
@@ -125,12 +129,12 @@ impl Served {
     }
 
     fn park(self) {
-        let tasks = self.seat.session.tasks().clone();
-        tasks.lot().park(self, &tasks);
+        let tasks = self.state.session.tasks().clone();
+        tasks.parked_sessions().park(self, &tasks);
     }
 }
 
-impl Seat {
+impl SocketState {
     /// The time of the next ping, or of giving up.
     fn ask_at(&self) -> Instant {
         let ask = self.heard.max(self.asked) + self.settings.ping_after;
@@ -154,7 +158,7 @@ impl Seat {
 impl fmt::Debug for Served {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Served")
-            .field("role", &self.seat.role)
+            .field("role", &self.state.role)
             .finish_non_exhaustive()
     }
 }

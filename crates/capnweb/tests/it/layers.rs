@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::HeaderMap;
-use capnweb::{Answer, Call, Error, Layer, Limits, Next, Options, Result, Server, Tasks, target};
+use capnweb::{
+    Call, CallResult, Error, Layer, Limits, Next, Options, Result, Server, Tasks, target,
+};
 use tokio::sync::Notify;
 
 use crate::support::node::run_suite;
@@ -16,7 +18,7 @@ use crate::support::serving::{InteropServer, Serving};
 struct Passing;
 
 impl Layer for Passing {
-    async fn call(&self, _call: &Call, next: Next<'_>) -> Result<Answer> {
+    async fn call(&self, _call: &Call, next: Next<'_>) -> Result<CallResult> {
         next.run().await
     }
 }
@@ -37,7 +39,7 @@ async fn the_npm_client_notices_no_layer_that_lets_calls_pass() {
 struct Refusing;
 
 impl Layer for Refusing {
-    async fn call(&self, call: &Call, next: Next<'_>) -> Result<Answer> {
+    async fn call(&self, call: &Call, next: Next<'_>) -> Result<CallResult> {
         if call.member() == Some("forbidden") {
             return Err(Error::type_error("not for you").with_code("forbidden"));
         }

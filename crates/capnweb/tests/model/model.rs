@@ -8,16 +8,16 @@ use stateright::{Model, Property};
 use crate::ledger::Broken;
 use crate::side::{Bounds, End, Event, Fault, Seen, Side, Step};
 
-/// Who names something of the other's has it: no use after release.
-pub(crate) const NAMED_WHILE_HELD: &str = "what is named is held";
-pub(crate) const RELEASED_ONCE: &str = "what is released was held";
+/// A side names only ids of the other side that it holds: no use after release.
+pub(crate) const NAMED_WHILE_HELD: &str = "a side names only ids that it holds";
+pub(crate) const RELEASED_ONCE: &str = "a side releases only ids that it holds";
 /// Every pull is answered at most once.
-pub(crate) const ANSWERED_ONCE: &str = "what is answered was asked";
+pub(crate) const ANSWERED_ONCE: &str = "an answer follows a pull, once";
 /// Neither session finds fault with what the other says.
 pub(crate) const KNOWN_TO_BOTH: &str = "no side ends the session";
-pub(crate) const GONE_AT_LAST: &str = "what nobody holds is gone";
+pub(crate) const GONE_AT_LAST: &str = "objects without holders are dropped in the end";
 /// Every pull is answered at least once, or fails with the session.
-pub(crate) const TOLD_AT_LAST: &str = "who waits is told";
+pub(crate) const TOLD_AT_LAST: &str = "every wait ends";
 
 /// The main objects alone.
 const REST: Stats = Stats {

@@ -1,6 +1,6 @@
 //! Where messages begin and end in the bytes of a WebSocket.
 
-use super::witnessed::Witness;
+use super::observed::ReadObserver;
 
 #[cfg(test)]
 #[path = "boundary_tests.rs"]
@@ -22,8 +22,8 @@ pub(super) struct Boundary {
     continues: bool,
 }
 
-impl Witness for Boundary {
-    fn pass(&mut self, mut bytes: &[u8]) {
+impl ReadObserver for Boundary {
+    fn observe(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             if self.left > 0 {
                 let here =

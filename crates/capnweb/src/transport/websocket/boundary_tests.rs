@@ -63,7 +63,7 @@ proptest! {
         let (mut boundary, mut at) = (Boundary::default(), 0);
         prop_assert!(boundary.is_clear());
         for cut in cuts {
-            boundary.pass(&bytes[at..cut]);
+            boundary.observe(&bytes[at..cut]);
             at = cut;
             prop_assert_eq!(boundary.is_clear(), at == 0 || ends.contains(&at), "at {}", at);
         }
@@ -75,7 +75,7 @@ fn a_frame_cut_after_every_byte_is_clear_at_its_end() {
     let bytes = frame(0x81, true, 300);
     let mut boundary = Boundary::default();
     for (at, byte) in bytes.iter().enumerate() {
-        boundary.pass(&[*byte]);
+        boundary.observe(&[*byte]);
         assert_eq!(boundary.is_clear(), at + 1 == bytes.len(), "at {at}");
     }
 }

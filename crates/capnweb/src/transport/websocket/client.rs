@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
-use super::witnessed::Witnessed;
+use super::observed::ObservedStream;
 use super::{Served, Settings};
 use crate::connection::{Connection, Options};
 use crate::error::{Error, Result};
@@ -44,8 +44,8 @@ where
         .into_client_request()
         .map_err(|error| Error::type_error(format!("open a WebSocket: {error}")))?;
     let url = request.uri().to_string();
-    let mut witnessed = Witnessed::new(stream, Vec::new());
-    let opening = tokio_tungstenite::client_async(request, &mut witnessed);
+    let mut observed = ObservedStream::new(stream, Vec::new());
+    let opening = tokio_tungstenite::client_async(request, &mut observed);
     // Boxed, as it is large and soon over. Its buffers are not kept: ours are made and given up as needed.
     let opened = Box::pin(opening).await.map(drop);
     opened.map_err(|error| {
@@ -58,11 +58,11 @@ where
             _ => failed,
         }
     })?;
-    let Witnessed {
+    let ObservedStream {
         stream,
-        mut witness,
-    } = witnessed;
-    let read = witness.split_off(head_length(&witness));
+        mut observer,
+    } = observed;
+    let read = observer.split_off(head_length(&observer));
     let connection = Connection::new(main, options);
     let settings = Settings {
         read_buffer: settings.read_buffer.max(8 << 10),

@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use tokio::time::Instant;
 
 use super::frames::{Frames, Gone, Incoming, Outgoing};
-use super::{Seat, Served};
+use super::{Served, SocketState};
 use crate::connection::{Close, Due, Shared};
 use crate::error::Error;
 
@@ -34,14 +34,14 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
     let Served {
         stream,
         read,
-        mut seat,
+        mut state,
     } = served;
-    let session = seat.session.clone();
-    let opening = Frames::open(stream, read, seat.role, session.limits(), &seat.settings);
+    let session = state.session.clone();
+    let opening = Frames::open(stream, read, state.role, session.limits(), &state.settings);
     // Boxed, as are all awaits that an idle session is not in: otherwise each would enlarge this future, which
     // every session has.
     let mut frames = Box::new(Box::pin(opening).await);
-    let timer = tokio::time::sleep_until(seat.ask_at());
+    let timer = tokio::time::sleep_until(state.ask_at());
     // First draining, then stopping: an idle session waits for one signal at a time.
     let leaving = session.tasks().draining();
     tokio::pin!(timer, leaving);
@@ -55,11 +55,11 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
         let late = held.is_some_and(|until| Instant::now() >= until);
         match session.take_due(late) {
             Due::Nothing => held = None,
-            Due::Later => _ = held.get_or_insert(seat.heard + MOMENT),
+            Due::Later => _ = held.get_or_insert(state.heard + MOMENT),
             Due::Now(waiting) => {
                 held = None;
-                seat.moved = Instant::now();
-                if Box::pin(send(&mut frames, waiting, &seat)).await.is_err() {
+                state.moved = Instant::now();
+                if Box::pin(send(&mut frames, waiting, &state)).await.is_err() {
                     session.end(lost());
                     return None;
                 }
@@ -72,7 +72,7 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
             Box::pin(finish(&mut frames, close, reading)).await;
             return None;
         }
-        let rest = seat.rest_at().filter(|_| !look);
+        let rest = state.rest_at().filter(|_| !look);
         if let Some(next) = rest.into_iter().chain(held).min()
             && next < timer.deadline()
         {
@@ -81,7 +81,7 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
         tokio::select! {
             biased;
             incoming = frames.next() => {
-                seat.heard = Instant::now();
+                state.heard = Instant::now();
                 look = matches!(incoming, Some(Incoming::Alive));
                 reading = take(incoming, &session);
                 // Frames that have arrived already are processed before anything is written, up to the bounds above.
@@ -89,7 +89,7 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
                     if reading != Reading::On || session.queued_bytes() >= ENOUGH {
                         break;
                     }
-                    if seat.heard.elapsed() >= TURN {
+                    if state.heard.elapsed() >= TURN {
                         tokio::task::yield_now().await;
                         break;
                     }
@@ -98,7 +98,7 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
                     reading = take(incoming, &session);
                 }
                 if !look {
-                    seat.moved = seat.heard;
+                    state.moved = state.heard;
                 }
             }
             () = session.outgoing() => {}
@@ -113,25 +113,25 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
             () = std::future::ready(()), if look => {
                 look = false;
                 let now = Instant::now();
-                if now >= seat.give_up_at() {
+                if now >= state.give_up_at() {
                     session.end(Error::new("the peer was silent for too long"));
                     continue;
                 }
-                if now >= seat.ask_at() {
-                    seat.asked = now;
-                    if Box::pin(ping(&mut frames, &seat)).await.is_err() {
+                if now >= state.ask_at() {
+                    state.asked = now;
+                    if Box::pin(ping(&mut frames, &state)).await.is_err() {
                         session.end(lost());
                         continue;
                     }
                 }
-                if seat.rests(now) {
+                if state.rests(now) {
                     if !drains && held.is_none() && frames.is_clear() {
-                        return Some(Served { stream: frames.leave(), read: Vec::new(), seat });
+                        return Some(Served { stream: frames.leave(), read: Vec::new(), state });
                     }
                     // Part of a message has arrived or a release is held: not idle.
-                    seat.moved = now;
+                    state.moved = now;
                 }
-                timer.as_mut().reset(seat.ask_at());
+                timer.as_mut().reset(state.ask_at());
             }
             () = &mut timer => look = true,
         }
@@ -178,22 +178,26 @@ fn take(incoming: Option<Incoming>, session: &Arc<Shared>) -> Reading {
 }
 
 /// Sends the waiting frames. While the peer does not read them, nothing is read from it either.
-async fn send(frames: &mut Frames, waiting: VecDeque<String>, seat: &Seat) -> Result<(), Gone> {
+async fn send(
+    frames: &mut Frames,
+    waiting: VecDeque<String>,
+    state: &SocketState,
+) -> Result<(), Gone> {
     let write = async {
         for frame in waiting {
             frames.feed(Outgoing::Text(frame)).await?;
         }
         frames.flush().await
     };
-    within(seat, write).await
+    within(state, write).await
 }
 
-async fn ping(frames: &mut Frames, seat: &Seat) -> Result<(), Gone> {
+async fn ping(frames: &mut Frames, state: &SocketState) -> Result<(), Gone> {
     let write = async {
         frames.feed(Outgoing::Ping).await?;
         frames.flush().await
     };
-    within(seat, write).await
+    within(state, write).await
 }
 
 /// Sends a close frame and waits shortly for the answer, so that a reset does not destroy the last frames.
@@ -215,18 +219,21 @@ async fn finish(frames: &mut Frames, close: Close, reading: Reading) {
 }
 
 /// Runs a write. Only a write that does not finish at once gets a timer, and is given up when the owner stops.
-async fn within(seat: &Seat, write: impl Future<Output = Result<(), Gone>>) -> Result<(), Gone> {
+async fn within(
+    state: &SocketState,
+    write: impl Future<Output = Result<(), Gone>>,
+) -> Result<(), Gone> {
     futures_util::pin_mut!(write);
     if let Some(result) = write.as_mut().now_or_never() {
         return result;
     }
     let stopped = async {
-        seat.session.tasks().stopping().await;
+        state.session.tasks().stopping().await;
         tokio::time::sleep(CLOSE_LIMIT).await;
     };
     tokio::select! {
         biased;
-        result = tokio::time::timeout(seat.settings.write_limit, write) => result.unwrap_or(Err(Gone)),
+        result = tokio::time::timeout(state.settings.write_limit, write) => result.unwrap_or(Err(Gone)),
         () = stopped => Err(Gone),
     }
 }

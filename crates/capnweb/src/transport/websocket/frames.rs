@@ -9,7 +9,7 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes};
 
 use super::boundary::Boundary;
-use super::witnessed::{Witness as _, Witnessed};
+use super::observed::{ObservedStream, ReadObserver as _};
 use super::{Duplex, Settings};
 use crate::connection::Close;
 use crate::error::Error;
@@ -40,7 +40,7 @@ pub(super) enum Outgoing {
 pub(super) struct Gone;
 
 /// A WebSocket with its buffers.
-pub(super) struct Frames(WebSocketStream<Witnessed<Box<dyn Duplex>, Boundary>>);
+pub(super) struct Frames(WebSocketStream<ObservedStream<Box<dyn Duplex>, Boundary>>);
 
 impl Frames {
     /// Goes on after the handshake, or after [`Frames::leave`]. `read` is what came from the stream meanwhile.
@@ -59,8 +59,8 @@ impl Frames {
             // One whole message, and the pongs of a peer that pings and does not read.
             .max_write_buffer_size(limits.max_message_bytes + 4 * WRITE_BUFFER);
         let mut boundary = Boundary::default();
-        boundary.pass(&read);
-        let watched = Witnessed::new(stream, boundary);
+        boundary.observe(&read);
+        let watched = ObservedStream::new(stream, boundary);
         Self(WebSocketStream::from_partially_read(watched, read, role, Some(config)).await)
     }
 
@@ -100,7 +100,7 @@ impl Frames {
     /// Whether the stream can be left: all that was read is taken, given that [`Frames::next`] has just found
     /// nothing, and all that was fed is written.
     pub(super) fn is_clear(&mut self) -> bool {
-        self.0.get_ref().witness.is_clear() && matches!(self.flush().now_or_never(), Some(Ok(())))
+        self.0.get_ref().observer.is_clear() && matches!(self.flush().now_or_never(), Some(Ok(())))
     }
 
     /// The stream without its buffers.

@@ -9,14 +9,14 @@ use super::eventually::soon;
 
 /// What a server answered.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpAnswer {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: String,
 }
 
 /// Sends bytes as they are and reads until the server closes; `Connection: close` makes it do so.
-pub(crate) async fn exchange(address: SocketAddr, request: &[u8]) -> Answer {
+pub(crate) async fn exchange(address: SocketAddr, request: &[u8]) -> HttpAnswer {
     let mut stream = TcpStream::connect(address).await.unwrap();
     // A server may answer and close before it has read all, which fails the write.
     let _ = stream.write_all(request).await;
@@ -24,7 +24,7 @@ pub(crate) async fn exchange(address: SocketAddr, request: &[u8]) -> Answer {
 }
 
 /// Reads an answer to the end of the connection.
-pub(crate) async fn read_answer(stream: &mut TcpStream) -> Answer {
+pub(crate) async fn read_answer(stream: &mut TcpStream) -> HttpAnswer {
     let mut answer = Vec::new();
     let reading = async {
         let mut piece = [0; 4096];
@@ -40,7 +40,7 @@ pub(crate) async fn read_answer(stream: &mut TcpStream) -> Answer {
         .split(' ')
         .nth(1)
         .and_then(|status| status.parse().ok());
-    Answer {
+    HttpAnswer {
         status: status.unwrap_or(0),
         head: head.to_owned(),
         body: body.to_owned(),
@@ -48,7 +48,7 @@ pub(crate) async fn read_answer(stream: &mut TcpStream) -> Answer {
 }
 
 /// Posts a body, with further header lines (each ending in `\r\n`).
-pub(crate) async fn post(address: SocketAddr, headers: &str, body: &str) -> Answer {
+pub(crate) async fn post(address: SocketAddr, headers: &str, body: &str) -> HttpAnswer {
     let length = body.len();
     let request = format!(
         "POST /rpc HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
@@ -56,7 +56,7 @@ pub(crate) async fn post(address: SocketAddr, headers: &str, body: &str) -> Answ
     exchange(address, request.as_bytes()).await
 }
 
-pub(crate) async fn get(address: SocketAddr, path: &str, headers: &str) -> Answer {
+pub(crate) async fn get(address: SocketAddr, path: &str, headers: &str) -> HttpAnswer {
     let request =
         format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}\r\n");
     exchange(address, request.as_bytes()).await

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::eventually::soon;
-use super::http::{self, Answer};
+use super::http::{self, HttpAnswer};
 
 /// The client's end of a connection that has been upgraded.
 pub(crate) struct RawSocket {
@@ -31,7 +31,7 @@ impl RawSocket {
     }
 
     /// With further header lines, each ending in `\r\n`. A refusal is the server's answer.
-    pub(crate) async fn open_with(address: SocketAddr, headers: &str) -> Result<Self, Answer> {
+    pub(crate) async fn open_with(address: SocketAddr, headers: &str) -> Result<Self, HttpAnswer> {
         let mut stream = TcpStream::connect(address).await.unwrap();
         let request = format!(
             "GET /rpc HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
@@ -47,7 +47,7 @@ impl RawSocket {
             return Ok(Self { stream });
         }
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Err(Answer {
+        Err(HttpAnswer {
             status,
             head,
             body: String::new(),

@@ -4,20 +4,21 @@ use std::fmt;
 use std::future::Future;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::{Seat, Served};
-use crate::context::Tasks;
+use super::{Served, SocketState};
+use crate::tasks::Tasks;
 
 #[cfg(test)]
-#[path = "lot_tests.rs"]
+#[path = "parking_tests.rs"]
 mod tests;
 
 /// The bytes read at once from the stream of a parked session when it becomes readable.
@@ -47,26 +48,26 @@ const FIRST: usize = 1024;
 /// of the old one is gone. Sessions keep their token of the owner's `Tasks`, so draining waits for parked ones
 /// too. Pings are up to an eighth late, so that one look at the timer serves many sessions.
 #[derive(Default)]
-pub(crate) struct Lot {
-    door: Mutex<Door>,
+pub(crate) struct ParkedSessions {
+    arrivals: Mutex<Arrivals>,
     arrived: Notify,
 }
 
 #[derive(Default)]
-struct Door {
-    arrivals: Vec<Served>,
+struct Arrivals {
+    waiting: Vec<Served>,
     /// Whether a watching task runs.
     watched: bool,
 }
 
-impl Lot {
+impl ParkedSessions {
     /// Keeps a session until something happens to it. Must be called on a runtime.
     pub(super) fn park(self: &Arc<Self>, served: Served, tasks: &Tasks) {
-        served.seat.session.set_parked(true);
-        let mut door = self.door();
-        door.arrivals.push(served);
-        let watched = std::mem::replace(&mut door.watched, true);
-        drop(door);
+        served.state.session.set_parked(true);
+        let mut entry = self.arrivals.lock();
+        entry.waiting.push(served);
+        let watched = std::mem::replace(&mut entry.watched, true);
+        drop(entry);
         if watched {
             self.arrived.notify_one();
         } else {
@@ -75,42 +76,37 @@ impl Lot {
             tokio::spawn(watch(Watcher(self.clone()), tasks.draining()));
         }
     }
-
-    fn door(&self) -> MutexGuard<'_, Door> {
-        // Plain data, whole at every step.
-        self.door.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-impl fmt::Debug for Lot {
+impl fmt::Debug for ParkedSessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lot").finish_non_exhaustive()
+        f.debug_struct("ParkedSessions").finish_non_exhaustive()
     }
 }
 
 /// Clears `watched` when the watching task ends, also when its runtime is shut down.
-struct Watcher(Arc<Lot>);
+struct Watcher(Arc<ParkedSessions>);
 
 impl Watcher {
     /// The newly parked sessions; `None`, after clearing `watched`, when there are none and `alone` says that no
     /// other is parked.
     fn arrivals(&self, alone: bool) -> Option<Vec<Served>> {
-        let mut door = self.0.door();
-        door.watched = !(alone && door.arrivals.is_empty());
-        door.watched.then(|| std::mem::take(&mut door.arrivals))
+        let mut entry = self.0.arrivals.lock();
+        entry.watched = !(alone && entry.waiting.is_empty());
+        entry.watched.then(|| std::mem::take(&mut entry.waiting))
     }
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        let mut door = self.0.door();
-        let lost = if door.watched {
-            std::mem::take(&mut door.arrivals)
+        let mut entry = self.0.arrivals.lock();
+        let lost = if entry.watched {
+            std::mem::take(&mut entry.waiting)
         } else {
             Vec::new()
         };
-        door.watched = false;
-        drop(door);
+        entry.watched = false;
+        drop(entry);
         // Dropped without the lock: it may own the last reference to an object of the application.
         drop(lost);
     }
@@ -127,7 +123,7 @@ async fn watch(watcher: Watcher, draining: impl Future<Output = ()>) {
                 resume(served);
                 continue;
             }
-            let look = look_at(&served.seat);
+            let look = look_at(&served.state);
             if parked.is_empty() || timer.deadline() > look {
                 timer.as_mut().reset(look);
             }
@@ -153,12 +149,12 @@ async fn watch(watcher: Watcher, draining: impl Future<Output = ()>) {
 }
 
 /// The time to check a parked session for a due ping: a little late, so that one check serves several sessions.
-fn look_at(seat: &Seat) -> Instant {
-    seat.ask_at() + seat.settings.ping_after / 8
+fn look_at(state: &SocketState) -> Instant {
+    state.ask_at() + state.settings.ping_after / 8
 }
 
 fn resume(served: Served) {
-    served.seat.session.set_parked(false);
+    served.state.session.set_parked(false);
     served.spawn();
 }
 
@@ -182,15 +178,15 @@ impl Parked {
 
     /// Resumes it if its ping is due, and returns the next time to check.
     fn look(&mut self, now: Instant) -> Option<Instant> {
-        let seat = &self.served.as_ref()?.seat;
-        if seat.ask_at() > now {
-            return Some(look_at(seat));
+        let state = &self.served.as_ref()?.state;
+        if state.ask_at() > now {
+            return Some(look_at(state));
         }
         self.called = true;
         if let Some(waker) = self.waker.take() {
             waker.wake();
         }
-        Some(now + seat.settings.ping_after)
+        Some(now + state.settings.ping_after)
     }
 }
 
@@ -203,7 +199,7 @@ impl Future for Parked {
             return Poll::Pending;
         };
         let stirs = this.called
-            || served.seat.session.poll_outgoing(context).is_ready()
+            || served.state.session.poll_outgoing(context).is_ready()
             || read(served, context).is_ready();
         match this.served.take_if(|_| stirs) {
             Some(served) => Poll::Ready(served),

@@ -7,31 +7,31 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Sees the bytes of a stream as they are read.
-pub(super) trait Witness {
+pub(super) trait ReadObserver {
     /// Called with the bytes of each read, in order.
-    fn pass(&mut self, bytes: &[u8]);
+    fn observe(&mut self, bytes: &[u8]);
 }
 
 /// Keeps all bytes.
-impl Witness for Vec<u8> {
-    fn pass(&mut self, bytes: &[u8]) {
+impl ReadObserver for Vec<u8> {
+    fn observe(&mut self, bytes: &[u8]) {
         self.extend_from_slice(bytes);
     }
 }
 
 /// A stream and its observer. Writes pass through.
-pub(super) struct Witnessed<S, W> {
+pub(super) struct ObservedStream<S, W> {
     pub(super) stream: S,
-    pub(super) witness: W,
+    pub(super) observer: W,
 }
 
-impl<S, W> Witnessed<S, W> {
-    pub(super) fn new(stream: S, witness: W) -> Self {
-        Self { stream, witness }
+impl<S, W> ObservedStream<S, W> {
+    pub(super) fn new(stream: S, observer: W) -> Self {
+        Self { stream, observer }
     }
 }
 
-impl<S: AsyncRead + Unpin, W: Witness + Unpin> AsyncRead for Witnessed<S, W> {
+impl<S: AsyncRead + Unpin, W: ReadObserver + Unpin> AsyncRead for ObservedStream<S, W> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -39,12 +39,12 @@ impl<S: AsyncRead + Unpin, W: Witness + Unpin> AsyncRead for Witnessed<S, W> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.witness.pass(&buffer.filled()[before..]);
+        self.observer.observe(&buffer.filled()[before..]);
         read
     }
 }
 
-impl<S: AsyncWrite + Unpin, W: Unpin> AsyncWrite for Witnessed<S, W> {
+impl<S: AsyncWrite + Unpin, W: Unpin> AsyncWrite for ObservedStream<S, W> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
