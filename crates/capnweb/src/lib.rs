@@ -129,3 +129,8 @@ pub use transport::server::Server;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/capnweb.md")]
 struct Document;
+
+/// Compiles the code in the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
