@@ -1,4 +1,4 @@
-//! One call after the other, each timed: what a caller waits for.
+//! Measures the latency of sequential calls over one WebSocket, as a caller sees it.
 //!
 //!     cargo bench -p capnweb --bench latency -- ws://127.0.0.1:8790/rpc --seconds 3
 //!
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use capnweb::transport::websocket;
 use capnweb::{Capability, Options, Stub, Value};
 
-#[path = "support/demo.rs"]
+#[path = "../examples/support/demo.rs"]
 mod demo;
 
 use demo::Demo;
