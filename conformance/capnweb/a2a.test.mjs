@@ -90,7 +90,7 @@ await test("one who unsubscribes hears no more", async () => {
   assert.ok(listener.events.length <= heard + 1);
 });
 
-await test("a task is followed by whoever has its id", async () => {
+await test("a task can be followed with its id alone", async () => {
   const { task } = await agent.sendMessage(say("burst 3 50ms"), { returnImmediately: true });
   const listener = new Listener();
   await agent.subscribeToPushNotifications(task.id, listener);

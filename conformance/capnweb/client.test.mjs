@@ -213,7 +213,7 @@ describe("frames: calls", () => {
     assert.deepEqual(await peer.call(1, ["square"], [2]), ["resolve", 1, 4]);
   });
 
-  rawTest("capabilities in an answer nobody waits for are released", async peer => {
+  rawTest("capabilities in the answer to a released promise are released", async peer => {
     peer.send(["resolve", 55, { a: ["export", -1], b: [[["export", -2]]] }]);
     const released = [await peer.message(0), await peer.message(1)];
     assert.deepEqual(released.sort(), [["release", -1, 1], ["release", -2, 1]]);
@@ -262,7 +262,7 @@ describe("frames: pipes", () => {
     assert.deepEqual(await peer.answer(2), ["reject", 2, ["error", "EvalError", "pulled the plug"]]);
   });
 
-  rawTest("a write is not acknowledged while nobody reads", async peer => {
+  rawTest("a write is not acknowledged before its chunk is read", async peer => {
     peer.send(["pipe"]);
     const chunk = ["bytes", Buffer.alloc(65536).toString("base64")];
     for (let i = 0; i < 8; i++) peer.send(["stream", ["pipeline", 1, ["write"], [chunk]]]);
@@ -366,7 +366,7 @@ describe("frames: limits", () => {
     await assertAborted(peer);
   });
 
-  rawTest("a hundred thousand brackets abort and harm nobody", async peer => {
+  rawTest("a hundred thousand brackets abort this session and no other", async peer => {
     peer.send(`["push",${arrays(50_000)}]`);
     await assertAborted(peer);
   });

@@ -61,7 +61,7 @@ for (const caller of ["a", "b"]) {
 }
 
 describe("the relay itself", () => {
-  test("a token nobody used has no sessions", async () => {
+  test("an unused token has no sessions", async () => {
     assert.deepEqual(await relayStats(newToken()), { a: null, b: null });
   });
 

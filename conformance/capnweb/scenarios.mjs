@@ -658,7 +658,7 @@ scenario("a stream that fails ends with its error", async api => {
     for await (const chunk of await api.failingStream(2)) seen.push(chunk);
   })());
   assert.deepEqual([error.name, error.message], ["RangeError", "stream failed"]);
-  // The error may overtake chunks nobody has read yet.
+  // The error may overtake unread chunks.
   assert.deepEqual(seen, [1, 2].slice(0, seen.length));
   await eventually(() => api.streamState(), { produced: 2, state: "failed" });
 });
@@ -682,7 +682,7 @@ scenario("four megabytes are streamed whole", async api => {
   assert.deepEqual(total, { bytes: 4 * MiB, hash: hashOf(pattern(4 * MiB)) });
 });
 
-scenario("a stream nobody reads stops within the window", async api => {
+scenario("an unread stream stops within the window", async api => {
   const stream = await api.byteStream(24 * MiB);
   const reader = stream.getReader();
   const { value } = await reader.read();
@@ -721,7 +721,7 @@ scenario("the error of a stream argument reaches the callee", async api => {
   await assertRejects(api.sum(source), "URIError", "source broke");
 });
 
-scenario("a stream argument nobody reads is cancelled", async api => {
+scenario("an unread stream argument is cancelled", async api => {
   const seen = {};
   function* numbers() { for (let i = 0; ; i++) yield i; }
   await api.returnNull(localSource(numbers(), { seen }));
@@ -807,7 +807,7 @@ scenario("a failing sink of the caller fails the callee", async api => {
   assert.deepEqual(seen.chunks, [1, 2, 3]);
 });
 
-scenario("a sink of the caller that nobody closes is aborted", async api => {
+scenario("a sink of the caller that is dropped unclosed is aborted", async api => {
   const { seen, stream } = localSink();
   await api.returnNull(stream);
   await eventually(() => seen.state, "aborted");

@@ -2,7 +2,7 @@
 //   node server.mjs [port] [--until-eof]     (port nothing or 0: a free port of 127.0.0.1)
 // Prints one JSON line when ready: {"url": "ws://127.0.0.1:PORT/rpc", "pid": N}
 // With --until-eof it ends when its standard input does, so that it never outlives who started it.
-// A WebSocket opened at /rpc?session=NAME is a session whose tables GET /stats?session=NAME shows.
+// A WebSocket opened at /rpc?session=NAME is a session; GET /stats?session=NAME shows its tables.
 import http from "node:http";
 import { RpcSession, WebSocketTransport, nodeHttpBatchRpcResponse } from "capnweb";
 import { WebSocketServer } from "ws";

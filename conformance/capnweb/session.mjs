@@ -1,4 +1,4 @@
-// Sessions whose tables and frames can be looked at, raw sockets, and helpers to wait for things.
+// Sessions with visible tables and frames, raw sockets, and helpers to wait for things.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";

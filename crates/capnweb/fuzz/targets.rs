@@ -106,7 +106,7 @@ async fn converse(connections: &[Connection], frames: &str) {
 fn check_sent(frame: &str, last: &mut i64) {
     let message = match Message::parse(frame, &limits()) {
         Ok(message) => message,
-        Err(error) => panic!("we sent what nobody can read, {error}: {frame}"),
+        Err(error) => panic!("we sent an unreadable frame, {error}: {frame}"),
     };
     let mut ids = Vec::new();
     match &message {
