@@ -12,7 +12,7 @@ use a2a::service::{Call, Service as _};
 use a2a::types::{Message, SendMessageRequest};
 use access::Principal;
 use agent::{Agent, Options};
-use agent::{Household, Parts, Profile};
+use agent::{Parts, Population, Profile};
 use memory::{Content, Memory};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -25,7 +25,7 @@ struct Greet {
     who: String,
 }
 
-/// Greets somebody.
+/// Greets a person.
 #[skill(tags = ["demo"], examples = ["greet {who}"], read_only)]
 async fn greet(input: Greet) -> Result<String, SkillError> {
     Ok(format!("Hello, {}!", input.who))
@@ -65,12 +65,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
 async fn turns() -> Result<(), Box<dyn Error>> {
     let store = Store::memory(&tables());
     let memory = Memory::open(store.clone(), memory::Options::default());
-    let household = Household::new(Parts::new(store.clone()).memory(memory.clone()));
+    let population = Population::new(Parts::new(store.clone()).memory(memory.clone()));
     let mut profile = Profile::new("scout", "Scout");
     // What is logged would make memory grow beyond what is to be measured.
     profile.law.update.clear();
     let skills = Registry::new().with(greet)?;
-    let scout = household.admit(profile, &skills).await?;
+    let scout = population.admit(profile, &skills).await?;
     let space = memory.space("scout")?;
     for number in 0..100 {
         space
@@ -81,7 +81,7 @@ async fn turns() -> Result<(), Box<dyn Error>> {
     }
     let mut options = Options::default();
     options.skills = skills.merge(&scout.skills())?;
-    options.resident = Some(scout.clone());
+    options.handle = Some(scout.clone());
     let agent = Agent::create(Manifest::new("Scout"), options)?;
     let skills = agent.skills().clone();
     let server = Server::start(Config::new(agent.card()), Arc::new(agent), store.clone()).await?;
@@ -140,7 +140,7 @@ async fn turns() -> Result<(), Box<dyn Error>> {
     let mut slowest = Duration::ZERO;
     for _ in 0..20 {
         scout.sleep().await?;
-        while household.awake() > 0 {
+        while population.awake() > 0 {
             tokio::task::yield_now().await;
         }
         let began = Instant::now();
@@ -148,7 +148,7 @@ async fn turns() -> Result<(), Box<dyn Error>> {
         slowest = slowest.max(began.elapsed());
     }
     println!("waking from a snapshot after {events} events: {slowest:?} at most");
-    household.close().await;
+    population.close().await;
     server.stop().await;
     Ok(())
 }
@@ -158,12 +158,12 @@ async fn sleepers() -> Result<(), Box<dyn Error>> {
     let folder = std::env::temp_dir().join(format!("agents-{}", std::process::id()));
     let options = store::Options::new(&folder).tables(&tables());
     let store = Store::open(&options.durability(store::Durability::Normal))?;
-    let household = Household::new(Parts::new(store.clone()));
+    let population = Population::new(Parts::new(store.clone()));
     let admit = async |from: i64, to: i64| {
         for number in from..to {
             let mut profile = Profile::new(format!("agent-{number}"), "One of many");
             profile.objectives = vec![format!("count to {number}")];
-            household.admit(profile, &Registry::new()).await?;
+            population.admit(profile, &Registry::new()).await?;
         }
         Ok::<(), agent::Error>(())
     };
@@ -173,13 +173,13 @@ async fn sleepers() -> Result<(), Box<dyn Error>> {
     println!(
         "{COUNT} that sleep: {} bytes each, {} awake",
         (resident() - before) / COUNT,
-        household.awake()
+        population.awake()
     );
-    let one = household.agent("agent-7000")?;
+    let one = population.agent("agent-7000")?;
     let began = Instant::now();
     one.status().await?;
     println!("one of them wakes in {:?}", began.elapsed());
-    household.close().await;
+    population.close().await;
     store.close().await;
     std::fs::remove_dir_all(folder)?;
     Ok(())

@@ -3,6 +3,7 @@
 use memory::Millis;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use skill::Definition;
 
 use crate::event::{EffectId, TurnId};
@@ -14,7 +15,6 @@ mod tests;
 /// A call that a person decides about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Approval {
-    /// Its number.
     pub id: EffectId,
     /// The task that the call is part of.
     pub turn: TurnId,
@@ -22,7 +22,6 @@ pub struct Approval {
     pub place: String,
     /// The conversation it belongs to.
     pub conversation: String,
-    /// The skill.
     pub skill: String,
     /// With what it was to be called.
     pub input: Value,
@@ -30,21 +29,24 @@ pub struct Approval {
     pub at: Millis,
     /// Until when a decision counts.
     pub until: Millis,
-    /// Where it stands.
     pub standing: Standing,
+    /// The hash of the question as it was shown. An answer counts for what was shown, so a question with a preview that has
+    /// changed is shown again.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
 }
 
 /// Where an approval stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
-    /// Nobody has decided.
+    /// It waits for a decision.
     Pending,
     /// It may be called with this.
     Approved(Value),
     /// It may not, for this reason.
     Rejected(String),
-    /// Nobody decided in time.
+    /// There was no decision in time.
     Expired,
 }
 
@@ -64,13 +66,11 @@ pub enum Decision {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Remember {
-    /// For nothing else.
     Once,
     /// For every call of the skill in this conversation.
     Session,
     /// For every call of the skill in which this field of the input begins so.
     Prefix {
-        /// The field.
         field: String,
         /// What it begins with.
         prefix: String,
@@ -80,7 +80,6 @@ pub enum Remember {
 /// A decision that counts for later calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
-    /// The skill.
     pub skill: String,
     /// Only in this conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,11 +87,20 @@ pub struct Grant {
     /// Only where this field begins so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<(String, String)>,
-    /// Who decided, and whom it counts for.
+    /// The caller who decided; it counts for calls of this caller alone.
     #[serde(default)]
     pub by: String,
     /// The approval that it was part of.
     pub from: EffectId,
+}
+
+/// The hash of a question as it is shown.
+pub(crate) fn digest(shown: &str) -> String {
+    let hash = Sha256::digest(shown.as_bytes());
+    hash.iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// What an answer to the question looks like: flat, so that every protocol can show it as a form. A plain word will

@@ -4,19 +4,22 @@
 use serde_json::json;
 use stateright::{Checker as _, Model, Property};
 
+use crate::actor::leaves_for_good;
 use crate::approval::{Decision, Remember, Standing};
-use crate::event::{Event, Out, Perceived, Verdict};
+use crate::event::{Event, EventKind, Outgoing, Verdict};
 use crate::law::Law;
-use crate::step::{Life, Step};
+use crate::step::{AgentState, Step};
 
 /// Two calls of one skill, in two conversations, and a person who may say anything at any time.
 struct Approving;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct World {
-    /// All that was recorded, as it lies in the journal: the life is what it adds up to.
+    /// All that was committed, as it lies in the journal.
     journal: Vec<String>,
-    /// What whoever makes a call was told last.
+    /// What was recorded and waits for the next commit. A restart loses it.
+    added: Vec<String>,
+    /// The last verdict on each call.
     told: [Told; 2],
     /// Which calls were made, and with what.
     made: [Option<String>; 2],
@@ -48,9 +51,9 @@ enum Action {
 }
 
 impl World {
-    fn life(&self) -> Life {
-        let mut life = Life::default();
-        for record in &self.journal {
+    fn life(&self) -> AgentState {
+        let mut life = AgentState::default();
+        for record in self.journal.iter().chain(&self.added) {
             let changes: Vec<crate::context::Change> =
                 serde_json::from_str(record).expect("it was written");
             changes.iter().for_each(|change| life.apply(change));
@@ -58,16 +61,21 @@ impl World {
         life
     }
 
-    fn perceive(&mut self, what: Perceived) -> Step {
+    /// A step of the actor: recorded, and committed if anything leaves the agent for good.
+    fn perceive(&mut self, what: EventKind) -> Step {
+        let acknowledged = what.is_acknowledged();
         let step = self.life().step(&Event { at: self.at, what });
-        self.journal
+        self.added
             .push(serde_json::to_string(&step.changes).expect("it can be written"));
+        if acknowledged || step.out.iter().any(leaves_for_good) {
+            self.journal.append(&mut self.added);
+        }
         step
     }
 
     fn hear(&mut self, call: usize, step: &Step) {
         for out in &step.out {
-            let Out::Gate { approval, verdict } = out else {
+            let Outgoing::Gate { approval, verdict } = out else {
                 continue;
             };
             self.told[call] = match verdict {
@@ -89,10 +97,11 @@ impl World {
             let agrees = !matches!(decision, Decision::Reject(_));
             self.agreed[call] |= agrees && in_time;
             let by = "ada".to_owned();
-            let step = self.perceive(Perceived::Decided {
+            let step = self.perceive(EventKind::Decided {
                 approval,
                 decision,
                 by,
+                message: String::new(),
             });
             self.hear(call, &step);
         }
@@ -108,17 +117,20 @@ impl Model for Approving {
         law.attention.approval_seconds = 1;
         let mut world = World {
             journal: Vec::new(),
+            added: Vec::new(),
             told: [Told::Nothing; 2],
             made: [None, None],
             agreed: [false; 2],
             restarts: 0,
             at: 0,
         };
-        world.perceive(Perceived::Born {
+        world.perceive(EventKind::Born {
             identity: Default::default(),
             goals: Vec::new(),
             law: Box::new(law),
         });
+        let World { journal, added, .. } = &mut world;
+        journal.append(added);
         vec![world]
     }
 
@@ -148,7 +160,7 @@ impl Model for Approving {
         let mut world = world.clone();
         match action {
             Action::Want(call) => {
-                let step = world.perceive(Perceived::Wanted {
+                let step = world.perceive(EventKind::Wanted {
                     turn: format!("task-{call}"),
                     place: "the only one".to_owned(),
                     conversation: "talk".to_owned(),
@@ -156,6 +168,7 @@ impl Model for Approving {
                     input: json!({ "call": call }),
                     marked: true,
                     by: "ada".to_owned(),
+                    shown: String::new(),
                 });
                 world.hear(call, &step);
             }
@@ -165,7 +178,7 @@ impl Model for Approving {
             Action::Reject(call) => world.decide(call, Decision::Reject("no".to_owned())),
             Action::Late => {
                 world.at = 5_000;
-                world.perceive(Perceived::Ticked);
+                world.perceive(EventKind::Ticked);
             }
             Action::Make(call) => {
                 let context = world.life();
@@ -183,7 +196,8 @@ impl Model for Approving {
             }
             Action::Restart => {
                 world.restarts += 1;
-                // A call that was not made is begun again; nobody remembers what it was told.
+                world.added.clear();
+                // A call that was not made is begun again, and its last verdict is gone with the process.
                 world.told = [Told::Nothing; 2];
             }
         }

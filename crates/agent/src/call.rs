@@ -11,4 +11,4 @@ mod state;
 pub(crate) use fence::Fence;
 pub use fence::Hook;
 pub(crate) use running::{Parked, Running, fail, invalid};
-pub(crate) use state::CallState;
+pub(crate) use state::{CallState, Given};

@@ -1,4 +1,4 @@
-//! The state of an agent: the fold of the changes that were recorded. Nobody but the agent's own steps changes it.
+//! The state of an agent: the fold of the changes that were recorded. Only the agent's own steps change it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -6,9 +6,10 @@ use std::sync::Arc;
 use memory::Millis;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use skill::QuestionAnswer;
 
 use crate::approval::{Approval, Grant, Standing};
-use crate::event::{Answer, Effect, EffectId, Found, Heard, TurnId, Wish};
+use crate::event::{Answer, Effect, EffectId, Intent, Recollection, Request, TurnId};
 use crate::law::Law;
 use crate::limits;
 
@@ -17,16 +18,13 @@ use crate::limits;
 pub struct Identity {
     /// What it is known by.
     pub id: String,
-    /// For people.
     pub name: String,
-    /// What it is.
     pub description: String,
 }
 
 /// What an agent is for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Goal {
-    /// In words.
     pub text: String,
 }
 
@@ -35,7 +33,6 @@ pub struct Goal {
 pub struct Ability {
     /// The id of the skill.
     pub id: String,
-    /// It changes nothing.
     pub read_only: bool,
     /// It can be begun again.
     pub replayable: bool,
@@ -55,10 +52,14 @@ pub struct Context {
     /// The requests that it has not answered.
     pub(crate) turns: BTreeMap<TurnId, Arc<Turn>>,
     /// What it wants and waits for.
-    pub(crate) wishes: BTreeMap<EffectId, Arc<Pending>>,
+    #[serde(rename = "wishes")]
+    pub(crate) intents: BTreeMap<EffectId, Arc<Pending>>,
     /// Calls that a person decides about, and the last that were decided.
     pub(crate) approvals: BTreeMap<EffectId, Arc<Approval>>,
     pub(crate) grants: Arc<Vec<Grant>>,
+    /// Tasks with questions that were asked or answered, until they end.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) questions: BTreeMap<TurnId, Arc<Questions>>,
     /// What was said last, by conversation; and the conversations, the last used last.
     pub(crate) conversations: Arc<BTreeMap<String, Arc<Vec<Line>>>>,
     pub(crate) recent: Arc<Vec<String>>,
@@ -79,21 +80,24 @@ pub struct Context {
 /// Something wanted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pending {
-    /// What.
-    pub(crate) wish: Wish,
+    #[serde(rename = "wish")]
+    pub(crate) intent: Intent,
     /// Whether it was given out to be done. What is wanted during a pause is not.
     pub(crate) given: bool,
+    /// When it was wanted.
+    #[serde(default)]
+    pub(crate) at: Millis,
 }
 
 /// A request, while it is worked on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    pub(crate) heard: Heard,
+    pub(crate) heard: Request,
     pub(crate) priority: u8,
     /// Its place among all requests.
     pub(crate) order: u64,
     pub(crate) stage: Stage,
-    pub(crate) found: Arc<Vec<Found>>,
+    pub(crate) found: Arc<Vec<Recollection>>,
     pub(crate) rounds: Vec<Arc<Round>>,
     pub(crate) tokens: u64,
     /// The procedure by which it is done: its place in the law, and what its slots stand for.
@@ -102,16 +106,45 @@ pub struct Turn {
     pub(crate) answer: Option<Answer>,
     /// What was said to questions meanwhile.
     pub(crate) asides: Vec<Line>,
-    /// Since when it waits for somebody to answer, if it does.
+}
+
+/// The questions of one task, and the messages that were taken as answers in it: to questions of skills, of the agent
+/// itself, and about approvals. After a restart the last message of a task is delivered again; one that is in here is
+/// not an answer to the next question.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Questions {
+    pub(crate) asked: Vec<AskedQuestion>,
+    pub(crate) taken: Vec<String>,
+}
+
+impl Questions {
+    /// The answer to the question of a place, if there is one.
+    pub(crate) fn answer(&self, place: &str) -> Option<&QuestionAnswer> {
+        let mut asked = self.asked.iter();
+        asked.find(|it| it.place == place)?.answer.as_ref()
+    }
+
+    /// The question that waits for an answer.
+    pub(crate) fn open(&self) -> Option<&AskedQuestion> {
+        self.asked.iter().find(|it| it.answer.is_none())
+    }
+}
+
+/// A question of a skill.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AskedQuestion {
+    pub(crate) place: String,
+    pub(crate) message: String,
+    /// When it was asked.
+    pub(crate) at: Millis,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) waits: Option<Millis>,
+    pub(crate) answer: Option<QuestionAnswer>,
 }
 
 /// Where a request stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
-    /// Others come first.
     Queued,
     /// It is asked whether it is meant.
     Asking,
@@ -119,7 +152,6 @@ pub enum Stage {
     Recalling,
     /// It is thought about.
     Thinking,
-    /// Skills are called.
     Acting,
     /// It is put into memory.
     Remembering,
@@ -136,7 +168,7 @@ pub struct Round {
 /// A call, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Called {
-    /// What whoever thought of it calls it.
+    /// The id that the model gave it.
     pub(crate) id: String,
     pub(crate) skill: String,
     pub(crate) input: Value,
@@ -149,7 +181,6 @@ pub(crate) struct Called {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// This.
     Gave(Value),
     /// Nothing: a code, and why.
     Failed(String, String),
@@ -158,7 +189,7 @@ pub enum Outcome {
 /// Something that was said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
-    /// By whom; nothing is by the agent itself.
+    /// The speaker; none is the agent itself.
     pub(crate) by: Option<String>,
     pub(crate) text: String,
 }
@@ -167,11 +198,8 @@ pub struct Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Nothing.
     Idle,
-    /// It thinks.
     Thinking,
-    /// It calls skills.
     Executing,
     /// It waits for a person.
     AwaitingApproval,
@@ -183,7 +211,6 @@ pub enum State {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "kebab-case")]
 pub enum Change {
-    /// It is.
     Born {
         identity: Identity,
         goals: Vec<Goal>,
@@ -206,7 +233,7 @@ pub enum Change {
     /// These were called to mind.
     Found {
         turn: TurnId,
-        found: Arc<Vec<Found>>,
+        found: Arc<Vec<Recollection>>,
     },
     /// A request is done by a procedure.
     Procedure {
@@ -232,22 +259,37 @@ pub enum Change {
         call: usize,
         outcome: Outcome,
     },
-    /// A request waits for somebody since then, or does not.
-    Waits { turn: TurnId, since: Option<Millis> },
+    /// A skill asks in a task.
+    Questioned {
+        turn: TurnId,
+        question: Arc<AskedQuestion>,
+    },
+    /// A question is answered, or withdrawn if there is no answer.
+    Replied {
+        turn: TurnId,
+        place: String,
+        answer: Option<QuestionAnswer>,
+    },
+    /// A message was taken as an answer.
+    Taken { turn: TurnId, message: String },
+    /// The questions of a task are forgotten.
+    Closed { turn: TurnId },
     /// A question was asked or answered.
     Aside { turn: TurnId, line: Line },
     /// A request will be answered so.
     Concluded { turn: TurnId, answer: Answer },
     /// A request has been answered.
     Ended { turn: TurnId, answer: Arc<Answer> },
-    /// Something is wanted.
-    Wished { pending: Arc<Pending> },
+    #[serde(rename = "wished")]
+    Intended { pending: Arc<Pending> },
     /// Something wanted during a pause is given out.
     Given { effect: EffectId },
-    /// Something wanted is there, or nobody wants it any more.
+    /// An effect has ended, or its request was cancelled.
     Settled { effect: EffectId },
     /// A call waits for a person.
     Asked { approval: Arc<Approval> },
+    /// The person is shown something else than before.
+    Shown { approval: EffectId, digest: String },
     /// A call was decided about.
     Decided {
         approval: EffectId,
@@ -309,22 +351,54 @@ impl Context {
             } => {
                 self.call(turn, *call, |it| it.outcome = Some(outcome.clone()));
             }
-            Change::Waits { turn, since } => self.change(turn, |it| it.waits = *since),
+            Change::Questioned { turn, question } => {
+                let questions = Arc::make_mut(self.questions.entry(turn.clone()).or_default());
+                questions.asked.retain(|it| it.place != question.place);
+                questions.asked.push(AskedQuestion::clone(question));
+            }
+            Change::Replied {
+                turn,
+                place,
+                answer,
+            } => {
+                let questions = Arc::make_mut(self.questions.entry(turn.clone()).or_default());
+                match answer {
+                    None => questions.asked.retain(|it| &it.place != place),
+                    Some(_) => {
+                        let mut asked = questions.asked.iter_mut();
+                        if let Some(asked) = asked.find(|it| &it.place == place) {
+                            asked.answer.clone_from(answer);
+                        }
+                    }
+                }
+            }
+            Change::Taken { turn, message } => {
+                let questions = Arc::make_mut(self.questions.entry(turn.clone()).or_default());
+                questions.taken.push(message.clone());
+                let excess = questions.taken.len().saturating_sub(limits::TAKEN);
+                questions.taken.drain(..excess);
+            }
+            Change::Closed { turn } => drop(self.questions.remove(turn)),
+            Change::Shown { approval, digest } => {
+                if let Some(approval) = self.approvals.get_mut(approval) {
+                    Arc::make_mut(approval).digest.clone_from(digest);
+                }
+            }
             Change::Aside { turn, line } => self.change(turn, |it| it.asides.push(line.clone())),
             Change::Concluded { turn, answer } => {
                 self.change(turn, |it| it.answer = Some(answer.clone()));
             }
             Change::Ended { turn, answer } => self.end(turn, answer),
-            Change::Wished { pending } => {
-                self.next = self.next.max(pending.wish.id + 1);
-                self.wishes.insert(pending.wish.id, pending.clone());
+            Change::Intended { pending } => {
+                self.next = self.next.max(pending.intent.id + 1);
+                self.intents.insert(pending.intent.id, pending.clone());
             }
             Change::Given { effect } => {
-                if let Some(pending) = self.wishes.get_mut(effect) {
+                if let Some(pending) = self.intents.get_mut(effect) {
                     Arc::make_mut(pending).given = true;
                 }
             }
-            Change::Settled { effect } => drop(self.wishes.remove(effect)),
+            Change::Settled { effect } => drop(self.intents.remove(effect)),
             Change::Asked { approval } => {
                 self.next = self.next.max(approval.id + 1);
                 self.approvals.insert(approval.id, approval.clone());
@@ -374,6 +448,7 @@ impl Context {
         let Some(over) = self.turns.remove(turn) else {
             return;
         };
+        self.questions.remove(turn);
         let ended = Arc::make_mut(&mut self.ended);
         ended.push_back((turn.to_owned(), answer.clone()));
         if ended.len() > limits::ENDED {
@@ -413,30 +488,28 @@ impl Context {
         }
     }
 
-    /// What it does.
     pub fn state(&self) -> State {
         let waits = |it: &Arc<Approval>| it.standing == Standing::Pending;
         let wants = |wanted: fn(&Effect) -> bool| {
-            let mut wishes = self.wishes.values();
-            wishes.any(|it| wanted(&it.wish.effect))
+            let mut intents = self.intents.values();
+            intents.any(|it| wanted(&it.intent.effect))
         };
         if self.fault.is_some() {
             State::Error
         } else if self.approvals.values().any(waits)
-            || self.turns.values().any(|turn| turn.waits.is_some())
+            || self.questions.values().any(|it| it.open().is_some())
             || wants(|it| matches!(it, Effect::Clarify { .. }))
         {
             State::AwaitingApproval
         } else if wants(|it| matches!(it, Effect::Call { .. })) {
             State::Executing
-        } else if !self.wishes.is_empty() {
+        } else if !self.intents.is_empty() {
             State::Thinking
         } else {
             State::Idle
         }
     }
 
-    /// Who it is.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
@@ -493,11 +566,11 @@ impl Context {
 
     /// Whether it works on a request: it waits neither for its turn nor for a person, nor for another agent alone.
     pub(crate) fn works_on(&self, turn: &str) -> bool {
-        let begun = |it: &Arc<Turn>| {
-            !matches!(it.stage, Stage::Queued | Stage::Asking) && it.waits.is_none()
-        };
+        let begun = |it: &Arc<Turn>| !matches!(it.stage, Stage::Queued | Stage::Asking);
+        let asks = |it: &Arc<Questions>| it.open().is_some();
         let mut approvals = self.approvals.values();
         self.turns.get(turn).is_some_and(begun)
+            && !self.questions.get(turn).is_some_and(asks)
             && !approvals.any(|it| it.turn == turn && it.standing == Standing::Pending)
             && !self.waits_for_others(turn)
     }
@@ -505,17 +578,22 @@ impl Context {
     /// Whether all that it wants for a request is done by others.
     fn waits_for_others(&self, turn: &str) -> bool {
         let elsewhere = |skill: &str| self.abilities.get(skill).is_some_and(|it| it.elsewhere);
-        let wishes = self.wishes.values().map(|it| &it.wish);
-        let mut wishes = wishes.filter(|it| it.turn.as_deref() == Some(turn));
+        let intents = self.intents.values().map(|it| &it.intent);
+        let mut intents = intents.filter(|it| it.turn.as_deref() == Some(turn));
         let waits = |effect: &Effect| match effect {
             Effect::Clarify { .. } => true,
             Effect::Call { skill, .. } => elsewhere(skill),
             _ => false,
         };
-        let Some(first) = wishes.next() else {
+        let Some(first) = intents.next() else {
             return false;
         };
-        waits(&first.effect) && wishes.all(|it| waits(&it.effect))
+        waits(&first.effect) && intents.all(|it| waits(&it.effect))
+    }
+
+    /// Whether a skill is known to change nothing.
+    pub(crate) fn is_read_only(&self, skill: &str) -> bool {
+        self.abilities.get(skill).is_some_and(|it| it.read_only)
     }
 
     /// How a request ended, if it was one of the last.

@@ -20,7 +20,6 @@ pub enum Error {
     Twin {
         /// Who was to be.
         id: String,
-        /// Who is already.
         twin: String,
         /// What the other can be asked to do instead.
         mode: String,
@@ -34,6 +33,12 @@ pub enum Error {
     /// What survives is not there.
     #[error("the journal of an agent: {0}")]
     Store(String),
+    /// The agents are not behind a task server yet.
+    #[error("the agents are not served yet")]
+    NotServed,
+    /// The task server refused something that an agent asked of it.
+    #[error("{0}")]
+    Task(String),
     /// The agent has stopped, or everything is closed.
     #[error("the agent has stopped")]
     Stopped,
@@ -45,7 +50,7 @@ impl From<store::Error> for Error {
     }
 }
 
-/// A task whose agent has stopped cannot go on.
+/// When the agent has stopped, its tasks cannot go on.
 impl From<Error> for skill::SkillError {
     fn from(error: Error) -> Self {
         Self::Interrupted(error.to_string())

@@ -3,6 +3,8 @@
 use memory::Millis;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use skill::QuestionAnswer;
+use skill::extension::Question;
 
 use crate::approval::Decision;
 use crate::context::{Ability, Goal, Identity, Outcome};
@@ -20,18 +22,16 @@ pub type EffectId = u64;
 pub struct Event {
     /// When, in milliseconds since 1970.
     pub at: Millis,
-    /// What.
     #[serde(flatten)]
-    pub what: Perceived,
+    pub what: EventKind,
 }
 
 /// What can be perceived.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
-pub enum Perceived {
+pub enum EventKind {
     /// It begins to be: who it is, what it is for, and its law.
     Born {
-        /// Who it is.
         identity: Identity,
         /// What it is for.
         goals: Vec<Goal>,
@@ -40,21 +40,18 @@ pub enum Perceived {
     },
     /// What it is able to do has become this.
     Enabled {
-        /// Its skills.
         abilities: Vec<Ability>,
     },
-    /// Somebody wants something.
-    Heard(Heard),
+    /// A request has arrived.
+    Heard(Request),
     /// What it remembers about a request.
     Recalled {
-        /// What it wanted.
         effect: EffectId,
         /// What came to mind, the best first.
-        found: Vec<Found>,
+        found: Vec<Recollection>,
     },
     /// What it, or its model, thinks about a request.
     Thought {
-        /// What it wanted.
         effect: EffectId,
         /// What is to be said.
         text: String,
@@ -64,24 +61,19 @@ pub enum Perceived {
         /// What only the model understands, to be shown to it again.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         thoughts: Vec<String>,
-        /// What it cost.
         #[serde(default)]
         tokens: u64,
     },
     /// A skill gave something.
     Done {
-        /// What it wanted.
         effect: EffectId,
-        /// What it gave.
         output: Value,
     },
     /// Something that it wanted could not be done.
     Failed {
-        /// What it wanted.
         effect: EffectId,
         /// A word that programs decide by.
         code: String,
-        /// For people.
         message: String,
     },
     /// A skill is about to be called, by itself, by another skill or by a caller: may it?
@@ -92,102 +84,141 @@ pub enum Perceived {
         place: String,
         /// The conversation it belongs to.
         conversation: String,
-        /// The skill.
         skill: String,
-        /// With what.
         input: Value,
         /// The skill asks for approval.
         marked: bool,
-        /// Whom it is for: what they agreed to before counts for them alone.
+        /// The caller it is for: grants of this caller count for this caller alone.
         #[serde(default)]
         by: String,
+        /// The question as it is shown, with the preview of the call.
+        #[serde(default)]
+        shown: String,
     },
-    /// A skill has been called by somebody else than the agent itself, and this came of it.
-    Did {
-        /// The task that the call was part of.
+    /// A caller called a skill by its name, and the call has ended.
+    #[serde(alias = "did")]
+    Called {
+        /// The task that the call was.
         turn: TurnId,
-        /// The skill.
+        /// The id of the skill.
         skill: String,
-        /// What came of it.
+        /// The input it was called with.
+        #[serde(default)]
+        input: Value,
+        #[serde(default)]
+        by: String,
         outcome: Outcome,
+    },
+    /// A skill asks the caller of its task something. This is the only record of the question; the status of the task
+    /// shows it.
+    Asked {
+        turn: TurnId,
+        /// The question's place among those of the task: its scope and its number in that.
+        place: String,
+        question: Question,
+    },
+    /// A message answers the question of a skill.
+    Answered {
+        turn: TurnId,
+        /// The place of the question.
+        place: String,
+        answer: QuestionAnswer,
+        /// The caller who sent the message.
+        by: String,
+        /// The id of the message.
+        message: String,
+    },
+    /// A task that asked something has ended: its answers are not needed again.
+    Closed {
+        turn: TurnId,
     },
     /// A person decided about a call.
     Decided {
-        /// Which call.
         approval: EffectId,
-        /// How.
         decision: Decision,
-        /// Who.
         by: String,
+        /// The id of the message that says so.
+        #[serde(default)]
+        message: String,
     },
     /// A person answered a question.
     Clarified {
-        /// What it wanted.
         effect: EffectId,
         /// What was said; nothing if the question was declined.
         text: Option<String>,
+        /// The id of the message that says so.
+        #[serde(default)]
+        message: String,
     },
     /// What became of what was to be remembered.
     Remembered {
-        /// What it wanted.
         effect: EffectId,
         /// For each: what became of it, and what contradicts it.
-        outcomes: Vec<Kept>,
+        outcomes: Vec<MemoryResult>,
     },
-    /// A request waits for somebody to answer a question of a skill, or goes on.
-    Waits {
-        /// Which.
-        turn: TurnId,
-        /// Whether it waits.
-        waits: bool,
-    },
-    /// Whoever asked does not want it any more.
+    /// The caller has cancelled a request.
     Cancelled {
-        /// What they asked.
         turn: TurnId,
     },
     /// It is to stop where it is.
     Paused,
     /// It is to go on.
     Resumed,
-    /// Time has passed.
     Ticked,
     /// Somebody thinks that its law should be another.
     Proposed {
-        /// What should change.
         edit: Edit,
-        /// Who thinks so.
         by: String,
     },
     /// Something that it wanted done for itself has been begun.
     Begun {
-        /// What it wanted.
         effect: EffectId,
     },
-    /// It went wrong in a way that is nobody's request.
+    /// The agent itself has a fault, outside of any request.
     Broken {
-        /// How.
         problem: String,
     },
 }
 
+impl EventKind {
+    /// Whether it is recorded even if it changes nothing. A tick, a call that may be made and a question that was asked
+    /// before are not: there are many of them, and the state that follows is the same without them.
+    pub(crate) fn is_news(&self) -> bool {
+        !matches!(
+            self,
+            Self::Ticked | Self::Wanted { .. } | Self::Asked { .. } | Self::Closed { .. }
+        )
+    }
+
+    /// Whether the sender is told that it is recorded, so that it must be durable before the reply.
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        matches!(
+            self,
+            Self::Asked { .. }
+                | Self::Cancelled { .. }
+                | Self::Paused
+                | Self::Resumed
+                | Self::Proposed { .. }
+                | Self::Broken { .. }
+        )
+    }
+}
+
 /// A request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Heard {
+pub struct Request {
     /// The task that it is.
     pub turn: TurnId,
     /// The conversation it belongs to.
     pub conversation: String,
-    /// What kind of somebody asks.
+    /// The kind of caller.
     pub origin: Origin,
-    /// Who asks.
     pub from: String,
-    /// What is said.
     pub text: String,
     /// What another agent says in a form that programs understand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub letter: Option<Letter>,
-    /// How much it matters, if whoever asks may say so: from 0 to 100.
+    /// The priority that the caller gave it, from 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
     /// How many agents have asked each other until it came here.
@@ -202,15 +233,14 @@ fn is_zero(number: &u8) -> bool {
 
 /// Something remembered, with where it comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct Recollection {
     /// The record of memory.
     pub record: String,
-    /// What it says.
     pub text: String,
     /// Who or what it comes from.
     pub source: String,
-    /// In which layer it is.
-    pub layer: String,
+    /// The layer of memory it is in.
+    pub layer: memory::Layer,
     /// How sure it is, if it is believed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
@@ -222,30 +252,62 @@ pub struct Found {
 /// A call that was thought of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
-    /// What whoever thought of it calls it.
+    /// The id that the model gave it.
     pub id: String,
-    /// The skill.
     pub skill: String,
-    /// With what.
     pub input: Value,
 }
 
 /// What became of something that was to be remembered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct MemoryResult {
     /// The record of memory.
     pub record: String,
-    /// `observed`, or what memory says of a belief: `kept`, `doubted`, `corroborated`, `known`, `echo`, `refused`.
-    pub outcome: String,
+    /// What memory did with it.
+    pub outcome: MemoryOutcome,
+    /// Why memory refused it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
     /// What is held against it, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
 }
 
+/// What memory did with something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MemoryOutcome {
+    /// It was logged as an observation.
+    Observed,
+    /// It is a belief now.
+    Kept,
+    /// It is a belief in doubt: something surer contradicts it.
+    Doubted,
+    /// It was believed; another source has confirmed it.
+    Corroborated,
+    /// It was believed, and from the same source.
+    Known,
+    /// It was recalled before and said again by the agent.
+    Echo,
+    /// Memory did not take it.
+    Refused,
+}
+
+impl From<&memory::Outcome> for MemoryOutcome {
+    fn from(outcome: &memory::Outcome) -> Self {
+        match outcome {
+            memory::Outcome::Kept(_) => Self::Kept,
+            memory::Outcome::Doubted(_) => Self::Doubted,
+            memory::Outcome::Corroborated(_) => Self::Corroborated,
+            memory::Outcome::Known(_) => Self::Known,
+            memory::Outcome::Echo(_) => Self::Echo,
+        }
+    }
+}
+
 /// Something to be remembered, weighed already.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// What it says.
     pub text: String,
     /// Who or what it comes from: `user:ada`, `tool:weather`.
     pub source: String,
@@ -273,22 +335,11 @@ pub enum Effect {
     /// To think about a request, as it stands.
     Think,
     /// To call a skill.
-    Call {
-        /// Which.
-        skill: String,
-        /// With what.
-        input: Value,
-    },
-    /// To ask whoever asked.
-    Clarify {
-        /// What.
-        question: String,
-    },
+    Call { skill: String, input: Value },
+    /// To ask the caller of the request.
+    Clarify { question: String },
     /// To put into memory.
-    Remember {
-        /// What.
-        candidates: Vec<Candidate>,
-    },
+    Remember { candidates: Vec<Candidate> },
     /// To begin something of its own.
     Begin {
         /// The timer or pursuit it is for.
@@ -300,8 +351,7 @@ pub enum Effect {
 
 /// An effect, with what it belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Wish {
-    /// Its number.
+pub struct Intent {
     pub id: EffectId,
     /// The request it is for; none is the agent's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -313,16 +363,11 @@ pub struct Wish {
 
 /// What follows from an event, to be done by others.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Out {
+pub enum Outgoing {
     /// This is to be done, and what comes of it is to be perceived.
-    Do(Wish),
+    Do(Intent),
     /// A request is answered.
-    Say {
-        /// Which.
-        turn: TurnId,
-        /// How.
-        answer: Answer,
-    },
+    Say { turn: TurnId, answer: Answer },
     /// A call may be made, or may not, or a person is to be asked.
     Gate {
         /// Which call, if a person decides about it.
@@ -330,17 +375,13 @@ pub enum Out {
         /// What is to be done.
         verdict: Verdict,
     },
-    /// A task that waits for a person is to go on: nobody decided in time.
-    Resume {
-        /// Which.
-        turn: TurnId,
-    },
+    /// A task that waits for a person is to go on: the time for an answer is over.
+    Resume { turn: TurnId },
 }
 
 /// What a request comes to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// In words.
     pub text: String,
     /// Whether it was done.
     pub end: End,
@@ -350,13 +391,12 @@ pub struct Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum End {
-    /// It is answered.
     Answered,
     /// The agent will not do it.
     Refused,
     /// It could not be done.
     Failed,
-    /// Nobody wants it any more.
+    /// The caller cancelled it.
     Cancelled,
 }
 
@@ -368,6 +408,5 @@ pub enum Verdict {
     Go(Value),
     /// A person is to be asked.
     Ask,
-    /// It may not.
     No(String),
 }

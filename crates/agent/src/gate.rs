@@ -1,21 +1,30 @@
-//! What every call of a skill passes, whoever makes it: a caller over any protocol, the agent, another skill. Here it
-//! waits for a person, if one has to agree.
+//! Where the law of the agent is asked about a call, and a person where the law says so.
 
 use serde_json::Value;
 use skill::{Context, Definition, QuestionAnswer, SkillError};
 
+use crate::actor::Outcome;
 use crate::approval::{self, Decision};
 use crate::call::CallState;
 use crate::context::Outcome as Came;
-use crate::event::{EffectId, Perceived, Verdict};
-use crate::monad::Outcome;
-use crate::resident::Resident;
+use crate::event::{EffectId, EventKind, Verdict};
+use crate::handle::AgentHandle;
 use crate::{limits, text, turn};
 
-/// The gate of one agent.
-#[derive(Debug)]
+/// The gate of one agent: every call of a skill passes it, from a caller over any protocol, from the agent itself, or
+/// from another skill.
+///
+/// The order is: the law judges the call, and nothing is recorded if it may be made or must not be. If a person has to
+/// agree, the skill shows what it would do; that, the input and the place of the call become the record of the
+/// approval, which is durable before the question is shown. The answer is read, the preview is made once more and
+/// compared, and the decision is recorded, durable again, before the call is made. So after a restart at any moment the
+/// journal says whether the person was asked and what they said, and nothing is done that was not agreed to.
+///
+/// An answer counts for what was shown. Where the preview has changed, meanwhile or over a restart, the person is shown
+/// the new one and asked again; an earlier message is not taken as the answer to that.
+#[derive(Clone, Debug)]
 pub(crate) struct Gate {
-    pub(crate) agent: Resident,
+    pub(crate) agent: AgentHandle,
 }
 
 impl Gate {
@@ -29,49 +38,72 @@ impl Gate {
     ) -> Result<Value, SkillError> {
         let skill = definition.id.clone();
         let place = format!("{}/{skill}#{}", ctx.scope(), ctx.count(&skill));
-        let by = ctx.caller().to_string();
-        let wanted = Perceived::Wanted {
+        let wanted = |shown: &str| EventKind::Wanted {
             turn: ctx.task_id(),
-            place,
+            place: place.clone(),
             conversation: ctx.context_id(),
-            skill,
+            skill: skill.clone(),
             input: input.clone(),
             marked: definition.traits.approval,
-            by: by.clone(),
+            by: ctx.caller().to_string(),
+            shown: shown.to_owned(),
         };
-        // An agent that was paused takes its time.
-        let mut outcome = ctx.waiting(self.perceive(wanted.clone())).await?;
+        // During a pause this takes as long as the pause.
+        let mut outcome = ctx.waiting(self.agent.judge(wanted(""))).await?;
+        let mut note = String::new();
         loop {
-            let (approval, verdict) = outcome.gate.ok_or_else(stopped)?;
-            let approval = match verdict {
-                Verdict::Go(input) => return Ok(input),
-                Verdict::No(why) => return Err(SkillError::Refused(why)),
-                Verdict::Ask => approval.ok_or_else(stopped)?,
+            if let Some(input) = settled(&outcome)? {
+                return Ok(input);
+            }
+            let shown = preview(definition, input, ctx).await?;
+            outcome = ctx.waiting(self.perceive(wanted(&shown))).await?;
+            if let Some(input) = settled(&outcome)? {
+                return Ok(input);
+            }
+            let approval = outcome.gate.as_ref().and_then(|(id, _)| *id);
+            let approval = approval.ok_or_else(stopped)?;
+            let question = format!(
+                "{note}May I call {skill}? Answer approve (or yes), session (also for the rest of this conversation), \
+                 modify, or reject (or no).\n{shown}"
+            );
+            let asked_before = !outcome.changed;
+            let asked =
+                state.ask_recorded_elsewhere(question, approval::form(), asked_before, true);
+            let Some(given) = asked.await? else {
+                // Withdrawn: the law may have decided meanwhile.
+                outcome = ctx.waiting(self.agent.judge(wanted(&shown))).await?;
+                continue;
             };
-            let by = by.clone();
-            let next = match self.ask(approval, definition, input, ctx, state).await? {
-                Some(decision) => Perceived::Decided {
-                    approval,
-                    decision,
-                    by,
-                },
-                // It may have been decided otherwise.
-                None => wanted.clone(),
+            let decision = match &given.answer {
+                QuestionAnswer::Declined => {
+                    Ok(Decision::Reject("the question was declined".to_owned()))
+                }
+                QuestionAnswer::Given(answer) => approval::decision(answer, definition, input),
             };
-            outcome = ctx.waiting(self.perceive(next)).await?;
+            note = match decision {
+                Ok(Decision::Approve(_)) if preview(definition, input, ctx).await? != shown => {
+                    "That has changed meanwhile.\n".to_owned()
+                }
+                Ok(decision) => {
+                    let (by, message) = (given.by, given.message);
+                    outcome = ctx
+                        .waiting(self.decide(approval, decision, by, message))
+                        .await?;
+                    String::new()
+                }
+                Err(problem) => format!("That cannot be used: {problem}\n"),
+            };
         }
     }
 
-    /// Tells the agent what came of a call that others have made. Of its own it hears anyway.
-    pub(crate) async fn did(
+    /// Tells the agent that a caller's call has ended. The results of its own calls are events of their effects.
+    pub(crate) async fn called(
         &self,
         definition: &Definition,
+        input: Value,
         outcome: &skill::Outcome,
         ctx: &Context,
     ) -> Result<(), SkillError> {
-        if !ctx.scope().is_empty() {
-            return Ok(());
-        }
         let outcome = match outcome {
             Ok(reply) => {
                 let gave = text::in_words(&turn::words(reply));
@@ -82,64 +114,43 @@ impl Gate {
                 Came::Failed(error.code().to_owned(), why)
             }
         };
-        let did = Perceived::Did {
+        let called = EventKind::Called {
             turn: ctx.task_id(),
             skill: definition.id.clone(),
+            input,
+            by: ctx.caller().to_string(),
             outcome,
         };
-        self.perceive(did).await.map(drop)
+        self.perceive(called).await.map(drop)
     }
 
-    /// Asks until the answer is a decision, or the question has lost its point. To decline is to reject.
-    async fn ask(
+    async fn decide(
         &self,
         approval: EffectId,
-        definition: &Definition,
-        input: &Value,
-        ctx: &Context,
-        state: &CallState,
-    ) -> Result<Option<Decision>, SkillError> {
-        let mut shown = preview(definition, input, ctx).await?;
-        let question = |shown: &str| {
-            format!(
-                "May I call {}? Answer approve (or yes), session (also for the rest of this conversation), modify, or \
-                 reject (or no).\n{shown}",
-                definition.id,
-            )
+        decision: Decision,
+        by: String,
+        message: String,
+    ) -> Result<Outcome, SkillError> {
+        let decided = EventKind::Decided {
+            approval,
+            decision,
+            by,
+            message,
         };
-        let mut asked = question(&shown);
-        let ctx = ctx.scoped(&format!("approval-{approval}"));
-        loop {
-            let answered = state.ask_as(ctx.scope(), asked.clone(), approval::form(), true);
-            match answered.await? {
-                None => return Ok(None),
-                Some(QuestionAnswer::Given(answer)) => {
-                    match approval::decision(&answer, definition, input) {
-                        Ok(decision @ Decision::Approve(_)) => {
-                            // What was agreed to is what was shown.
-                            let now = preview(definition, input, &ctx).await?;
-                            if now == shown {
-                                return Ok(Some(decision));
-                            }
-                            shown = now;
-                            asked = format!("That has changed meanwhile.\n{}", question(&shown));
-                        }
-                        Ok(decision) => return Ok(Some(decision)),
-                        Err(problem) => {
-                            asked = format!("That cannot be used: {problem}\n{}", question(&shown));
-                        }
-                    }
-                }
-                Some(QuestionAnswer::Declined) => {
-                    let why = "the question was declined".to_owned();
-                    return Ok(Some(Decision::Reject(why)));
-                }
-            }
-        }
+        self.perceive(decided).await
     }
 
-    async fn perceive(&self, what: Perceived) -> Result<Outcome, SkillError> {
+    async fn perceive(&self, what: EventKind) -> Result<Outcome, SkillError> {
         Ok(self.agent.perceive(what).await?)
+    }
+}
+
+/// The input to call the skill with, if that is settled; an error if the call may not be made.
+fn settled(outcome: &Outcome) -> Result<Option<Value>, SkillError> {
+    match outcome.gate.as_ref().ok_or_else(stopped)? {
+        (_, Verdict::Go(input)) => Ok(Some(input.clone())),
+        (_, Verdict::No(why)) => Err(SkillError::Refused(why.clone())),
+        (_, Verdict::Ask) => Ok(None),
     }
 }
 
@@ -153,7 +164,7 @@ async fn preview(
         Ok(preview) => preview,
         // A skill that may call others only cannot be asked through what it may call.
         Err(SkillError::Unknown(_)) => None,
-        // What is sure to fail is not worth a person's time.
+        // A call that is sure to fail is not worth a person's time.
         Err(error) => return Err(error),
     };
     let shown = preview.unwrap_or_else(|| text::in_words(input));
@@ -164,7 +175,7 @@ async fn preview(
     Ok(shown)
 }
 
-/// How much a person is shown of one call. What is more cannot be agreed to.
+/// How much a person is shown of one call, in bytes. A call with a longer preview is refused.
 const SHOWN: usize = 128 * 1024;
 
 fn stopped() -> SkillError {

@@ -10,7 +10,7 @@ use crate::context::Change;
 use crate::error::Error;
 use crate::event::Event;
 use crate::limits::SNAPSHOT;
-use crate::step::{Life, Step};
+use crate::step::AgentState;
 
 /// The agents that there are: a row for each, with its state as it was at some event.
 static AGENTS: Table = Table {
@@ -28,7 +28,6 @@ const PAGE: usize = 1024;
 /// What is recorded of a step. Its number in the stream is the id by which it is cited.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// What was perceived.
     pub event: Event,
     /// What was different from then on.
     pub changes: Vec<Change>,
@@ -47,61 +46,96 @@ struct Folded {
     changes: Vec<Change>,
 }
 
-/// The journal of one agent, as whoever owns the agent writes it.
+/// The journal of one agent, as its actor writes it: the stream `agent/ID` and, now and then, a snapshot of the state.
+///
+/// Events are committed in groups. [`add`](Self::add) takes an event and its changes in, without waiting;
+/// [`flush`](Self::flush) commits all that was added, in one transaction, and with a snapshot when one is due. The
+/// actor applies an event to its state when it adds it, and flushes before anything leaves the agent that cannot be
+/// done again: a call that changes something, a question, an answer, a task of its own, a reply to an operator; and
+/// within some milliseconds in any case. What is lost when the process is killed before that is work that is only done again: the task that
+/// the request is survives in the task server, which delivers it once more, and recalling and thinking are repeated.
+/// An event at a time would be as safe and cost a transaction for each; an approved request has ten of them.
+///
+/// The order is what matters: an effect that left before its event was durable could be repeated after a restart by an
+/// agent that knows nothing of it. Readers of the stream ask the actor to flush first.
 #[derive(Debug)]
 pub(crate) struct Journal {
     store: Store,
     stream: StreamId,
     id: String,
-    /// The last event.
+    /// The number of the last event, committed or not.
     last: u64,
-    /// The event after which the whole was last written down.
+    /// The event after which the state was last written down.
     whole: u64,
+    /// Whether snapshots are written.
+    snapshots: bool,
+    /// Events that were added and are not committed.
+    added: Vec<NewEvent>,
 }
 
 impl Journal {
-    /// The journal of an agent, and its life so far: the whole that was written down last, and what came after.
-    pub(crate) async fn open(store: Store, id: &str) -> Result<(Self, Life), Error> {
-        let stream = stream(id);
+    /// The journal of an agent, and its state so far: the last snapshot, and the changes after it.
+    pub(crate) async fn open(store: Store, id: &str) -> Result<(Self, AgentState), Error> {
         let key = id.to_owned();
         let row = store.read(move |view| view.row(&AGENTS, &key)).await?;
-        let (mut life, whole) = match row {
-            Some(row) => (read::<Life>(&row.body)?, sequence(&row)),
-            None => (Life::default(), 0),
-        };
-        let last = fold(&store, &stream, &mut life, whole).await?;
-        let id = id.to_owned();
-        Ok((
-            Self {
-                store,
-                stream,
-                id,
-                last,
-                whole,
-            },
-            life,
-        ))
+        Self::after(store, id, row, true).await
     }
 
-    /// Records a step. It is safe when this returns, and only then it counts.
-    pub(crate) async fn record(
-        &mut self,
-        event: &Event,
-        step: &Step,
-        life: &Life,
-    ) -> Result<(), Error> {
-        let changes = &step.changes;
+    /// The journal of a plain agent: few events, and no snapshots, so that its store needs no tables of this crate.
+    pub(crate) async fn open_plain(store: Store, id: &str) -> Result<(Self, AgentState), Error> {
+        Self::after(store, id, None, false).await
+    }
+
+    async fn after(
+        store: Store,
+        id: &str,
+        row: Option<Row>,
+        snapshots: bool,
+    ) -> Result<(Self, AgentState), Error> {
+        let stream = stream(id);
+        let snapshot =
+            row.and_then(|row| Some((read::<AgentState>(&row.body).ok()?, sequence(&row))));
+        // A snapshot of another release is not needed: the events say the same.
+        let (mut life, whole) = snapshot.unwrap_or_default();
+        let last = fold(&store, &stream, &mut life, whole).await?;
+        let journal = Self {
+            store,
+            stream,
+            id: id.to_owned(),
+            last,
+            whole,
+            snapshots,
+            added: Vec::new(),
+        };
+        Ok((journal, life))
+    }
+
+    /// Takes an event in, with the changes that it leads to. It is durable after the next [`flush`](Self::flush).
+    pub(crate) fn add(&mut self, event: &Event, changes: &[Change]) -> Result<(), Error> {
         let record = write(&Recorded { event, changes })?;
-        let events = vec![NewEvent::new(record)];
-        let mut batch = Batch::new().append(&self.stream, self.last, events);
-        let due = self.last + 1 - self.whole >= SNAPSHOT;
+        self.added.push(NewEvent::new(record));
+        self.last += 1;
+        Ok(())
+    }
+
+    /// How many events are not durable yet.
+    pub(crate) fn uncommitted(&self) -> usize {
+        self.added.len()
+    }
+
+    /// Commits what was added. `life` is the state after all of it.
+    pub(crate) async fn flush(&mut self, life: &AgentState) -> Result<(), Error> {
+        if self.added.is_empty() {
+            return Ok(());
+        }
+        let events = std::mem::take(&mut self.added);
+        let before = self.last - events.len() as u64;
+        let mut batch = Batch::new().append(&self.stream, before, events);
+        let due = self.snapshots && self.last - self.whole >= SNAPSHOT;
         if due {
-            let mut after = life.clone();
-            step.changes.iter().for_each(|change| after.apply(change));
-            batch = batch.put(&AGENTS, self.row(&after, self.last + 1)?);
+            batch = batch.put(&AGENTS, self.row(life, self.last)?);
         }
         self.store.commit(batch).await?;
-        self.last += 1;
         if due {
             self.whole = self.last;
         }
@@ -109,8 +143,9 @@ impl Journal {
     }
 
     /// Writes down the whole, so that waking is quick.
-    pub(crate) async fn settle(&mut self, life: &Life) -> Result<(), Error> {
-        if self.whole < self.last {
+    pub(crate) async fn settle(&mut self, life: &AgentState) -> Result<(), Error> {
+        self.flush(life).await?;
+        if self.snapshots && self.whole < self.last {
             let batch = Batch::new().put(&AGENTS, self.row(life, self.last)?);
             self.store.commit(batch).await?;
             self.whole = self.last;
@@ -118,7 +153,7 @@ impl Journal {
         Ok(())
     }
 
-    fn row(&self, life: &Life, sequence: u64) -> Result<Row, Error> {
+    fn row(&self, life: &AgentState, sequence: u64) -> Result<Row, Error> {
         Ok(Row {
             key: self.id.clone(),
             columns: vec![i64::try_from(sequence).unwrap_or(i64::MAX).into()],
@@ -167,13 +202,13 @@ pub(crate) async fn history(store: &Store, id: &str) -> Result<Vec<(u64, Record)
 pub struct Checked {
     /// How many steps were made.
     pub steps: u64,
-    /// The first whose changes are not those that were recorded: after a new release that is no fault.
+    /// The first event that leads to other changes than were recorded: after a new release that is no fault.
     pub differs: Option<u64>,
 }
 
 /// Makes every step of a journal again, and compares.
 pub(crate) async fn check(store: &Store, id: &str) -> Result<Checked, Error> {
-    let mut life = Life::default();
+    let mut life = AgentState::default();
     let mut steps = 0;
     for (number, record) in history(store, id).await? {
         let made = life.step(&record.event);
@@ -190,8 +225,8 @@ pub(crate) async fn check(store: &Store, id: &str) -> Result<Checked, Error> {
 }
 
 /// The life that all records add up to, without any whole that was written down.
-pub(crate) async fn replay(store: &Store, id: &str) -> Result<(Life, u64), Error> {
-    let mut life = Life::default();
+pub(crate) async fn replay(store: &Store, id: &str) -> Result<(AgentState, u64), Error> {
+    let mut life = AgentState::default();
     let last = fold(store, &stream(id), &mut life, 0).await?;
     Ok((life, last))
 }
@@ -200,7 +235,7 @@ pub(crate) async fn replay(store: &Store, id: &str) -> Result<(Life, u64), Error
 async fn fold(
     store: &Store,
     stream: &StreamId,
-    life: &mut Life,
+    life: &mut AgentState,
     mut after: u64,
 ) -> Result<u64, Error> {
     loop {

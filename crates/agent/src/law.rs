@@ -58,6 +58,18 @@ pub struct Law {
 /// The default, as it is shipped.
 const DEFAULT: &str = include_str!("law/default.toml");
 
+impl Law {
+    /// The law of a plain agent of skills, which has no rules: a person is asked about skills that are marked so, and
+    /// nothing else is decided.
+    pub fn empty() -> Self {
+        Self {
+            update: Vec::new(),
+            goal_priority: Vec::new(),
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for Law {
     fn default() -> Self {
         Self {

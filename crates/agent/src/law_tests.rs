@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::*;
-use crate::event::{Effect, Kept, Out, Perceived};
+use crate::event::{Effect, EventKind, MemoryResult, Outgoing};
 use crate::message::{Letter, claim};
 use crate::step::tests::{Lived, answers, calls, heard, wanted};
 
@@ -26,22 +26,22 @@ fn compare<T: PartialEq + std::fmt::Debug>(
 }
 
 /// A request that is thought about once and leads to these calls.
-fn thought(lived: &mut Lived, text: &str, planned: &[(&str, serde_json::Value)]) -> Vec<Out> {
+fn thought(lived: &mut Lived, text: &str, planned: &[(&str, serde_json::Value)]) -> Vec<Outgoing> {
     let out = lived.hear("one", text);
     let out = lived.recall(&out);
     lived.think(&out, "said", planned)
 }
 
 /// How each thing of a request would be remembered.
-fn remembered(out: &[Out]) -> Vec<(String, bool)> {
-    let wishes = out.iter().filter_map(|out| match out {
-        Out::Do(wish) => match &wish.effect {
+fn remembered(out: &[Outgoing]) -> Vec<(String, bool)> {
+    let intents = out.iter().filter_map(|out| match out {
+        Outgoing::Do(intent) => match &intent.effect {
             Effect::Remember { candidates } => Some(candidates),
             _ => None,
         },
         _ => None,
     });
-    wishes
+    intents
         .flatten()
         .map(|it| (it.text.clone(), it.believe))
         .collect()
@@ -62,12 +62,13 @@ fn belief_conflict_rules_say_whether_doubt_is_told() {
         let out = thought(lived, "it rains", &[]);
         let effect = wanted(&out, |_| true)[0];
         let against = Some("It is dry.".to_owned());
-        let outcomes = vec![Kept {
+        let outcomes = vec![MemoryResult {
             record: "1".to_owned(),
-            outcome: "doubted".to_owned(),
+            outcome: crate::event::MemoryOutcome::Doubted,
+            problem: None,
             against,
         }];
-        answers(&lived.perceive(Perceived::Remembered { effect, outcomes }))
+        answers(&lived.perceive(EventKind::Remembered { effect, outcomes }))
     });
     assert!(before[0].contains("It is dry."));
     assert_eq!(after, ["said"]);
@@ -114,7 +115,7 @@ fn goal_priority_rules_say_what_comes_first() {
         law.goal_priority.insert(0, rule);
     };
     let (before, after) = compare(rain, |lived| {
-        lived.perceive(Perceived::Paused);
+        lived.perceive(EventKind::Paused);
         lived.hear("one", "look");
         lived.hear("two", "rain");
         let queue = lived.life.context().queue();
@@ -167,7 +168,7 @@ fn skill_selection_rules_say_which_skills_are_used() {
     assert_eq!((before, after), (vec!["look".to_owned()], vec![]));
     let ask = |law: &mut Law| law.skill_selection = vec![rule(Selection::Ask)];
     compare(ask, |lived| {
-        let wants = Perceived::Wanted {
+        let wants = EventKind::Wanted {
             turn: "one".to_owned(),
             place: String::new(),
             conversation: "talk".to_owned(),
@@ -175,20 +176,21 @@ fn skill_selection_rules_say_which_skills_are_used() {
             input: json!({}),
             marked: false,
             by: "ada".to_owned(),
+            shown: String::new(),
         };
         lived.perceive(wants);
         lived.life.context().pending().len()
     });
 }
 
-fn claimed(lived: &mut Lived, sure: f64) -> Vec<Out> {
+fn claimed(lived: &mut Lived, sure: f64) -> Vec<Outgoing> {
     let letter: Letter = claim("ranger", "1", "it rains", sure, 0);
-    let Perceived::Heard(mut request) = heard("one", Origin::Agent, "it rains") else {
+    let EventKind::Heard(mut request) = heard("one", Origin::Agent, "it rains") else {
         unreachable!("a request is heard");
     };
     request.from = "ranger".to_owned();
     request.letter = Some(letter);
-    lived.perceive(Perceived::Heard(request))
+    lived.perceive(EventKind::Heard(request))
 }
 
 #[test]
@@ -238,7 +240,11 @@ fn what_is_not_meant_is_not_done() {
     let out = thought(&mut lived, "go", &[("move", json!({ "to": "the moon" }))]);
     let effect = wanted(&out, |it| matches!(it, Effect::Clarify { .. }))[0];
     let text = Some("no, to the lake".to_owned());
-    let out = lived.perceive(Perceived::Clarified { effect, text });
+    let out = lived.perceive(EventKind::Clarified {
+        effect,
+        text,
+        message: String::new(),
+    });
     assert!(calls(&out).is_empty());
     assert_eq!(
         wanted(&out, |it| matches!(it, Effect::Think)).len(),
@@ -263,7 +269,7 @@ fn decomposition_limits_say_how_far_it_goes() {
     let (_, after) = compare(short, |lived| {
         let out = thought(lived, "look", &[("look", none())]);
         let effect = wanted(&out, |_| true)[0];
-        answers(&lived.perceive(Perceived::Done {
+        answers(&lived.perceive(EventKind::Done {
             effect,
             output: json!("seen"),
         }))
@@ -285,7 +291,7 @@ fn attention_says_how_much_is_attended_to() {
     assert_eq!((before, after), (0, 1));
     let full = |law: &mut Law| law.attention.queue = 0;
     compare(full, |lived| {
-        lived.perceive(Perceived::Paused);
+        lived.perceive(EventKind::Paused);
         lived.hear("one", "look");
         answers(&lived.hear("two", "look")).len()
     });
@@ -300,7 +306,7 @@ fn attention_says_how_much_is_attended_to() {
     assert!(after[0].contains("5 tokens"));
     let hasty = |law: &mut Law| law.attention.approval_seconds = 1;
     compare(hasty, |lived| {
-        lived.perceive(Perceived::Wanted {
+        lived.perceive(EventKind::Wanted {
             turn: "one".to_owned(),
             place: String::new(),
             conversation: "talk".to_owned(),
@@ -308,8 +314,9 @@ fn attention_says_how_much_is_attended_to() {
             input: json!({}),
             marked: true,
             by: "ada".to_owned(),
+            shown: String::new(),
         });
-        lived.after(2_000, Perceived::Ticked);
+        lived.after(2_000, EventKind::Ticked);
         lived.life.context().pending().len()
     });
 }
@@ -320,7 +327,7 @@ fn attention_says_how_much_of_a_conversation_is_seen() {
     compare(short, |lived| {
         let out = thought(lived, "the first", &[]);
         let effect = wanted(&out, |_| true)[0];
-        lived.perceive(Perceived::Remembered {
+        lived.perceive(EventKind::Remembered {
             effect,
             outcomes: Vec::new(),
         });
@@ -334,7 +341,7 @@ fn attention_says_how_much_of_a_conversation_is_seen() {
 
 #[test]
 fn timers_and_idle_pursuits_say_what_it_does_of_itself() {
-    let begun = |out: &[Out]| wanted(out, |it| matches!(it, Effect::Begin { .. })).len();
+    let begun = |out: &[Outgoing]| wanted(out, |it| matches!(it, Effect::Begin { .. })).len();
     let timer = |law: &mut Law| {
         let (name, request) = ("hourly".to_owned(), "look".to_owned());
         law.timers = vec![Timer {
@@ -344,9 +351,9 @@ fn timers_and_idle_pursuits_say_what_it_does_of_itself() {
         }];
     };
     let (before, after) = compare(timer, |lived| {
-        lived.perceive(Perceived::Ticked);
-        let early = begun(&lived.after(3_000_000, Perceived::Ticked));
-        (early, begun(&lived.after(3_600_000, Perceived::Ticked)))
+        lived.perceive(EventKind::Ticked);
+        let early = begun(&lived.after(3_000_000, EventKind::Ticked));
+        (early, begun(&lived.after(3_600_000, EventKind::Ticked)))
     });
     assert_eq!((before, after), ((0, 0), (0, 1)));
     let idle = |law: &mut Law| {
@@ -356,8 +363,8 @@ fn timers_and_idle_pursuits_say_what_it_does_of_itself() {
         })
     };
     let (before, after) = compare(idle, |lived| {
-        let first = begun(&lived.after(61_000, Perceived::Ticked));
-        (first, begun(&lived.after(61_000, Perceived::Ticked)))
+        let first = begun(&lived.after(61_000, EventKind::Ticked));
+        (first, begun(&lived.after(61_000, EventKind::Ticked)))
     });
     assert_eq!(
         (before, after),
@@ -400,16 +407,16 @@ fn procedures_say_how_something_is_done() {
     let out = lived.hear("one", "Visit the lake.");
     let out = lived.recall(&out);
     let effect = wanted(&out, |_| true)[0];
-    let out = lived.perceive(Perceived::Done {
+    let out = lived.perceive(EventKind::Done {
         effect,
         output: json!("arrived"),
     });
-    let Out::Do(wish) = &out[0] else {
+    let Outgoing::Do(intent) = &out[0] else {
         unreachable!("the second step follows");
     };
     let input = json!({ "text": "at the lake: arrived" });
     assert_eq!(
-        wish.effect,
+        intent.effect,
         Effect::Call {
             skill: "look".to_owned(),
             input
@@ -450,7 +457,7 @@ fn what_is_frozen_stays() {
 fn a_skill_that_is_always_asked_about_cannot_be_granted() {
     use crate::approval::{Decision, Remember};
     let story = |lived: &mut Lived| {
-        let wants = |place: &str| Perceived::Wanted {
+        let wants = |place: &str| EventKind::Wanted {
             turn: "one".to_owned(),
             place: place.to_owned(),
             conversation: "talk".to_owned(),
@@ -458,14 +465,16 @@ fn a_skill_that_is_always_asked_about_cannot_be_granted() {
             input: json!({}),
             marked: true,
             by: "ada".to_owned(),
+            shown: String::new(),
         };
         lived.perceive(wants("first"));
         let approval = lived.life.context().pending()[0].id;
         let decision = Decision::Approve(Remember::Session);
-        lived.perceive(Perceived::Decided {
+        lived.perceive(EventKind::Decided {
             approval,
             decision,
             by: "ada".to_owned(),
+            message: String::new(),
         });
         lived.perceive(wants("second"));
         lived.life.context().pending().len()

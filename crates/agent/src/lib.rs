@@ -1,25 +1,25 @@
 //! The sovereign agent: a private state, its own law, a pure heart.
 //!
-//! An agent is what its journal adds up to. Whatever reaches it is an [`Event`]; [`step`], a pure function of its
+//! An agent is what its journal adds up to. Everything that reaches it is an [`Event`]; [`step`], a pure function of its
 //! [`Context`], its [`Law`] and the event, says what changes and what is to be done about it. What is done comes back as
 //! events. Nothing outside writes the state: one task owns it while the agent is awake, and while it sleeps it is in the
 //! store alone. A change of its law is an event with a reason, too.
 //!
 //! ```
-//! use agent::{Household, Parts, Profile, TABLES};
+//! use agent::{Population, Parts, Profile, TABLES};
 //! use skill::Registry;
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), agent::Error> {
-//! let household = Household::new(Parts::new(store::Store::memory(TABLES)));
+//! let population = Population::new(Parts::new(store::Store::memory(TABLES)));
 //! let mut profile = Profile::new("scout", "Scout");
 //! profile.objectives = vec!["find things".to_owned()];
-//! let scout = household.admit(profile.clone(), &Registry::new()).await?;
+//! let scout = population.admit(profile.clone(), &Registry::new()).await?;
 //! assert_eq!(scout.status().await?.state, agent::State::Idle);
 //!
 //! // Another name makes no other agent.
 //! profile.id = "ranger".to_owned();
-//! assert!(matches!(household.admit(profile, &Registry::new()).await, Err(agent::Error::Twin { .. })));
-//! # household.close().await;
+//! assert!(matches!(population.admit(profile, &Registry::new()).await, Err(agent::Error::Twin { .. })));
+//! # population.close().await;
 //! # Ok(()) }
 //! ```
 //!
@@ -28,7 +28,7 @@
 //! # Layout
 //!
 //! What you use:
-//! - `household`, `resident`: many agents, and a handle on one
+//! - `population`, `handle`: many agents, and a handle on one
 //! - `law`: the rules, their kinds, how they are shown and changed
 //! - `message`: what agents write to each other, and boards
 //! - `skills`: what every agent can do
@@ -41,24 +41,25 @@
 //!
 //! Around it:
 //! - `served`: an agent as the task server calls it; `call`: how calls of skills are run
-//! - `monad`: the one task that owns a state; `journal`: how it is kept
+//! - `actor`: the one task that owns a state; `journal`: how it is kept
 //! - `turn`: what is done in the world for a request; `gate`: where calls wait for a person
 //! - `limits`: what is bounded, and by how much
 
+mod actor;
 pub mod approval;
 mod call;
 mod context;
+mod delegate;
 mod error;
 mod event;
 mod gate;
-mod household;
+mod handle;
 mod journal;
 pub mod law;
 pub mod limits;
 pub mod message;
-mod monad;
+mod population;
 mod prompt;
-mod resident;
 mod served;
 mod skills;
 mod step;
@@ -71,16 +72,16 @@ pub use call::Hook;
 pub use context::{Ability, Change, Context, Goal, Identity, State};
 pub use error::Error;
 pub use event::{
-    Answer, Call, Candidate, Effect, EffectId, End, Event, Found, Heard, Kept, Out, Perceived,
-    TurnId, Verdict, Wish,
+    Answer, Call, Candidate, Effect, EffectId, End, Event, EventKind, Intent, MemoryOutcome,
+    MemoryResult, Outgoing, Recollection, Request, TurnId, Verdict,
 };
-pub use household::{Errand, Household, Parts, Profile};
+pub use handle::{AgentHandle, Status, Version};
 pub use journal::{Checked, Record, TABLES};
 pub use law::{Edit, Law, Origin, Refused};
 pub use message::{Board, Letter};
-pub use resident::{Resident, Status, Version};
+pub use population::{Parts, Population, Profile};
 pub use served::{Agent, AlreadyStarted, CreateError, OnClose, Options};
-pub use skills::{Asked, Others, Said, ask_agent};
-pub use step::{Life, Step, step};
+pub use skills::ask_agent;
+pub use step::{AgentState, Step, step};
 pub use turn::{DEPTH, OWN, PRIORITY, principal};
 pub use why::{Because, Explanation};

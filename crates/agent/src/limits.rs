@@ -21,7 +21,7 @@ pub const APPROVALS: usize = 128;
 /// The most approvals that may wait at a time.
 pub const WAITING: usize = 64;
 
-/// The most requests that are begun and not answered: whoever waits for others takes none of the places for work.
+/// The most requests that are begun and not answered: those that wait for others take none of the places for work.
 pub const OPEN: usize = 256;
 
 /// How often agents may ask each other for one request.
@@ -38,3 +38,10 @@ pub const MAILBOX: usize = 256;
 
 /// After how many events the state is written down as a whole.
 pub const SNAPSHOT: u64 = 256;
+
+/// How many messages of a task are known to have been taken as answers. Only the last message of a task is ever
+/// delivered again.
+pub const TAKEN: usize = 8;
+
+/// How many recorded events wait for the next commit at most.
+pub const UNCOMMITTED: usize = 64;

@@ -127,7 +127,7 @@ impl Letter {
 
 /// A board that agents share: letters on it stay as they are, in the order in which they came.
 ///
-/// There is no way to take one back or to change one; whoever disagrees writes another.
+/// There is no way to take one back or to change one; an agent that disagrees writes another.
 #[derive(Clone, Debug)]
 pub struct Board {
     store: store::Store,
@@ -154,7 +154,7 @@ impl Board {
             let batch = store::Batch::new().append(&self.stream, last, vec![event]);
             match self.store.commit(batch).await {
                 Ok(()) => return Ok(last + 1),
-                // Somebody else was quicker.
+                // Another writer was quicker.
                 Err(store::Error::Conflict { .. }) => {}
                 Err(error) => return Err(error),
             }

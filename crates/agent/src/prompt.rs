@@ -8,9 +8,9 @@ use model::{CallResult, Message, Request, Said, Tool};
 use skill::Registry;
 
 use crate::context::{Line, Outcome, Round};
-use crate::event::Found;
+use crate::event::Recollection;
 use crate::law::{Law, Selection};
-use crate::step::Life;
+use crate::step::AgentState;
 use crate::step::selection;
 use crate::text::{bounded, in_words};
 
@@ -41,7 +41,7 @@ pub(crate) struct Brief {
     axioms: Vec<String>,
     goals: Vec<String>,
     rules: Vec<String>,
-    found: Arc<Vec<Found>>,
+    found: Arc<Vec<Recollection>>,
     conversation: Vec<Line>,
     request: String,
     rounds: Vec<Arc<Round>>,
@@ -49,7 +49,7 @@ pub(crate) struct Brief {
 }
 
 /// What it has in mind for a request of its own.
-pub(crate) fn brief(life: &Life, turn: &str) -> Option<Brief> {
+pub(crate) fn brief(life: &AgentState, turn: &str) -> Option<Brief> {
     let context = life.context();
     let turn = context.turns.get(turn)?;
     let identity = context.identity();
@@ -134,7 +134,7 @@ pub(crate) fn request(brief: &Brief, skills: &Registry) -> Request {
         .tools(tools(brief, skills))
 }
 
-/// What a model is told before anybody speaks.
+/// The system text of a request to a model.
 fn system(brief: &Brief) -> String {
     let mut text = brief.identity.clone();
     let mut section = |title: &str, lines: &mut dyn Iterator<Item = String>| {
@@ -162,7 +162,7 @@ fn system(brief: &Brief) -> String {
 }
 
 /// A memory with where it comes from.
-fn memory(found: &Found) -> String {
+fn memory(found: &Recollection) -> String {
     let sure = match found.confidence {
         Some(confidence) => format!(", {confidence:.2} sure"),
         None => String::new(),
@@ -171,7 +171,8 @@ fn memory(found: &Found) -> String {
     let text = bounded(&found.text, most::MEMORY);
     format!(
         "[{} from {}{sure}{doubt}] {text}",
-        found.layer, found.source
+        found.layer.name(),
+        found.source
     )
 }
 

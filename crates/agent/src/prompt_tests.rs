@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 use skill::{Registry, SkillError, SkillInput, skill};
 
-use crate::event::{Found, Perceived};
+use crate::event::{EventKind, Recollection};
 use crate::law::{Law, Selection, SkillRule};
 use crate::step::tests::{Lived, wanted};
 
@@ -44,14 +44,14 @@ fn a_model_is_shown_this_and_nothing_else() {
     let out = lived.think(&out, "Hello, Ada.", &[]);
     let effect = wanted(&out, |_| true)[0];
     let outcomes = Vec::new();
-    lived.perceive(Perceived::Remembered { effect, outcomes });
+    lived.perceive(EventKind::Remembered { effect, outcomes });
 
     let out = lived.hear("two", "what is at the lake?");
-    let found = |text: &str, confidence, doubted| Found {
+    let found = |text: &str, confidence, doubted| Recollection {
         record: "r1".to_owned(),
         text: text.to_owned(),
         source: "user:ada".to_owned(),
-        layer: "belief".to_owned(),
+        layer: memory::Layer::Belief,
         confidence,
         doubted,
     };
@@ -60,10 +60,10 @@ fn a_model_is_shown_this_and_nothing_else() {
         found("The lake is cold.", Some(0.9), false),
         found(&"deep ".repeat(200), Some(0.4), true),
     ];
-    let out = lived.perceive(Perceived::Recalled { effect, found });
+    let out = lived.perceive(EventKind::Recalled { effect, found });
     let out = lived.think(&out, "I look.", &[("look", json!({ "at": "the lake" }))]);
     let effect = wanted(&out, |_| true)[0];
-    lived.perceive(Perceived::Done {
+    lived.perceive(EventKind::Done {
         effect,
         output: json!("a boat"),
     });
@@ -118,7 +118,7 @@ fn whatever_it_is_made_of_a_prompt_is_bounded() {
         let out = lived.recall(&out);
         let out = lived.think(&out, &long, &[]);
         let effect = wanted(&out, |_| true)[0];
-        lived.perceive(Perceived::Remembered {
+        lived.perceive(EventKind::Remembered {
             effect,
             outcomes: Vec::new(),
         });

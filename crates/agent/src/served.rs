@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use a2a::server::{AfterRestart, Failure, Turn};
@@ -15,8 +15,8 @@ use skill::{
 };
 
 use crate::call::{self, CallState, Fence, Hook, Parked, Running};
-use crate::gate::Gate;
-use crate::resident::Resident;
+use crate::handle::AgentHandle;
+use crate::population::{Parts, Population};
 use crate::turn;
 
 /// What an agent is given when it is made, besides what its manifest says.
@@ -39,7 +39,7 @@ pub struct Options {
     pub answerer: Option<Arc<dyn a2a::server::Agent>>,
     /// The agent whose law governs every call, and which thinks about messages that name no skill, instead of an
     /// answerer.
-    pub resident: Option<Resident>,
+    pub handle: Option<AgentHandle>,
     /// The language model that skills may use, unless the manifest grants it to some only.
     pub model: Option<Arc<dyn model::Model>>,
     /// How long a skill may take that does not say so itself.
@@ -57,7 +57,7 @@ impl Default for Options {
             on_close: Vec::new(),
             hooks: Vec::new(),
             answerer: None,
-            resident: None,
+            handle: None,
             model: None,
             time: Duration::from_secs(600),
             max_waiting: 10_000,
@@ -75,7 +75,7 @@ pub enum CreateError {
     /// Something about its skills.
     #[error(transparent)]
     Skill(#[from] DefinitionError),
-    /// It could do nothing and answer nobody.
+    /// It has neither a skill nor an answerer.
     #[error("agent {0:?} has neither a skill nor an answerer")]
     Empty(String),
     /// Its manifest has a skill twice.
@@ -104,12 +104,14 @@ struct Inner {
     parked: Parked,
     on_close: Vec<OnClose>,
     answerer: Option<Arc<dyn a2a::server::Agent>>,
-    resident: Option<Resident>,
+    /// The agent that has the journal; a plain one is there once it is called.
+    handle: OnceLock<AgentHandle>,
+    thinks: bool,
     started: AtomicBool,
 }
 
 impl Agent {
-    /// Makes an agent in one step. Whatever is wrong with it is found here, before anything is served.
+    /// Makes an agent in one step. Every fault of its definition is found here, before anything is served.
     pub fn create(manifest: Manifest, options: Options) -> Result<Self, CreateError> {
         if manifest.name.trim().is_empty() {
             return Err(CreateError::Nameless);
@@ -122,14 +124,15 @@ impl Agent {
             None => options.skills,
         };
         let skills = skills.merge(&options.tools)?;
-        if skills.is_empty() && options.answerer.is_none() && options.resident.is_none() {
+        if skills.is_empty() && options.answerer.is_none() && options.handle.is_none() {
             return Err(CreateError::Empty(manifest.name));
         }
         let grants = Grants::new(skills, &options.hidden_tools, &manifest.grants)?
             .with_model(options.model, manifest.model_for.as_deref())?;
+        let thinks = options.handle.as_ref().is_some_and(AgentHandle::thinks);
         let fence = Fence {
             hooks: options.hooks,
-            gate: options.resident.clone().map(|agent| Gate { agent }),
+            governed: thinks,
             time: options.time,
         };
         Ok(Self {
@@ -140,7 +143,8 @@ impl Agent {
                 parked: Parked::new(options.max_waiting),
                 on_close: options.on_close,
                 answerer: options.answerer,
-                resident: options.resident,
+                handle: options.handle.map(OnceLock::from).unwrap_or_default(),
+                thinks,
                 started: AtomicBool::new(false),
             }),
         })
@@ -203,7 +207,7 @@ impl Agent {
         }
     }
 
-    /// Whoever serves it says so first, and says so once.
+    /// Marks the agent as served. A server calls this first; a second call fails.
     pub fn claim(&self) -> Result<(), AlreadyStarted> {
         match self.inner.started.swap(true, Ordering::AcqRel) {
             true => Err(AlreadyStarted(self.inner.manifest.name.clone())),
@@ -213,6 +217,10 @@ impl Agent {
 
     /// Ends what was started for it. The server that served it calls this last.
     pub async fn close(&self) {
+        if let Some(agent) = self.inner.handle.get().filter(|_| !self.inner.thinks) {
+            // Others close the population that a thinking agent is of.
+            drop(agent.sleep().await);
+        }
         let closing = self.inner.on_close.iter().map(|close| close());
         futures_util::future::join_all(closing).await;
     }
@@ -253,16 +261,16 @@ impl a2a::server::Agent for Agent {
         if let Some(answerer) = &self.inner.answerer {
             answerer.ended(task);
         }
-        if let Some(agent) = &self.inner.resident {
+        if let Some(agent) = self.inner.handle.get() {
             agent.task_ended(task);
         }
     }
 }
 
-/// Whom a message is for.
+/// The part of an agent that answers a message.
 enum Choice<'a> {
     Skill(&'a Arc<Entry>),
-    Think(&'a Resident),
+    Think(&'a AgentHandle),
     /// It names a skill that is not there.
     Unknown(&'a str),
     Nobody,
@@ -278,7 +286,7 @@ const ANSWER: &str = "answer";
 /// What does the work of a task.
 enum Work {
     Skill(Arc<Entry>),
-    Think(Resident),
+    Think(AgentHandle),
 }
 
 impl Inner {
@@ -289,7 +297,7 @@ impl Inner {
                 None => Choice::Unknown(id),
             };
         }
-        if let Some(agent) = &self.resident {
+        if let Some(agent) = self.handle.get().filter(|_| self.thinks) {
             return Choice::Think(agent);
         }
         let mut skills = self.grants.offered().iter();
@@ -304,7 +312,7 @@ impl Inner {
     }
 
     async fn answer(&self, turn: Turn) -> Result<(), Failure> {
-        // The message that opened a task says whom all of it is for.
+        // The message that opened a task decides which part answers all of its messages.
         let opened = turn.task().and_then(first_of).cloned();
         let first = opened.as_ref().unwrap_or_else(|| turn.message());
         match (self.choose(first), &self.answerer) {
@@ -328,16 +336,14 @@ impl Inner {
 
     async fn work(&self, turn: Turn, work: Work, first: &Message) -> Result<(), Failure> {
         let Some(task) = turn.task() else {
-            let state = CallState::new(turn.clone(), Default::default(), self.fence.clone());
+            let agent = self.agent(&turn).clone();
+            let state = CallState::new(turn.clone(), self.fence.clone(), agent);
             let running = self.begin(&turn, work, first, state)?;
             return running.drive(turn, None, &self.parked).await;
         };
         let message = turn.message().clone();
         if let Some(running) = self.parked.take(&task.id) {
             running.state.continue_in(turn.clone());
-            if let Some(agent) = &running.thinks {
-                agent.waits(&task.id, false).await;
-            }
             if turn.is_resumed() {
                 running.state.withdraw();
                 return running.drive(turn, None, &self.parked).await;
@@ -356,7 +362,10 @@ impl Inner {
         }
         let kept = turn.notes().await;
         let kept = kept.map_err(|error| Failure::new(error.to_string()))?;
-        let state = CallState::new(turn.clone(), kept, self.fence.clone());
+        let agent = self.agent(&turn).clone();
+        let recorded = agent.questions(&task.id).await;
+        let recorded = recorded.map_err(|error| Failure::new(error.to_string()))?;
+        let state = CallState::again(turn.clone(), kept, recorded, self.fence.clone(), agent);
         // A message that was taken as an answer before is not one to the next question.
         let answer = (message.message_id != first.message_id && !state.took(&message.message_id))
             .then_some(message);
@@ -388,10 +397,6 @@ impl Inner {
         let (task, conversation) = (turn.task_id(), turn.context_id());
         let call = Arc::new(state.clone());
         let ctx = Context::new(call, self.grants.clone(), task, conversation, skill);
-        let thinks = match &work {
-            Work::Skill(_) => None,
-            Work::Think(agent) => Some(agent.clone()),
-        };
         let work: BoxFuture<'static, Outcome> = match work {
             Work::Skill(entry) => {
                 let input = entry.definition().input_of(&first.parts);
@@ -403,7 +408,8 @@ impl Inner {
                 let mut message = first.clone();
                 task.as_str().clone_into(&mut message.task_id);
                 conversation.as_str().clone_into(&mut message.context_id);
-                Box::pin(async move { turn::run(&agent, &message, &ctx).await })
+                let state = state.clone();
+                Box::pin(async move { turn::run(&agent, &message, &ctx, &state).await })
             }
         };
         Ok(Running {
@@ -413,11 +419,19 @@ impl Inner {
             left: limit,
             limit,
             parked: None,
-            thinks,
         })
     }
 
-    /// What one can ask for, for somebody who asked for nothing that is there.
+    /// The agent that has the journal. A plain one keeps it in the store of the server that calls it.
+    fn agent(&self, turn: &Turn) -> &AgentHandle {
+        self.handle.get_or_init(|| {
+            let name = &self.manifest.name;
+            let population = Population::new(Parts::new(turn.store().clone()));
+            population.plain(&id_of(name), name)
+        })
+    }
+
+    /// The list of skills, as the answer to a message that names none.
     fn help(&self) -> String {
         let mut help = String::from("Name one of my skills:");
         for skill in self.grants.offered().iter() {
@@ -427,6 +441,16 @@ impl Inner {
             help.push_str(&skill.description);
         }
         help
+    }
+}
+
+/// The id of an agent that was given none: its name as a label.
+fn id_of(name: &str) -> String {
+    let mut label = skill::to_label(name);
+    label.truncate(skill::MAX_LABEL);
+    match label.trim_matches('-') {
+        "" => "agent".to_owned(),
+        label => label.to_owned(),
     }
 }
 

@@ -1,21 +1,19 @@
 //! The skills that an agent has of itself: to remember, to recall, and to ask other agents.
 
-use std::sync::Arc;
-
-use futures_core::future::BoxFuture;
 use memory::{Content, Handle, Keep, Layer, Noted, Outcome, Reason, Recall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use skill::{Context, Id, OneOrMore, Registry, Reply, Skill, SkillError, SkillInput, Spec, Traits};
+use skill::{Context, Registry, SkillError, SkillInput, skill};
 
+use crate::delegate::{DelegateReply, Delegation, Tasks};
+use crate::handle::AgentHandle;
 use crate::law::Origin;
-use crate::resident::Resident;
 use crate::{limits, text};
 
 /// The skills of this agent.
-pub(crate) fn of(agent: &Resident) -> Registry {
-    let memory = agent.household.0.parts.memory.as_ref();
+pub(crate) fn of(agent: &AgentHandle) -> Registry {
+    let memory = agent.population.0.parts.memory.as_ref();
     let space = memory.and_then(|memory| memory.space(&agent.id).ok());
     let Some(space) = space else {
         return Registry::new();
@@ -26,60 +24,20 @@ pub(crate) fn of(agent: &Resident) -> Registry {
     });
     skills
         .and_then(|skills| {
-            skills.with(Recalls {
+            skills.with(RecallSkill {
                 agent: agent.clone(),
             })
         })
         .expect("their ids are two")
 }
 
-/// With the skill `ask-agent`, for an agent that may ask others.
-pub fn ask_agent(agent: &Resident, others: Arc<dyn Others>) -> Registry {
+/// With the skill `ask-agent`, for an agent that may ask others of its server, by their ids.
+pub fn ask_agent(agent: &AgentHandle, others: Vec<String>) -> Registry {
     let asking = AskAgent {
         agent: agent.clone(),
         others,
     };
     Registry::new().with(asking).expect("it is one")
-}
-
-/// Other agents that can be asked, over whatever protocol.
-pub trait Others: Send + Sync + 'static {
-    /// Their names, as they are asked by.
-    fn names(&self) -> Vec<String>;
-
-    /// Asks one of them, and waits for what it says.
-    fn ask(&self, agent: &str, asked: Asked) -> BoxFuture<'static, Result<Said, String>>;
-
-    /// Tells one of them that nobody wants a task any more.
-    fn cancel(&self, agent: &str, task: String) -> BoxFuture<'static, ()>;
-}
-
-/// What another agent is asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// What it is known by: the same asked again has the same, so that it is not done twice.
-    pub id: String,
-    /// In words.
-    pub text: String,
-    /// The task that it answers a question of, if it does.
-    pub task: Option<String>,
-    /// How many agents have asked each other with this.
-    pub depth: u8,
-}
-
-/// What another agent says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Said {
-    /// That is all.
-    Answer(String),
-    /// It asks something before it goes on with a task.
-    Question {
-        /// What.
-        text: String,
-        /// The task.
-        task: String,
-    },
 }
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
@@ -116,32 +74,19 @@ struct Remembered {
 }
 
 struct Remember {
-    agent: Resident,
+    agent: AgentHandle,
     space: Handle,
 }
 
-impl Skill for Remember {
-    const SPEC: Spec = {
-        let mut traits = Traits::new();
-        traits.idempotent = true;
-        traits.replayable = true;
-        Spec::new(
-            Id::new("remember"),
-            "Remember",
-            "Keeps something in the long term, with who said it and why. What is known already is confirmed.",
-            OneOrMore::new(&["memory"]),
-            OneOrMore::new(&["remember that {text}", "remember {text}"]),
-        )
-        .with(traits)
-    };
-    type Input = RememberInput;
-    type Output = Remembered;
-
-    async fn run(
-        &self,
-        input: RememberInput,
-        ctx: Context,
-    ) -> Result<Reply<Remembered>, SkillError> {
+#[skill(
+    tags = ["memory"],
+    examples = ["remember that {text}", "remember {text}"],
+    idempotent,
+    replayable
+)]
+impl Remember {
+    /// Keeps something in the long term, with who said it and why. What is known already is confirmed.
+    async fn run(&self, input: RememberInput, ctx: Context) -> Result<Remembered, SkillError> {
         let source = self.source(&input.text, &ctx).await?;
         let context = input
             .context
@@ -176,17 +121,17 @@ impl Skill for Remember {
             (Outcome::Corroborated(_), _) => "I knew that, and am surer now.".to_owned(),
             _ => "I knew that already.".to_owned(),
         };
-        Ok(Reply::Done(Remembered {
+        Ok(Remembered {
             says,
             outcome: outcome.name().to_owned(),
             record: outcome.id().to_string(),
             against,
-        }))
+        })
     }
 }
 
 impl Remember {
-    /// Whose word it is: that of whoever calls, or asked for it in so many words; otherwise the agent came to it by
+    /// The source of a text: the caller, if the caller calls the skill or said so word for word; otherwise the agent came to it by
     /// itself, and that is not their word.
     async fn source(&self, text: &str, ctx: &Context) -> Result<String, SkillError> {
         let (task, text) = (ctx.task_id(), text.to_owned());
@@ -218,35 +163,27 @@ fn few() -> usize {
     5
 }
 
-struct Recalls {
-    agent: Resident,
+struct RecallSkill {
+    agent: AgentHandle,
 }
 
-impl Skill for Recalls {
-    const SPEC: Spec = {
-        let mut traits = Traits::new();
-        traits.read_only = true;
-        traits.idempotent = true;
-        traits.replayable = true;
-        Spec::new(
-            Id::new("recall"),
-            "Recall",
-            "Looks for what is remembered, and says who it is from and how sure it is.",
-            OneOrMore::new(&["memory"]),
-            OneOrMore::new(&["recall {question}", "what do you know about {question}"]),
-        )
-        .with(traits)
-    };
-    type Input = RecallInput;
-    type Output = String;
-
-    async fn run(&self, input: RecallInput, _ctx: Context) -> Result<Reply<String>, SkillError> {
+#[skill(
+    id = "recall",
+    tags = ["memory"],
+    examples = ["recall {question}", "what do you know about {question}"],
+    read_only,
+    idempotent,
+    replayable
+)]
+impl RecallSkill {
+    /// Looks for what is remembered, and says who it is from and how sure it is.
+    async fn run(&self, input: RecallInput) -> Result<String, SkillError> {
         let mut recall = Recall::new(input.question);
         recall.limit = input.limit;
         recall.noted = Noted::Use;
         // What it holds comes first. What was only seen counts where it holds nothing.
         recall.layers = vec![Layer::Axiom, Layer::Belief, Layer::Procedure];
-        let spaces = self.agent.household.0.spaces(&self.agent.id);
+        let spaces = self.agent.population.0.spaces(&self.agent.id);
         let held = crate::turn::found(&spaces, &recall).await;
         let mut found = held.map_err(|error| failed(&error))?;
         if found.is_empty() {
@@ -255,7 +192,7 @@ impl Skill for Recalls {
             found = seen.map_err(|error| failed(&error))?;
         }
         if found.is_empty() {
-            return Ok(Reply::Done("I remember nothing about that.".to_owned()));
+            return Ok("I remember nothing about that.".to_owned());
         }
         let lines = found.iter().map(|found| {
             let sure = found
@@ -265,11 +202,11 @@ impl Skill for Recalls {
             format!(
                 "{} ({} from {}{sure}{doubt})",
                 text::bounded(&found.text, 500),
-                found.layer,
+                found.layer.name(),
                 found.source
             )
         });
-        Ok(Reply::Done(lines.collect::<Vec<_>>().join("\n")))
+        Ok(lines.collect::<Vec<_>>().join("\n"))
     }
 }
 
@@ -287,36 +224,32 @@ struct AskAgentInput {
 }
 
 struct AskAgent {
-    agent: Resident,
-    others: Arc<dyn Others>,
+    agent: AgentHandle,
+    others: Vec<String>,
 }
 
-impl Skill for AskAgent {
-    const SPEC: Spec = {
-        let mut traits = Traits::new();
-        traits.open_world = true;
-        traits.replayable = true;
-        Spec::new(
-            Id::new("ask-agent"),
-            "Ask an agent",
-            "Asks another agent, and gives what it says.",
-            OneOrMore::new(&["agents"]),
-            OneOrMore::new(&["ask {agent} to {request}"]),
-        )
-        .with(traits)
-    };
-    type Input = AskAgentInput;
-    type Output = String;
-
-    async fn run(&self, input: AskAgentInput, ctx: Context) -> Result<Reply<String>, SkillError> {
+#[skill(
+    name = "Ask an agent",
+    tags = ["agents"],
+    examples = ["ask {agent} to {request}"],
+    open_world,
+    replayable
+)]
+impl AskAgent {
+    /// Asks another agent, and gives what it says.
+    async fn run(&self, input: AskAgentInput, ctx: Context) -> Result<String, SkillError> {
         let law = self.agent.law().await?;
         let named = input.agent.filter(|name| !name.trim().is_empty());
         let agent = named
             .or_else(|| crate::law::choose(&law, &input.request))
             .ok_or_else(|| {
-                let names = self.others.names().join(", ");
+                let names = self.others.join(", ");
                 SkillError::coded("which-agent", format!("say which agent to ask: {names}"))
             })?;
+        if !self.others.contains(&agent) {
+            let why = format!("there is no other agent {agent:?}");
+            return Err(SkillError::coded("agent", why));
+        }
         let (own, depth) = self.from(&ctx).await?;
         if depth > limits::DEPTH {
             let why = format!("more than {} agents have asked each other", limits::DEPTH);
@@ -326,21 +259,24 @@ impl Skill for AskAgent {
         for round in 0..QUESTIONS {
             let id = format!("{}/{}/{round}", ctx.task_id(), ctx.scope());
             let asked = async {
-                let asked = Asked {
+                let request = Delegation {
                     id,
                     text,
                     task,
                     depth,
                 };
-                let said = ctx.waiting(self.others.ask(&agent, asked)).await;
-                said.map_err(|why| SkillError::coded("agent", why))
+                let said = ctx
+                    .waiting(self.tasks().ask(&self.agent.id, &agent, request))
+                    .await;
+                said.map_err(|error| SkillError::coded("agent", error.to_string()))
             };
             let (asks, of) = match ctx.once(&format!("asked-{round}"), asked).await? {
-                Said::Answer(text) => return Ok(Reply::Done(text)),
-                Said::Question { text, task } => (text, task),
+                DelegateReply::Answer(text) => return Ok(text),
+                DelegateReply::Question { text, task } => (text, task),
             };
             let begun = Begun {
-                others: &self.others,
+                tasks: self.tasks(),
+                by: &self.agent.id,
                 agent: &agent,
                 task: &of,
                 ctx: &ctx,
@@ -350,7 +286,7 @@ impl Skill for AskAgent {
                 let why = format!("nobody is there to answer what {agent} asks: {asks}");
                 return Err(SkillError::Refused(why));
             }
-            // What it asks is for whoever asked: this agent has nothing to say to it.
+            // The question is passed on to the caller: this agent has no answer to it.
             let told = ctx.ask_while(form(), format!("{agent} asks: {asks}")).await;
             let Some(told) = told? else {
                 begun.cancel().await;
@@ -371,6 +307,10 @@ impl Skill for AskAgent {
 }
 
 impl AskAgent {
+    fn tasks(&self) -> &Tasks {
+        &self.agent.population.0.tasks
+    }
+
     /// Whether the agent asks by itself, and how many agents have asked each other with this.
     async fn from(&self, ctx: &Context) -> Result<(bool, u8), SkillError> {
         let task = ctx.task_id();
@@ -383,24 +323,25 @@ impl AskAgent {
     }
 }
 
-/// A task of another agent that waits for an answer. When nobody wants ours any more, nobody wants that.
+/// A task of another agent that waits for an answer. It is cancelled when the task that began it is over.
 struct Begun<'a> {
-    others: &'a Arc<dyn Others>,
+    tasks: &'a Tasks,
+    by: &'a str,
     agent: &'a str,
     task: &'a str,
     ctx: &'a Context,
 }
 
 impl Begun<'_> {
-    fn cancel(&self) -> BoxFuture<'static, ()> {
-        self.others.cancel(self.agent, self.task.to_owned())
+    async fn cancel(&self) {
+        self.tasks.cancel(self.by, self.agent, self.task).await;
     }
 }
 
 impl Drop for Begun<'_> {
     fn drop(&mut self) {
         if self.ctx.is_over() {
-            tokio::spawn(self.cancel());
+            self.tasks.cancel_later(self.by, self.agent, self.task);
         }
     }
 }

@@ -10,7 +10,7 @@ use memory::Millis;
 use serde::{Deserialize, Serialize};
 
 use crate::context::{Change, Context, Pending, Turn};
-use crate::event::{Effect, EffectId, Event, Out, Perceived, Wish};
+use crate::event::{Effect, EffectId, Event, EventKind, Intent, Outgoing};
 use crate::law::Law;
 
 mod act;
@@ -31,10 +31,24 @@ pub struct Step {
     /// What is different from now on.
     pub changes: Vec<Change>,
     /// What others are to do about it.
-    pub out: Vec<Out>,
+    pub out: Vec<Outgoing>,
 }
 
-/// What follows from an event. The same context, law and event always lead to the same.
+/// What follows from an event: changes of the state, and what others are to do.
+///
+/// It is a pure function: the same state, law and event always lead to the same step. Time is part of the event, numbers
+/// of effects come from the state, and there is no other input. So the journal can be checked by making every step again,
+/// a model checker can walk through all orders of events with the real code, and a test needs neither a clock nor a
+/// store.
+///
+/// The step works on a copy of the state, to which each change is applied as soon as it is decided; what is long in the
+/// state is shared between the copies. The order inside is: the event itself, with all that follows from it for its
+/// request; then requests that wait are begun, as many as the law lets the agent work on. Changes are recorded as they
+/// are and applied by the fold without any decision: a later release may decide otherwise about new events and still
+/// reads old journals.
+///
+/// An effect is in the state, under its number, from the change that wants it to the event that settles it. An event for
+/// a number that is not there changes nothing: results may come twice, or after a cancellation.
 pub fn step(context: &Context, law: &Law, event: &Event) -> Step {
     let mut work = Work {
         now: context.clone(),
@@ -49,12 +63,12 @@ pub fn step(context: &Context, law: &Law, event: &Event) -> Step {
 
 /// A context and the law it is under: all that is folded from a journal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Life {
+pub struct AgentState {
     pub(crate) context: Context,
     pub(crate) law: Arc<Law>,
 }
 
-impl Life {
+impl AgentState {
     /// Takes a recorded change in.
     pub(crate) fn apply(&mut self, change: &Change) {
         if let Change::Law { law, .. } = change {
@@ -70,7 +84,9 @@ impl Life {
 
     /// Whether time matters to it: something is not finished, or it does something by the clock.
     pub(crate) fn minds_time(&self) -> bool {
-        let open = !self.context.turns.is_empty() || !self.context.pending().is_empty();
+        let open = !self.context.turns.is_empty()
+            || !self.context.pending().is_empty()
+            || !self.context.questions.is_empty();
         open || self.law.minds_time()
     }
 
@@ -94,20 +110,20 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn perceive(&mut self, what: &Perceived) {
+    fn perceive(&mut self, what: &EventKind) {
         match what {
-            Perceived::Born {
+            EventKind::Born {
                 identity,
                 goals,
                 law,
             } => self.born(identity, goals, law),
-            Perceived::Enabled { abilities } => {
+            EventKind::Enabled { abilities } => {
                 let abilities = abilities.clone();
                 self.change(Change::Able { abilities });
             }
-            Perceived::Heard(heard) => self.heard(heard),
-            Perceived::Recalled { effect, found } => self.recalled(*effect, found),
-            Perceived::Thought {
+            EventKind::Heard(heard) => self.heard(heard),
+            EventKind::Recalled { effect, found } => self.recalled(*effect, found),
+            EventKind::Thought {
                 effect,
                 text,
                 calls,
@@ -116,17 +132,50 @@ impl Work<'_> {
             } => {
                 self.thought(*effect, text, calls, thoughts, *tokens);
             }
-            Perceived::Done { effect, output } => self.gave(*effect, output),
-            Perceived::Failed {
+            EventKind::Done { effect, output } => self.gave(*effect, output),
+            EventKind::Failed {
                 effect,
                 code,
                 message,
             } => self.failed(*effect, code, message),
-            Perceived::Clarified { effect, text } => self.clarified(*effect, text.as_deref()),
-            Perceived::Remembered { effect, outcomes } => self.remembered(*effect, outcomes),
-            Perceived::Waits { turn, waits } => self.waits(turn, *waits),
-            Perceived::Cancelled { turn } => self.cancelled(turn),
-            Perceived::Wanted {
+            EventKind::Clarified {
+                effect,
+                text,
+                message,
+            } => {
+                let intent = self.now.intents.get(effect);
+                if let Some(turn) = intent.and_then(|it| it.intent.turn.clone()) {
+                    self.taken(&turn, message);
+                }
+                self.clarified(*effect, text.as_deref());
+            }
+            EventKind::Remembered { effect, outcomes } => self.remembered(*effect, outcomes),
+            EventKind::Asked {
+                turn,
+                place,
+                question,
+            } => self.asked(turn, place, &question.message),
+            EventKind::Answered {
+                turn,
+                place,
+                answer,
+                message,
+                ..
+            } => {
+                self.taken(turn, message);
+                self.change(Change::Replied {
+                    turn: turn.clone(),
+                    place: place.clone(),
+                    answer: Some(answer.clone()),
+                });
+            }
+            EventKind::Closed { turn } => {
+                if self.now.questions.contains_key(turn) {
+                    self.change(Change::Closed { turn: turn.clone() });
+                }
+            }
+            EventKind::Cancelled { turn } => self.cancelled(turn),
+            EventKind::Wanted {
                 turn,
                 place,
                 conversation,
@@ -134,8 +183,9 @@ impl Work<'_> {
                 input,
                 marked,
                 by,
+                shown,
             } => {
-                let asked = gate::Asked {
+                let asked = gate::ProposedCall {
                     turn,
                     place,
                     conversation,
@@ -143,22 +193,30 @@ impl Work<'_> {
                     input,
                     marked: *marked,
                     by,
+                    shown,
                 };
                 self.wanted(&asked);
             }
-            Perceived::Decided {
+            EventKind::Decided {
                 approval,
                 decision,
                 by,
-            } => self.decided(*approval, decision, by),
+                message,
+            } => {
+                let asked = self.now.approvals.get(approval);
+                if let Some(turn) = asked.map(|it| it.turn.clone()) {
+                    self.taken(&turn, message);
+                }
+                self.decided(*approval, decision, by);
+            }
             // It is in the journal, and changes nothing.
-            Perceived::Did { .. } => {}
-            Perceived::Paused => self.change(Change::Paused { paused: true }),
-            Perceived::Resumed => self.resumed(),
-            Perceived::Ticked => self.ticked(),
-            Perceived::Proposed { edit, by } => self.proposed(edit, by),
-            Perceived::Begun { effect } => drop(self.settle(*effect)),
-            Perceived::Broken { problem } => {
+            EventKind::Called { .. } => {}
+            EventKind::Paused => self.change(Change::Paused { paused: true }),
+            EventKind::Resumed => self.resumed(),
+            EventKind::Ticked => self.ticked(),
+            EventKind::Proposed { edit, by } => self.proposed(edit, by),
+            EventKind::Begun { effect } => drop(self.settle(*effect)),
+            EventKind::Broken { problem } => {
                 let problem = Some(problem.clone());
                 self.change(Change::Fault { problem });
             }
@@ -171,40 +229,41 @@ impl Work<'_> {
     }
 
     /// Wants something. During a pause it is not given out.
-    fn wish(&mut self, turn: Option<&str>, effect: Effect) -> EffectId {
-        let wish = Wish {
+    fn intent(&mut self, turn: Option<&str>, effect: Effect) -> EffectId {
+        let intent = Intent {
             id: self.now.next,
             turn: turn.map(str::to_owned),
             effect,
         };
-        let id = wish.id;
+        let id = intent.id;
         let given = !self.now.paused;
         let pending = Pending {
-            wish: wish.clone(),
+            intent: intent.clone(),
             given,
+            at: self.at,
         };
-        self.change(Change::Wished {
+        self.change(Change::Intended {
             pending: Arc::new(pending),
         });
         if given {
-            self.done.out.push(Out::Do(wish));
+            self.done.out.push(Outgoing::Do(intent));
         }
         id
     }
 
-    /// Something wanted is there. Nothing, if nobody wanted it or it came before: then it changes nothing.
-    fn settle(&mut self, effect: EffectId) -> Option<Wish> {
-        let pending = self.now.wishes.get(&effect)?;
-        let wish = pending.wish.clone();
+    /// Takes an effect out of the state. None if it is not there: its event came before, and changes nothing now.
+    fn settle(&mut self, effect: EffectId) -> Option<Intent> {
+        let pending = self.now.intents.get(&effect)?;
+        let intent = pending.intent.clone();
         self.change(Change::Settled { effect });
-        Some(wish)
+        Some(intent)
     }
 
     /// The request that something wanted was for.
-    fn settle_for(&mut self, effect: EffectId) -> Option<(Arc<Turn>, Wish)> {
-        let wish = self.settle(effect)?;
-        let turn = self.turn(wish.turn.as_deref()?)?;
-        Some((turn, wish))
+    fn settle_for(&mut self, effect: EffectId) -> Option<(Arc<Turn>, Intent)> {
+        let intent = self.settle(effect)?;
+        let turn = self.turn(intent.turn.as_deref()?)?;
+        Some((turn, intent))
     }
 
     fn turn(&self, turn: &str) -> Option<Arc<Turn>> {

@@ -1,4 +1,4 @@
-//! Whatever happens in whatever order: steps are determined, folding is replaying, and nothing is done that was not
+//! For random events in random order: steps are determined, folding is replaying, and nothing is done that was not
 //! allowed.
 
 use proptest::prelude::*;
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use crate::approval::{Decision, Remember, Standing};
 use crate::context::{Ability, Goal, Identity, State};
-use crate::event::{Call, Effect, Event, Heard, Out, Perceived, Verdict};
+use crate::event::{Call, Effect, Event, EventKind, Outgoing, Request, Verdict};
 use crate::law::{Law, Origin};
-use crate::step::{Life, Step};
+use crate::step::{AgentState, Step};
 
 /// A life that is made step by step, with everything that was recorded.
 pub(crate) struct Lived {
-    pub(crate) life: Life,
+    pub(crate) life: AgentState,
     pub(crate) recorded: Vec<(Event, Step)>,
     at: i64,
 }
@@ -20,11 +20,11 @@ pub(crate) struct Lived {
 impl Lived {
     pub(crate) fn under(law: Law) -> Self {
         let mut lived = Self {
-            life: Life::default(),
+            life: AgentState::default(),
             recorded: Vec::new(),
             at: 1_000,
         };
-        lived.perceive(Perceived::Born {
+        lived.perceive(EventKind::Born {
             identity: Identity {
                 id: "scout".to_owned(),
                 name: "Scout".to_owned(),
@@ -42,7 +42,7 @@ impl Lived {
             approval,
             elsewhere: false,
         };
-        lived.perceive(Perceived::Enabled {
+        lived.perceive(EventKind::Enabled {
             abilities: vec![
                 ability("look", true, false),
                 ability("move", false, false),
@@ -52,11 +52,11 @@ impl Lived {
         lived
     }
 
-    pub(crate) fn perceive(&mut self, what: Perceived) -> Vec<Out> {
+    pub(crate) fn perceive(&mut self, what: EventKind) -> Vec<Outgoing> {
         self.after(1, what)
     }
 
-    pub(crate) fn after(&mut self, millis: i64, what: Perceived) -> Vec<Out> {
+    pub(crate) fn after(&mut self, millis: i64, what: EventKind) -> Vec<Outgoing> {
         self.at += millis;
         let event = Event { at: self.at, what };
         let step = self.life.step(&event);
@@ -67,19 +67,24 @@ impl Lived {
         step.out
     }
 
-    pub(crate) fn hear(&mut self, turn: &str, text: &str) -> Vec<Out> {
+    pub(crate) fn hear(&mut self, turn: &str, text: &str) -> Vec<Outgoing> {
         self.perceive(heard(turn, Origin::User, text))
     }
 
     /// What a request is answered with, if it is thought about only once.
-    pub(crate) fn think(&mut self, out: &[Out], text: &str, calls: &[(&str, Value)]) -> Vec<Out> {
+    pub(crate) fn think(
+        &mut self,
+        out: &[Outgoing],
+        text: &str,
+        calls: &[(&str, Value)],
+    ) -> Vec<Outgoing> {
         let thinks = wanted(out, |effect| matches!(effect, Effect::Think));
         let calls = calls.iter().enumerate().map(|(at, (skill, input))| Call {
             id: format!("call-{at}"),
             skill: (*skill).to_owned(),
             input: input.clone(),
         });
-        self.perceive(Perceived::Thought {
+        self.perceive(EventKind::Thought {
             effect: thinks[0],
             text: text.to_owned(),
             calls: calls.collect(),
@@ -88,18 +93,17 @@ impl Lived {
         })
     }
 
-    /// Recalls nothing.
-    pub(crate) fn recall(&mut self, out: &[Out]) -> Vec<Out> {
+    pub(crate) fn recall(&mut self, out: &[Outgoing]) -> Vec<Outgoing> {
         let recalls = wanted(out, |effect| matches!(effect, Effect::Recall { .. }));
-        self.perceive(Perceived::Recalled {
+        self.perceive(EventKind::Recalled {
             effect: recalls[0],
             found: Vec::new(),
         })
     }
 }
 
-pub(crate) fn heard(turn: &str, origin: Origin, text: &str) -> Perceived {
-    Perceived::Heard(Heard {
+pub(crate) fn heard(turn: &str, origin: Origin, text: &str) -> EventKind {
+    EventKind::Heard(Request {
         turn: turn.to_owned(),
         conversation: "talk".to_owned(),
         origin,
@@ -112,18 +116,18 @@ pub(crate) fn heard(turn: &str, origin: Origin, text: &str) -> Perceived {
 }
 
 /// The numbers of the effects that are wanted now.
-pub(crate) fn wanted(out: &[Out], which: impl Fn(&Effect) -> bool) -> Vec<u64> {
-    let wishes = out.iter().filter_map(|out| match out {
-        Out::Do(wish) if which(&wish.effect) => Some(wish.id),
+pub(crate) fn wanted(out: &[Outgoing], which: impl Fn(&Effect) -> bool) -> Vec<u64> {
+    let intents = out.iter().filter_map(|out| match out {
+        Outgoing::Do(intent) if which(&intent.effect) => Some(intent.id),
         _ => None,
     });
-    wishes.collect()
+    intents.collect()
 }
 
 /// The skills that are to be called now.
-pub(crate) fn calls(out: &[Out]) -> Vec<String> {
+pub(crate) fn calls(out: &[Outgoing]) -> Vec<String> {
     let calls = out.iter().filter_map(|out| match out {
-        Out::Do(wish) => match &wish.effect {
+        Outgoing::Do(intent) => match &intent.effect {
             Effect::Call { skill, .. } => Some(skill.clone()),
             _ => None,
         },
@@ -133,9 +137,9 @@ pub(crate) fn calls(out: &[Out]) -> Vec<String> {
 }
 
 /// What requests are answered with now.
-pub(crate) fn answers(out: &[Out]) -> Vec<String> {
+pub(crate) fn answers(out: &[Outgoing]) -> Vec<String> {
     let answers = out.iter().filter_map(|out| match out {
-        Out::Say { answer, .. } => Some(answer.text.clone()),
+        Outgoing::Say { answer, .. } => Some(answer.text.clone()),
         _ => None,
     });
     answers.collect()
@@ -151,14 +155,14 @@ fn a_request_goes_its_way() {
     assert_eq!(calls(&out), ["look"]);
     assert_eq!(lived.life.context().state(), State::Executing);
     let effect = wanted(&out, |_| true)[0];
-    let out = lived.perceive(Perceived::Done {
+    let out = lived.perceive(EventKind::Done {
         effect,
         output: json!("a lake"),
     });
     let out = lived.think(&out, "There is a lake.", &[]);
     let effect = wanted(&out, |it| matches!(it, Effect::Remember { .. }))[0];
     let outcomes = Vec::new();
-    let out = lived.perceive(Perceived::Remembered { effect, outcomes });
+    let out = lived.perceive(EventKind::Remembered { effect, outcomes });
     assert_eq!(answers(&out), ["There is a lake."]);
     assert_eq!(lived.life.context().state(), State::Idle);
     let again = lived.hear("one", "look around");
@@ -184,7 +188,7 @@ fn calls_that_change_something_are_made_one_at_a_time_and_in_their_order() {
     let out = lived.think(&out, "", &planned);
     assert_eq!(calls(&out), ["look", "look"]);
     let both = wanted(&out, |_| true);
-    let done = |effect| Perceived::Done {
+    let done = |effect| EventKind::Done {
         effect,
         output: json!("seen"),
     };
@@ -202,7 +206,7 @@ fn what_came_twice_counts_once() {
     let effect = wanted(&out, |_| true)[0];
     lived.recall(&out);
     let before = lived.life.clone();
-    lived.perceive(Perceived::Recalled {
+    lived.perceive(EventKind::Recalled {
         effect,
         found: Vec::new(),
     });
@@ -213,7 +217,7 @@ fn what_came_twice_counts_once() {
 #[derive(Clone, Debug)]
 enum Happens {
     Hear(u8),
-    /// The wish at this place comes true, fails, or is thought about with such calls.
+    /// The intent at this place comes true, fails, or is thought about with such calls.
     Settle(usize, u8),
     Want(u8, u8),
     Decide(usize, u8),
@@ -238,28 +242,28 @@ fn happens() -> impl Strategy<Value = Happens> {
 
 const SKILLS: [&str; 3] = ["look", "move", "write"];
 
-fn event(lived: &Lived, happens: &Happens) -> Option<Perceived> {
+fn event(lived: &Lived, happens: &Happens) -> Option<EventKind> {
     let context = lived.life.context();
     Some(match happens {
         Happens::Hear(turn) => heard(&format!("turn-{turn}"), Origin::User, "please look"),
         Happens::Settle(place, how) => {
-            let wishes: Vec<_> = context.wishes.values().filter(|it| it.given).collect();
-            let wish = &wishes.get(place.checked_rem(wishes.len())?)?.wish;
-            let effect = wish.id;
+            let intents: Vec<_> = context.intents.values().filter(|it| it.given).collect();
+            let intent = &intents.get(place.checked_rem(intents.len())?)?.intent;
+            let effect = intent.id;
             if how % 5 == 0 {
                 let (code, message) = ("no".to_owned(), "no".to_owned());
-                return Some(Perceived::Failed {
+                return Some(EventKind::Failed {
                     effect,
                     code,
                     message,
                 });
             }
-            match &wish.effect {
-                Effect::Recall { .. } => Perceived::Recalled {
+            match &intent.effect {
+                Effect::Recall { .. } => EventKind::Recalled {
                     effect,
                     found: Vec::new(),
                 },
-                Effect::Think => Perceived::Thought {
+                Effect::Think => EventKind::Thought {
                     effect,
                     text: "said".to_owned(),
                     calls: (0..how % 4)
@@ -272,22 +276,23 @@ fn event(lived: &Lived, happens: &Happens) -> Option<Perceived> {
                     thoughts: Vec::new(),
                     tokens: u64::from(*how),
                 },
-                Effect::Call { .. } => Perceived::Done {
+                Effect::Call { .. } => EventKind::Done {
                     effect,
                     output: json!("done"),
                 },
-                Effect::Clarify { .. } => Perceived::Clarified {
+                Effect::Clarify { .. } => EventKind::Clarified {
                     effect,
                     text: Some("yes".to_owned()),
+                    message: String::new(),
                 },
-                Effect::Remember { .. } => Perceived::Remembered {
+                Effect::Remember { .. } => EventKind::Remembered {
                     effect,
                     outcomes: Vec::new(),
                 },
-                Effect::Begin { .. } => Perceived::Begun { effect },
+                Effect::Begin { .. } => EventKind::Begun { effect },
             }
         }
-        Happens::Want(turn, skill) => Perceived::Wanted {
+        Happens::Want(turn, skill) => EventKind::Wanted {
             turn: format!("turn-{turn}"),
             place: format!("place-{turn}"),
             conversation: "talk".to_owned(),
@@ -295,6 +300,7 @@ fn event(lived: &Lived, happens: &Happens) -> Option<Perceived> {
             input: json!({ "turn": turn }),
             marked: SKILLS[usize::from(*skill)] == "write",
             by: "ada".to_owned(),
+            shown: String::new(),
         },
         Happens::Decide(place, how) => {
             let ids: Vec<u64> = context.approvals.keys().copied().collect();
@@ -305,18 +311,19 @@ fn event(lived: &Lived, happens: &Happens) -> Option<Perceived> {
                 2 => Decision::Reject("no".to_owned()),
                 _ => Decision::Modify(json!({ "other": true })),
             };
-            Perceived::Decided {
+            EventKind::Decided {
                 approval,
                 decision,
                 by: "ada".to_owned(),
+                message: String::new(),
             }
         }
-        Happens::Cancel(turn) => Perceived::Cancelled {
+        Happens::Cancel(turn) => EventKind::Cancelled {
             turn: format!("turn-{turn}"),
         },
-        Happens::Pause => Perceived::Paused,
-        Happens::Resume => Perceived::Resumed,
-        Happens::Tick(_) => Perceived::Ticked,
+        Happens::Pause => EventKind::Paused,
+        Happens::Resume => EventKind::Resumed,
+        Happens::Tick(_) => EventKind::Ticked,
     })
 }
 
@@ -332,7 +339,7 @@ proptest! {
         for happens in &story {
             let Some(what) = event(&lived, happens) else { continue };
             let millis = if let Happens::Tick(millis) = happens { i64::from(*millis) } else { 1 };
-            let paused = lived.life.context().is_paused() && what != Perceived::Resumed;
+            let paused = lived.life.context().is_paused() && what != EventKind::Resumed;
             let out = lived.after(millis, what.clone());
             let context = lived.life.context();
 
@@ -342,31 +349,31 @@ proptest! {
             let waited = usize::from(!context.approvals.is_empty()) * 4;
             prop_assert!(context.busy() <= 2 + waited);
             // A call that needs a person is allowed only when one has agreed to it, or to others like it.
-            if let Perceived::Wanted { skill, .. } = &what
+            if let EventKind::Wanted { skill, .. } = &what
                 && skill == "write"
-                && out.iter().any(|out| matches!(out, Out::Gate { verdict: Verdict::Go(_), .. }))
+                && out.iter().any(|out| matches!(out, Outgoing::Gate { verdict: Verdict::Go(_), .. }))
             {
                 let approved = context.approvals.values().any(|it| matches!(it.standing, Standing::Approved(_)));
                 prop_assert!(approved || !context.grants().is_empty());
             }
             // Every request that is open has something under way, is asked about, waits, or the agent is paused.
             for (id, turn) in &context.turns {
-                let wants = context.wishes.values().any(|it| it.wish.turn.as_ref() == Some(id));
+                let wants = context.intents.values().any(|it| it.intent.turn.as_ref() == Some(id));
                 let queued = context.queue().iter().any(|(it, _)| it == id);
                 prop_assert!(wants || queued, "{id} is forgotten: {turn:?}");
             }
         }
         // To fold is to live again, bit for bit; and every step made again is the same.
-        let mut folded = Life::default();
-        let mut replayed = Life::default();
+        let mut folded = AgentState::default();
+        let mut replayed = AgentState::default();
         for (event, step) in &lived.recorded {
             prop_assert_eq!(&replayed.step(event), step);
             step.changes.iter().for_each(|change| folded.apply(change));
             step.changes.iter().for_each(|change| replayed.apply(change));
         }
-        let bytes = |life: &Life| serde_json::to_vec(life).expect("a life can be written");
+        let bytes = |life: &AgentState| serde_json::to_vec(life).expect("a life can be written");
         prop_assert_eq!(bytes(&folded), bytes(&lived.life));
-        let again: Life = serde_json::from_slice(&bytes(&folded)).expect("and read");
+        let again: AgentState = serde_json::from_slice(&bytes(&folded)).expect("and read");
         prop_assert_eq!(bytes(&again), bytes(&folded));
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn relevance<'a>(text: &str, others: impl IntoIterator<Item = &'a str
     shared as f64 / long.len() as f64
 }
 
-/// Whether a text says another, word for word, whatever stands before, after and between the words.
+/// Whether a text says another, word for word; other words may stand before and after, and signs between the words.
 pub(crate) fn says(text: &str, other: &str) -> bool {
     let (text, other): (Vec<String>, Vec<String>) = (words(text).collect(), words(other).collect());
     !other.is_empty() && text.windows(other.len()).any(|part| part == other)
@@ -63,7 +63,7 @@ pub(crate) fn grounded(value: &Value, said: &str) -> f64 {
 }
 
 /// What the slots of a pattern stand for in a text, if it fits: `note {text} in {path}`. Words between slots are found
-/// at their last place, whatever their case.
+/// at their last place, in any case.
 pub(crate) fn slots(pattern: &str, text: &str) -> Option<BTreeMap<String, String>> {
     let mut found = BTreeMap::new();
     let mut pattern = pattern.trim();

@@ -1,6 +1,6 @@
 //! A turn: what is done in the world for one request, in the order in which the agent wants it.
 //!
-//! The agent decides by its steps; here its wishes are carried out with what the request brings along, and what comes
+//! The agent decides by its steps; here its intents are carried out with what the request brings along, and what comes
 //! of them is told to the agent. perceive -> recall -> decide -> act -> remember, a file for each.
 
 use std::collections::BTreeSet;
@@ -12,10 +12,11 @@ use serde_json::Value;
 use skill::{Context, Outcome, Reply, SkillError, reply};
 use tokio::sync::mpsc;
 
-use crate::event::{Answer, Effect, End, Perceived, Wish};
-use crate::monad::{Job, Post};
+use crate::actor::{Job, Mail};
+use crate::call::CallState;
+use crate::event::{Answer, Effect, End, EventKind, Intent};
+use crate::handle::AgentHandle;
 use crate::prompt::Brief;
-use crate::resident::Resident;
 
 mod act;
 mod decide;
@@ -33,7 +34,12 @@ pub(crate) use remember::against;
 const PATIENCE: u8 = 3;
 
 /// Answers a message. To begin again after a restart goes on where it was.
-pub(crate) async fn run(agent: &Resident, message: &Message, ctx: &Context) -> Outcome {
+pub(crate) async fn run(
+    agent: &AgentHandle,
+    message: &Message,
+    ctx: &Context,
+    state: &CallState,
+) -> Outcome {
     let heard = perceive::heard(agent, message, ctx)?;
     let abilities = perceive::abilities(ctx.skills());
     let cancelled = ctx.cancelled();
@@ -46,24 +52,24 @@ pub(crate) async fn run(agent: &Resident, message: &Message, ctx: &Context) -> O
         let (to, mut jobs) = mpsc::unbounded_channel();
         let (heard, abilities) = (heard.clone(), abilities.clone());
         let turn = heard.turn.clone();
-        let attach = Post::Attach {
+        let attach = Mail::Attach {
             heard,
             abilities,
             to,
         };
-        agent.household.0.send(&agent.id, attach).await?;
+        agent.population.0.send(&agent.id, attach).await?;
         loop {
             tokio::select! {
                 biased;
                 () = cancelled.cancelled() => {
-                    agent.perceive(Perceived::Cancelled { turn }).await?;
+                    agent.perceive(EventKind::Cancelled { turn }).await?;
                     return Err(SkillError::Cancelled);
                 }
                 job = jobs.recv() => match job {
-                    Some(Job::Do { wish, again, brief }) => {
+                    Some(Job::Do { intent, again, brief }) => {
                         silent = 0;
-                        if begun.insert(wish.id) {
-                            doing.push(perform(agent, ctx, wish, again, brief));
+                        if begun.insert(intent.id) {
+                            doing.push(perform(agent, ctx, state, intent, again, brief));
                         }
                     }
                     Some(Job::Say(answer)) => return said(answer),
@@ -81,29 +87,31 @@ pub(crate) async fn run(agent: &Resident, message: &Message, ctx: &Context) -> O
 
 /// Does one thing, and says what came of it.
 async fn perform(
-    agent: &Resident,
+    agent: &AgentHandle,
     ctx: &Context,
-    wish: Wish,
+    state: &CallState,
+    intent: Intent,
     again: bool,
     brief: Option<Box<Brief>>,
-) -> Perceived {
-    let spaces = agent.household.0.spaces(&agent.id);
-    let effect = wish.id;
-    match wish.effect {
+) -> EventKind {
+    let spaces = agent.population.0.spaces(&agent.id);
+    let effect = intent.id;
+    match intent.effect {
         Effect::Recall { question, limit } => {
             recall::recall(&spaces, effect, question, limit).await
         }
         Effect::Think => {
-            let model = agent.household.0.model(&agent.id);
+            let model = agent.population.0.model(&agent.id);
             decide::think(&model, ctx, effect, brief).await
         }
         Effect::Call { skill, input } => act::call(ctx, effect, &skill, input, again).await,
-        Effect::Clarify { question } => act::clarify(ctx, effect, question).await,
+        Effect::Clarify { question } => act::clarify(state, effect, question, again).await,
         Effect::Remember { candidates } => {
             let own = spaces.first();
+            let again = again || state.is_again();
             remember::remember(own, effect, candidates, &ctx.task_id(), again).await
         }
-        Effect::Begin { .. } => Perceived::Begun { effect },
+        Effect::Begin { .. } => EventKind::Begun { effect },
     }
 }
 

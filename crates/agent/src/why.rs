@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::approval::Standing;
 use crate::context::{Change, Outcome};
-use crate::event::{Effect, End, Perceived};
+use crate::event::{Effect, End, EventKind};
+use crate::handle::Version;
 use crate::journal::Record;
-use crate::resident::Version;
 use crate::text;
 
 /// An answer to why.
@@ -25,7 +25,6 @@ pub struct Explanation {
 /// A sentence, and the event that it rests on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Because {
-    /// What is said.
     pub says: String,
     /// The number of the event in the journal.
     pub event: u64,
@@ -94,18 +93,24 @@ fn request_of(history: History<'_>, question: &str, least: f64) -> Option<String
     let mut best: Option<(f64, String)> = None;
     for (_, record) in history {
         let (score, turn) = match &record.event.what {
-            Perceived::Heard(heard) if question.contains(&heard.turn) => {
+            EventKind::Heard(heard) if question.contains(&heard.turn) => {
                 return Some(heard.turn.clone());
             }
-            Perceived::Heard(heard) => (
+            EventKind::Heard(heard) => (
                 text::relevance(question, [heard.text.as_str()]),
                 &heard.turn,
             ),
-            Perceived::Wanted { turn, .. } if question.contains(turn.as_str()) => {
+            EventKind::Wanted { turn, .. } | EventKind::Called { turn, .. }
+                if question.contains(turn.as_str()) =>
+            {
                 return Some(turn.clone());
             }
-            Perceived::Wanted { turn, skill, .. } if lower.contains(skill.as_str()) => (0.9, turn),
-            Perceived::Wanted { turn, input, .. } => {
+            EventKind::Wanted { turn, skill, .. } | EventKind::Called { turn, skill, .. }
+                if lower.contains(skill.as_str()) =>
+            {
+                (0.9, turn)
+            }
+            EventKind::Wanted { turn, input, .. } | EventKind::Called { turn, input, .. } => {
                 (text::relevance(question, [&*input.to_string()]), turn)
             }
             _ => continue,
@@ -150,7 +155,7 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
     // A skill that is called by its name is no request that the agent thinks about.
     let heard = history
         .iter()
-        .any(|(_, it)| matches!(&it.event.what, Perceived::Heard(it) if it.turn == turn));
+        .any(|(_, it)| matches!(&it.event.what, EventKind::Heard(it) if it.turn == turn));
     for (event, record) in history {
         let mut say = |says: String| {
             because.push(Because {
@@ -159,14 +164,14 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
             })
         };
         match &record.event.what {
-            Perceived::Heard(heard) if heard.turn == turn => {
+            EventKind::Heard(heard) if heard.turn == turn => {
                 say(format!(
                     "{} asked: {}",
                     heard.from,
                     text::bounded(&heard.text, 300)
                 ));
             }
-            Perceived::Wanted {
+            EventKind::Wanted {
                 turn: it,
                 place,
                 skill,
@@ -187,9 +192,19 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
                     say(format!("A person had to agree to {skill}, so I asked."));
                 }
             }
-            Perceived::Did {
-                turn: it, outcome, ..
-            } if it == turn => say(came(outcome)),
+            EventKind::Called {
+                turn: it,
+                skill,
+                input,
+                by,
+                outcome,
+            } if it == turn => {
+                if places.is_empty() {
+                    let input = text::bounded(&input.to_string(), 200);
+                    say(format!("{by} called {skill} with {input}."));
+                }
+                say(came(outcome));
+            }
             _ => {}
         }
         for change in &record.changes {
@@ -207,8 +222,8 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
                 Change::Procedure { turn: it, name, .. } if it == turn => {
                     say(format!("My law has the procedure {name} for that."));
                 }
-                Change::Wished { pending } if pending.wish.turn.as_deref() == Some(turn) => {
-                    if let Effect::Call { skill, input } = &pending.wish.effect {
+                Change::Intended { pending } if pending.intent.turn.as_deref() == Some(turn) => {
+                    if let Effect::Call { skill, input } = &pending.intent.effect {
                         say(format!(
                             "I decided to call {skill} with {}.",
                             text::bounded(&input.to_string(), 200)

@@ -23,7 +23,7 @@ mod signature;
 /// description, unless `description` is given.
 ///
 /// An `impl` block becomes the implementation of `Skill` for its type. It has an async method `run(&self, input,
-/// ctx)`, whose documentation is the description, and maybe `preview(&self, input)`, which returns
+/// ctx)` with the description as its documentation, and maybe `preview(&self, input)`, which returns
 /// `Result<Option<String>, SkillError>`.
 ///
 /// | argument | what it is |

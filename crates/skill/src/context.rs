@@ -64,7 +64,6 @@ impl Context {
         }
     }
 
-    /// Who asks.
     pub fn caller(&self) -> Principal {
         self.call.caller()
     }
@@ -79,12 +78,13 @@ impl Context {
         self.conversation.to_string()
     }
 
-    /// Ends when whoever asked does not want it any more. A skill that goes on is ended soon after.
+    /// Fires when the caller cancels the task. A skill that goes on is ended soon after.
     pub fn cancelled(&self) -> CancellationToken {
         self.call.cancelled()
     }
 
-    /// Whether nobody wants it any more. What a skill began elsewhere can be taken back when it is dropped for that.
+    /// Whether the task has ended or is being cancelled. A skill that is dropped for that can take back what it began
+    /// elsewhere.
     pub fn is_over(&self) -> bool {
         self.call.is_over()
     }
@@ -117,7 +117,7 @@ impl Context {
         self.call.artifact(artifact, chunk).await
     }
 
-    /// Asks whoever called, and waits for the answer for as long as it takes. The task waits for input
+    /// Asks the caller, and waits for the answer for as long as it takes. The task waits for input
     /// meanwhile. A skill that is replayable is begun again if the server is restarted in between, and gets the
     /// answers it had; any other fails then.
     pub async fn ask<T: SkillInput>(&self, question: impl Into<String>) -> Result<T, SkillError> {
@@ -141,7 +141,7 @@ impl Context {
     }
 
     /// The same for a question that can lose its point before it is answered. There is no answer when the task is taken
-    /// up again without one (see [`a2a::Server::resume`]): whoever asked looks whether it is still to be asked.
+    /// up again without one (`a2a::Server::resume`): the skill decides whether it is still to be asked.
     pub async fn ask_while(
         &self,
         schema: Value,
@@ -239,7 +239,7 @@ impl Context {
             ..self.clone()
         };
         match self.call.run(entry, input, ctx).await {
-            // It is this skill's fault, not that of whoever called it.
+            // It is this skill's fault, not that of its caller.
             Err(error @ SkillError::InvalidInput(_)) => Err(SkillError::coded(
                 error.code(),
                 format!("skill {skill:?}: {error}"),

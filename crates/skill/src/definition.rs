@@ -14,9 +14,7 @@ use crate::spec::{Spec, Traits, is_label};
 pub struct Definition {
     /// The name on every wire.
     pub id: String,
-    /// For people.
     pub name: String,
-    /// What it does.
     pub description: String,
     /// Words to find it by; never empty.
     pub tags: Vec<String>,
@@ -26,7 +24,6 @@ pub struct Definition {
     pub input: Value,
     /// What it gives, if it says so.
     pub output: Option<Value>,
-    /// How it behaves.
     pub traits: Traits,
     /// What it is called where it comes from, if that is another server.
     pub origin: Option<String>,

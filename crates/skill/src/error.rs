@@ -14,7 +14,6 @@ pub enum DefinitionError {
     /// A list that must say something says nothing.
     #[error("skill {id:?} has no {what}: give at least one")]
     Empty {
-        /// Which skill.
         id: String,
         /// What it has none of.
         what: &'static str,
@@ -25,7 +24,6 @@ pub enum DefinitionError {
     /// A schema is not one.
     #[error("a schema of skill {id:?}: {problem}")]
     Schema {
-        /// Which skill.
         id: String,
         /// What is wrong with it.
         problem: String,
@@ -44,7 +42,6 @@ pub enum DefinitionError {
 pub struct Fault {
     /// Where: a JSON pointer, empty for the value itself.
     pub pointer: String,
-    /// What.
     pub problem: String,
 }
 
@@ -70,21 +67,20 @@ pub enum SkillError {
     Failed {
         /// A word that programs decide by.
         code: String,
-        /// For people.
         message: String,
-        /// Whatever else there is to say.
+        /// Further details, for programs.
         details: Option<Value>,
     },
     /// The skill will not do it. The task ends REJECTED.
     #[error("{0}")]
     Refused(String),
-    /// Whoever was asked does not answer.
+    /// The caller refuses to answer a question.
     #[error("the question was declined")]
     Declined,
     /// It took too long.
     #[error("it took longer than {0:?}")]
     TimedOut(std::time::Duration),
-    /// Whoever asked does not want it any more.
+    /// The caller has cancelled the task.
     #[error("it was cancelled")]
     Cancelled,
     /// The skill panicked. What it said went to the log.
@@ -93,7 +89,6 @@ pub enum SkillError {
     /// What the skill gave is not what it says it gives.
     #[error("skill {id:?} gave something else than it says: {}", all(.faults))]
     InvalidOutput {
-        /// Which skill.
         id: String,
         /// What is wrong with it.
         faults: Vec<Fault>,

@@ -2,7 +2,7 @@
 //!
 //! - `message.metadata[SKILL]` names the skill; the first data part of the message is its input.
 //! - `status.message.metadata` holds [`QUESTION`], [`PROGRESS`] or [`ERROR`] where there is one.
-//! - a message that answers a question gives the answer as its first data part, or as text; one whose
+//! - a message that answers a question gives the answer as its first data part, or as text; one with
 //!   metadata has [`DECLINED`] refuses to answer.
 //! - the artifact [`OUTPUT`] holds what the skill gives.
 
@@ -16,7 +16,6 @@ use crate::error::{Fault, SkillError};
 use crate::input;
 use crate::reply::said;
 
-/// The extension.
 pub const URI: &str = "urn:monas:a2a:ext:skill:1";
 
 /// Which skill is called.
@@ -40,13 +39,12 @@ pub const OUTPUT: &str = "output";
 /// What a skill asks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
-    /// In words.
     pub message: String,
     /// What an answer looks like.
     pub schema: Value,
     /// Which question of the task it is, from 0 on.
     pub number: usize,
-    /// It is asked before the skill has begun, which can be begun again for that reason, whatever it does.
+    /// It is asked before the skill has begun, so that even a skill that is not replayable can be begun after a restart.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub early: bool,
 }

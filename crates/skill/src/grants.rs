@@ -67,7 +67,7 @@ impl Grants {
         self.some.get(skill).unwrap_or(&self.all)
     }
 
-    /// The model, whoever may use it.
+    /// The model, without regard to grants.
     pub fn any_model(&self) -> Option<&Arc<dyn Model>> {
         self.model.as_ref()
     }

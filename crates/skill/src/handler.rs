@@ -11,7 +11,7 @@ use crate::error::{Fault, SkillError};
 use crate::reply::Reply;
 use crate::skill::Skill;
 
-/// What does the work of a skill whose definition is made at run time.
+/// What does the work of a skill that is defined at run time.
 pub trait Handler: Send + Sync + 'static {
     /// Does it. The input fulfils the schema of the definition.
     fn run(

@@ -9,7 +9,6 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// For people.
     pub name: String,
     /// What it is for. Without it, its card names its skills.
     #[serde(default)]
@@ -17,7 +16,7 @@ pub struct Manifest {
     /// What it is for. Only an agent that lives pursues them.
     #[serde(default)]
     pub objectives: Vec<String>,
-    /// What it holds to be true or right, whatever it is told.
+    /// What it holds to be true or right, against all it is told.
     #[serde(default)]
     pub axioms: Vec<String>,
     /// The file of the law that it is born with, from the folder of the manifest. None: the default law.
@@ -26,7 +25,6 @@ pub struct Manifest {
     /// The shared spaces of memory that it looks into, besides its own.
     #[serde(default)]
     pub views: Vec<String>,
-    /// Its own version.
     #[serde(default = "first_version")]
     pub version: String,
     /// The skills it has, of those the program has. None: all. Tools of servers are not skills of the program.
@@ -41,12 +39,12 @@ pub struct Manifest {
     /// Who may call it.
     #[serde(default)]
     pub access: Access,
-    /// Servers whose tools it may use, by name.
+    /// Servers of tools that it may use, by name.
     #[serde(default)]
     pub mcp: BTreeMap<String, ToolServer>,
 }
 
-/// Who may call an agent, of those whom its server knows.
+/// The callers that may call an agent, of those its server knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Access {
@@ -59,7 +57,6 @@ pub struct Access {
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolServer {
-    /// The program.
     #[serde(default)]
     pub command: Option<String>,
     /// What it is started with.
@@ -68,7 +65,6 @@ pub struct ToolServer {
     /// Its environment, besides what every program needs. It sees nothing else of ours.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// The place.
     #[serde(default)]
     pub url: Option<String>,
     /// Headers that are sent there.
@@ -145,7 +141,6 @@ impl Manifest {
         }
     }
 
-    /// With this description.
     pub fn describe(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self

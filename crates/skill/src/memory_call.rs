@@ -84,7 +84,6 @@ impl MemoryCall {
         self
     }
 
-    /// Calls a skill.
     pub async fn reply(&self, skill: &str, input: Value) -> Outcome {
         let entry = self.grants.offered().entry(skill).cloned();
         let entry = entry.ok_or_else(|| SkillError::Unknown(skill.to_owned()))?;
@@ -121,7 +120,6 @@ impl MemoryCall {
         self.lock().artifacts.clone()
     }
 
-    /// Cancels the calls.
     pub fn cancel(&self) {
         self.cancelled.cancel();
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::error::SkillError;
 use crate::registry::Registry;
 
-/// How long a skill may think about what it would do. Somebody waits to be asked.
+/// How long a preview may take. A person waits to be asked.
 const TIME: Duration = Duration::from_secs(30);
 
 impl Registry {
@@ -17,7 +17,7 @@ impl Registry {
     /// done. Input that is none, panics and slowness come out as the errors they would be in a call.
     ///
     /// To show and to do are two moments: a skill about things that others change, too, lets its input say what
-    /// it was shown of them, and refuses when that is not so any more.
+    /// it was shown of them, and refuses when they have changed.
     pub async fn preview(&self, skill: &str, input: Value) -> Result<Option<String>, SkillError> {
         let entry = self.entry(skill);
         let entry = entry.ok_or_else(|| SkillError::Unknown(skill.to_owned()))?;

@@ -1,4 +1,4 @@
-//! Skills by id. Whoever holds a registry can call what is in it and nothing else, so to give less is to
+//! Skills by id. The holder of a registry can call what is in it and nothing else, so to give less is to
 //! narrow.
 
 use std::sync::Arc;
@@ -61,7 +61,6 @@ impl Entry {
 }
 
 impl Registry {
-    /// Without any skill.
     pub fn new() -> Self {
         Self::default()
     }
@@ -73,7 +72,7 @@ impl Registry {
         self.with_handler(definition, Arc::new(Typed(Arc::new(skill))))
     }
 
-    /// With a skill whose definition is known only now: one that comes from elsewhere.
+    /// With a skill that is defined at run time: one that comes from elsewhere.
     pub fn with_handler(
         mut self,
         definition: Definition,

@@ -11,7 +11,6 @@ pub type Outcome = Result<Reply<Value>, SkillError>;
 /// Which part of an artifact it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chunk {
-    /// All of it.
     Whole,
     /// The first part; more will come.
     First,
@@ -24,7 +23,7 @@ pub enum Chunk {
 /// What a skill gives back.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply<O> {
-    /// What it says it gives: a completed task whose artifact `output` holds it.
+    /// The output that the definition promises: a completed task with it in the artifact `output`.
     Done(O),
     /// A message. If nothing was heard of the skill before, there is no task.
     Message(Message),

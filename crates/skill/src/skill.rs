@@ -55,7 +55,7 @@ pub trait Skill: Send + Sync + 'static {
 )]
 pub trait SkillInput: DeserializeOwned + JsonSchema + Send + 'static {}
 
-/// What a skill gives: whatever can be written as JSON and has a schema.
+/// What a skill gives: any type that can be written as JSON and has a schema.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a skill",
     note = "derive `Serialize` and `JsonSchema` for it"

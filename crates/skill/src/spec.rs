@@ -19,7 +19,6 @@ use std::time::Duration;
 pub struct Spec {
     /// The name on every wire.
     pub id: Id,
-    /// For people.
     pub name: &'static str,
     /// What it does, for people, models and other agents.
     pub description: &'static str,
@@ -27,7 +26,6 @@ pub struct Spec {
     pub tags: OneOrMore,
     /// What one could ask for.
     pub examples: OneOrMore,
-    /// How it behaves.
     pub traits: Traits,
 }
 
@@ -72,7 +70,6 @@ impl Id {
         Self(id)
     }
 
-    /// As text.
     pub const fn as_str(self) -> &'static str {
         self.0
     }
@@ -122,7 +119,6 @@ impl OneOrMore {
         Self(texts)
     }
 
-    /// The texts.
     pub const fn texts(self) -> &'static [&'static str] {
         self.0
     }
@@ -131,7 +127,6 @@ impl OneOrMore {
 /// How a skill behaves: what callers are told about it, and what its fence goes by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits {
-    /// It changes nothing.
     pub read_only: bool,
     /// What it changes may be lost for good.
     pub destructive: bool,
@@ -139,10 +134,10 @@ pub struct Traits {
     pub idempotent: bool,
     /// It reaches things outside of this server.
     pub open_world: bool,
-    /// It can be begun again after a restart, with the answers it was given: whatever must not be
+    /// It can be begun again after a restart, with the answers it was given: an effect that must not be
     /// done twice is done in [`Context::once`](crate::Context::once).
     pub replayable: bool,
-    /// A person agrees before it is done: whoever runs an agent shows them what the skill
+    /// A person agrees before it is done: the agent that runs it shows them what the skill
     /// [says it will do](crate::Registry::preview) and waits. The mark says so; it does not wait itself.
     pub approval: bool,
     /// How long it may take, not counting what it waits for answers. None: what the fence says.

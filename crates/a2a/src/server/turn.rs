@@ -182,6 +182,11 @@ impl Turn {
         self.outbox.push(note).await
     }
 
+    /// The store of the server, for what an agent records beside its tasks.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// The committed notes of the task, by key.
     pub async fn notes(&self) -> Result<BTreeMap<String, Bytes>, store::Error> {
         let task = self.task_id.clone();

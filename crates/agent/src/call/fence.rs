@@ -1,4 +1,4 @@
-//! What stands around every skill, whoever calls it: its input is one, its time is limited, its panics end
+//! What stands around every call of a skill: its input is checked, its time is limited, its panics end
 //! here, its output is what it says, and hooks see it pass.
 
 use std::panic::AssertUnwindSafe;
@@ -54,11 +54,19 @@ pub trait Hook: Send + Sync + 'static {
     }
 }
 
-/// The fence.
+/// What stands around every call of a skill, from any wire, from the agent or from another skill.
+///
+/// In this order: the input is checked against the schema; hooks see the call, each may change the input or answer
+/// instead; the law and maybe a person let it pass ([`Gate`]); the skill runs; hooks see the result in the opposite
+/// order; the output is checked against the schema. A panic in any of that becomes the error `crashed` of this call
+/// alone. The time limit is not in here: the outermost call is limited by its driver, which does not count the time a
+/// task waits, and an inner one by [`CallState`].
+///
+/// The gate comes last before the skill: what a person agrees to is the input that the skill gets, after every hook.
 pub(crate) struct Fence {
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
-    /// Where the law of the agent is asked about the call.
-    pub(crate) gate: Option<Gate>,
+    /// The agent has a law that is asked about every call.
+    pub(crate) governed: bool,
     /// How long a skill may take that does not say so itself.
     pub(crate) time: Duration,
 }
@@ -69,7 +77,6 @@ impl Fence {
         entry.definition().traits.timeout.unwrap_or(self.time)
     }
 
-    /// Calls a skill.
     pub(crate) async fn call(
         self: Arc<Self>,
         entry: Arc<Entry>,
@@ -131,7 +138,8 @@ impl Fence {
         outcome.and_then(|reply| entry.check_output(reply))
     }
 
-    /// Runs the skill if the law of the agent, or a person, lets it.
+    /// Runs the skill if the law of the agent, or a person, lets it. The law of a plain agent is empty: only skills that
+    /// are marked for approval concern it.
     async fn gated(
         &self,
         entry: &Entry,
@@ -139,14 +147,25 @@ impl Fence {
         ctx: &Context,
         state: &CallState,
     ) -> Outcome {
-        let Some(gate) = &self.gate else {
-            return entry.run(input, ctx.clone()).await;
+        let definition = entry.definition();
+        let gate = Gate {
+            agent: state.agent().clone(),
         };
-        let outcome = match gate.pass(entry.definition(), &input, ctx, state).await {
+        if !self.governed {
+            let input = match definition.traits.approval {
+                true => gate.pass(definition, &input, ctx, state).await?,
+                false => input,
+            };
+            return entry.run(input, ctx.clone()).await;
+        }
+        let by_name = ctx.scope().is_empty().then(|| input.clone());
+        let outcome = match gate.pass(definition, &input, ctx, state).await {
             Ok(input) => entry.run(input, ctx.clone()).await,
             Err(error) => Err(error),
         };
-        gate.did(entry.definition(), &outcome, ctx).await?;
+        if let Some(input) = by_name {
+            gate.called(definition, input, &outcome, ctx).await?;
+        }
         outcome
     }
 }

@@ -14,10 +14,21 @@ use tokio::time::Instant;
 use skill::extension::{self, Question};
 use skill::{Fault, Outcome, Reply, SkillError, WaitGuard};
 
-use super::state::{CallState, keep_answer};
-use crate::resident::Resident;
+use super::state::{CallState, Given, ToShow};
 
-/// A skill that was called and has not ended.
+/// A call that has not ended: the future of a skill, or of the agent's own thinking, and the state that it shares with
+/// its driver.
+///
+/// It is driven by one turn of the task server at a time. A turn polls it until it ends or asks. A question is taken to
+/// the journal of the agent first, if it is one of a skill; then the call is parked under the id of its task; then the
+/// status INPUT_REQUIRED shows the question on every wire, and the turn ends. The next message is another turn: it
+/// takes the call out of the parking, reads the message as the answer, records it and goes on polling. A message that
+/// was sent before the question was shown is no answer to it. After a restart nothing is parked: the skill is begun
+/// again from the first message of the task, finds the answers it had in the journal, and stops at the question that
+/// is open; a skill that is not replayable fails instead, unless it had not begun.
+///
+/// The time limit counts work, not waiting: while the call is parked, or a skill says that it waits for others, the
+/// clock stands still.
 pub(crate) struct Running {
     pub(crate) id: String,
     pub(crate) work: BoxFuture<'static, Outcome>,
@@ -27,12 +38,16 @@ pub(crate) struct Running {
     pub(crate) limit: Duration,
     /// It waits to be taken up again.
     pub(crate) parked: Option<WaitGuard>,
-    /// The agent that thinks, if it is no skill.
-    pub(crate) thinks: Option<Resident>,
 }
 
-/// Skills that wait for an answer, by task. When there are too many, who waited longest is given up: it is begun
-/// again when its answer comes, if it can be.
+/// Calls that wait for an answer, by the id of their task.
+///
+/// A parked call is a future that is not polled: it holds memory, and what its skill holds, but no thread and no place
+/// among the agents at work. It is taken out by the turn that brings the answer, by a turn that withdraws the question,
+/// or when its task ends. What is parked is lost with the process; the journal of the agent is what survives.
+///
+/// The number is limited. When there are too many, the call that waited longest is dropped: it is begun again when its
+/// answer comes, like after a restart, if its skill is replayable.
 pub(crate) struct Parked {
     waiting: Mutex<IndexMap<String, Running>>,
     limit: usize,
@@ -87,14 +102,14 @@ impl Running {
         if let Poll::Ready(outcome) = poll!(self.work.as_mut()) {
             return self.end(&turn, outcome).await;
         }
-        if state.open_question().is_none() {
+        if !state.has_question() {
             state.begin().await.map_err(|error| failed(&error))?;
         }
         loop {
-            let (question, key) = tokio::select! {
+            let asked = tokio::select! {
                 biased;
                 outcome = self.work.as_mut() => return self.end(&turn, outcome).await,
-                question = state.asked() => question,
+                asked = state.asked() => asked,
                 () = tokio::time::sleep(left.saturating_sub(worked())) => {
                     if worked() < left {
                         continue;
@@ -103,26 +118,42 @@ impl Running {
                     return self.end(&turn, late).await;
                 }
             };
-            let answer = answer.take().filter(|it| came_after(&turn, &question, it));
-            let faults = match answer.map(|message| question.read(&message)) {
-                Some(Ok(answer)) => {
-                    let kept = keep_answer(&turn, &key, &answer).await;
-                    kept.map_err(|error| failed(&error))?;
-                    state.answer(answer);
+            let task = turn.task_id().as_str();
+            let ToShow {
+                question,
+                place,
+                shown_before,
+            } = asked;
+            let answer = answer
+                .take()
+                .filter(|it| shown_before && came_after(&turn, &question, it));
+            let read = answer.map(|message| (question.read(&message), message.message_id));
+            let faults = match read {
+                Some((Ok(answer), message)) => {
+                    let given = Given {
+                        answer,
+                        by: turn.caller().to_string(),
+                        message,
+                    };
+                    if let Some(place) = &place {
+                        let recorded = state.agent().answered(task, place, &given).await;
+                        recorded.map_err(|error| Failure::new(error.to_string()))?;
+                    }
+                    state.answer(given);
                     continue;
                 }
-                Some(Err(faults)) => faults,
+                Some((Err(faults), _)) => faults,
                 None => Vec::new(),
             };
-            // The question is open and can be shown again: an answer may come in the very next moment.
-            state.show_again();
+            if let Some(place) = &place {
+                let recorded = state.agent().asked(task, place, &question).await;
+                recorded.map_err(|error| Failure::new(error.to_string()))?;
+            }
+            // Parked before the question is seen: an answer may come in the very next moment.
+            state.shown();
             self.left = left.saturating_sub(worked());
             self.parked = Some(state.waiting());
-            let task = turn.task_id().to_string();
-            if let Some(agent) = &self.thinks {
-                agent.waits(&task, true).await;
-            }
-            parked.put(&task, self);
+            parked.put(task, self);
             let asked = turn.status(TaskState::InputRequired, Some(question.message(&faults)));
             return Ok(asked.await?);
         }
@@ -186,8 +217,8 @@ fn failed(error: &SkillError) -> Failure {
     Failure::new(error.to_string())
 }
 
-/// Whether a message came after the question was shown. One that came earlier cannot mean it, whatever it says: it
-/// was for a question that somebody else has answered, or for none.
+/// Whether a message came after the question was shown. One that came earlier cannot mean it: it
+/// was for a question that another message has answered, or for none.
 fn came_after(turn: &Turn, question: &Question, message: &Message) -> bool {
     let history = turn.task().map_or(&[][..], |task| &task.history);
     let mut earlier = history

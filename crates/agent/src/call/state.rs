@@ -22,14 +22,33 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::fence::Fence;
+use crate::context::Questions;
+use crate::handle::AgentHandle;
 
-/// A handle on the state of one call. Clones are the same call.
+/// The state of one call: what a skill, and the skills it calls, share with the turn they work for. Clones are the same
+/// call.
+///
+/// It owns the current turn, the question that is open, the clock of waiting, and what is known from before a restart:
+/// results of effects, from the notes of the task, and questions with their answers, from the journal of the agent. The
+/// skill reaches it through its context, as an implementation of [`Call`]; the driver ([`Running`](super::Running))
+/// reaches it directly. There is one question at a time: a second skill that asks waits for the first answer.
+///
+/// A question is opened by the skill, taken by the driver, and answered or withdrawn by the driver of some turn. A
+/// question of a skill has a place, its scope and its number in that, by which the journal knows it; an approval or a
+/// question of the agent itself is recorded by what asked it and has none. The message of the current turn is the answer
+/// only to a question that was shown before: after a restart the last message of the task is delivered once more, and a
+/// new question must not be answered by it.
+///
+/// Nothing is said of the task until the skill waits for something, so that a call that only computes is one commit.
 #[derive(Clone)]
 pub(crate) struct CallState(Arc<Inner>);
 
 struct Inner {
     now: Mutex<Now>,
     fence: Arc<Fence>,
+    agent: AgentHandle,
+    /// The call was begun before, in another process.
+    again: bool,
     waits: Arc<Waits>,
     /// Wakes the driver of the call: the skill asks something.
     asked: Notify,
@@ -41,8 +60,10 @@ struct Now {
     turn: Turn,
     /// The task exists: something was said of it.
     begun: bool,
-    /// What was kept with the task when the skill was begun again; empty the first time.
+    /// Results of effects that were kept with the task; empty the first time.
     kept: BTreeMap<String, Bytes>,
+    /// The questions of the task as the journal has them; empty the first time.
+    recorded: Questions,
     /// How many questions were asked.
     questions: usize,
     /// How often something was done, by a name.
@@ -74,18 +95,31 @@ impl Waits {
 
 struct Open {
     question: Question,
-    /// What its answer is kept under.
-    key: String,
-    shown: bool,
-    reply: oneshot::Sender<QuestionAnswer>,
+    /// Its place in the journal. None: what asked it records it.
+    place: Option<String>,
+    /// It was shown before the current turn, so that the message of this turn can be the answer.
+    shown_before: bool,
+    /// The driver has it.
+    taken: bool,
+    reply: oneshot::Sender<Given>,
 }
 
-/// An answer as it is kept.
-#[derive(Serialize, Deserialize)]
-struct Kept {
-    answer: QuestionAnswer,
-    /// The message it came in.
-    message: String,
+/// A question that the driver is to show, or to answer with the message at hand.
+#[derive(Clone)]
+pub(crate) struct ToShow {
+    pub(crate) question: Question,
+    pub(crate) place: Option<String>,
+    pub(crate) shown_before: bool,
+}
+
+/// An answer, with the message that it came in.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Given {
+    pub(crate) answer: QuestionAnswer,
+    /// The caller who sent the message.
+    pub(crate) by: String,
+    /// The id of the message.
+    pub(crate) message: String,
 }
 
 impl Now {
@@ -98,19 +132,52 @@ impl Now {
 }
 
 impl CallState {
-    /// The state of a call that begins in this turn. `kept` is what an earlier run of it kept with the task.
-    pub(crate) fn new(turn: Turn, kept: BTreeMap<String, Bytes>, fence: Arc<Fence>) -> Self {
+    /// The state of a call that begins in this turn.
+    pub(crate) fn new(turn: Turn, fence: Arc<Fence>, agent: AgentHandle) -> Self {
+        Self::of(
+            turn,
+            BTreeMap::new(),
+            Questions::default(),
+            fence,
+            agent,
+            false,
+        )
+    }
+
+    /// The state of a call that is begun again: with what was kept with its task, and what the journal has of its
+    /// questions.
+    pub(crate) fn again(
+        turn: Turn,
+        kept: BTreeMap<String, Bytes>,
+        recorded: Questions,
+        fence: Arc<Fence>,
+        agent: AgentHandle,
+    ) -> Self {
+        Self::of(turn, kept, recorded, fence, agent, true)
+    }
+
+    fn of(
+        turn: Turn,
+        kept: BTreeMap<String, Bytes>,
+        recorded: Questions,
+        fence: Arc<Fence>,
+        agent: AgentHandle,
+        again: bool,
+    ) -> Self {
         Self(Arc::new(Inner {
             now: Mutex::new(Now {
                 begun: turn.task().is_some(),
                 turn,
                 kept,
+                recorded,
                 questions: 0,
                 counts: BTreeMap::new(),
                 open: None,
                 ended: false,
             }),
             fence,
+            agent,
+            again,
             waits: Arc::default(),
             asked: Notify::new(),
             asking: tokio::sync::Mutex::new(()),
@@ -151,48 +218,91 @@ impl CallState {
             .map_err(over)
     }
 
-    /// Waits for an answer to a question, for as long as it takes; nothing, if it is withdrawn. One that was answered
-    /// before a restart is answered again: it is known by its scope, and by its place among the questions of that.
-    pub(crate) async fn ask_as(
+    /// The agent that has the questions of the call in its journal.
+    pub(crate) fn agent(&self) -> &AgentHandle {
+        &self.0.agent
+    }
+
+    /// Asks a question of a skill. It is known by its scope, and by its place among the questions of that; one that was
+    /// answered before a restart is not asked again.
+    async fn ask_recorded(
         &self,
         scope: &str,
         message: String,
         schema: Value,
-        early: bool,
     ) -> Result<Option<QuestionAnswer>, SkillError> {
         let _one = self.0.asking.lock().await;
+        let (place, shown_before) = {
+            let mut now = self.lock();
+            let place = place(scope, now.count(scope));
+            if let Some(answer) = now.recorded.answer(&place) {
+                let answer = answer.clone();
+                now.questions += 1;
+                return Ok(Some(answer));
+            }
+            let open = now.recorded.open();
+            let shown = open.is_some_and(|it| it.place == place && it.message == message);
+            (place, shown)
+        };
+        let given = self
+            .open(message, schema, Some(place), shown_before, false)
+            .await;
+        if given.is_none()
+            && let Some(count) = self.lock().counts.get_mut(scope)
+        {
+            // To ask again is to ask the same.
+            *count -= 1;
+        }
+        Ok(given.map(|it| it.answer))
+    }
+
+    /// Asks a question that is recorded as something else: an approval, or an effect of the agent. None: it was withdrawn.
+    /// `early` says that the skill has not begun.
+    pub(crate) async fn ask_recorded_elsewhere(
+        &self,
+        message: String,
+        schema: Value,
+        shown_before: bool,
+        early: bool,
+    ) -> Result<Option<Given>, SkillError> {
+        let _one = self.0.asking.lock().await;
+        Ok(self.open(message, schema, None, shown_before, early).await)
+    }
+
+    /// Whether the call was begun before, in another process.
+    pub(crate) fn is_again(&self) -> bool {
+        self.0.again
+    }
+
+    /// Opens a question for the driver to show, and waits for the answer.
+    async fn open(
+        &self,
+        message: String,
+        schema: Value,
+        place: Option<String>,
+        shown_before: bool,
+        early: bool,
+    ) -> Option<Given> {
         let (reply, answered) = oneshot::channel();
         {
             let mut now = self.lock();
             let number = now.questions;
             now.questions += 1;
-            let key = answer_key(scope, now.count(scope));
-            if let Some(kept) = now.kept.get(&key) {
-                return read::<Kept>(kept).map(|kept| Some(kept.answer));
-            }
-            let question = Question {
-                message,
-                schema,
-                number,
-                early,
-            };
-            let shown = false;
             now.open = Some(Open {
-                question,
-                key,
-                shown,
+                question: Question {
+                    message,
+                    schema,
+                    number,
+                    early,
+                },
+                place,
+                shown_before,
+                taken: false,
                 reply,
             });
         }
         self.0.asked.notify_one();
-        let answered = answered.await.ok();
-        if answered.is_none()
-            && let Some(count) = self.lock().counts.get_mut(scope)
-        {
-            // Whoever asks again asks the same.
-            *count -= 1;
-        }
-        Ok(answered)
+        answered.await.ok()
     }
 
     /// What is asked is asked no more: it may have lost its point.
@@ -219,43 +329,45 @@ impl CallState {
         waits.over + waits.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// Ends when the skill asks something that was not shown to anybody yet: what, and what its answer is kept under.
-    pub(crate) async fn asked(&self) -> (Question, String) {
+    /// Ends when there is a question that the driver does not have yet.
+    pub(crate) async fn asked(&self) -> ToShow {
         loop {
             if let Some(open) = &mut self.lock().open
-                && !std::mem::replace(&mut open.shown, true)
+                && !std::mem::replace(&mut open.taken, true)
             {
-                return (open.question.clone(), open.key.clone());
+                return ToShow {
+                    question: open.question.clone(),
+                    place: open.place.clone(),
+                    shown_before: open.shown_before,
+                };
             }
             self.0.asked.notified().await;
         }
     }
 
-    /// What is asked can be shown to somebody again.
-    pub(crate) fn show_again(&self) {
+    /// The question is shown: the driver of a later turn may answer it, or show it again.
+    pub(crate) fn shown(&self) {
         if let Some(open) = &mut self.lock().open {
-            open.shown = false;
+            open.taken = false;
+            open.shown_before = true;
         }
     }
 
     /// Whether a message was taken as an answer before.
     pub(crate) fn took(&self, message: &str) -> bool {
-        let now = self.lock();
-        let mut answers = now.kept.iter().filter(|(key, _)| key.starts_with(ANSWER));
-        answers.any(|(_, kept)| read::<Kept>(kept).is_ok_and(|kept| kept.message == message))
+        self.lock().recorded.taken.iter().any(|it| it == message)
     }
 
-    /// What is asked and not answered.
-    pub(crate) fn open_question(&self) -> Option<Question> {
-        let now = self.lock();
-        now.open.as_ref().map(|open| open.question.clone())
+    /// Whether a question waits for its answer.
+    pub(crate) fn has_question(&self) -> bool {
+        self.lock().open.is_some()
     }
 
-    /// Answers what is asked. The answer was kept before.
-    pub(crate) fn answer(&self, answer: QuestionAnswer) {
+    /// Answers the open question.
+    pub(crate) fn answer(&self, given: Given) {
         if let Some(open) = self.lock().open.take() {
             // A skill that gave up waiting does not need it.
-            let _ = open.reply.send(answer);
+            let _ = open.reply.send(given);
         }
     }
 
@@ -334,7 +446,7 @@ impl Call for CallState {
         message: String,
         schema: Value,
     ) -> BoxFuture<'a, Result<Option<QuestionAnswer>, SkillError>> {
-        Box::pin(self.ask_as(scope, message, schema, false))
+        Box::pin(self.ask_recorded(scope, message, schema))
     }
 
     fn wait(&self) -> WaitGuard {
@@ -386,27 +498,11 @@ pub(crate) async fn within<T>(
     }
 }
 
-/// Keeps an answer with its task. It is safe when this returns.
-pub(crate) async fn keep_answer(
-    turn: &Turn,
-    key: &str,
-    answer: &QuestionAnswer,
-) -> Result<(), SkillError> {
-    let kept = Kept {
-        answer: answer.clone(),
-        message: turn.message().message_id.clone(),
-    };
-    turn.note(key, write(&kept)?).await.map_err(over)?;
-    turn.committed().await.map_err(over)
-}
-
-/// What the keys of answers begin with.
-const ANSWER: &str = "answer/";
-
-fn answer_key(scope: &str, place: usize) -> String {
+/// The place of a question in the journal.
+fn place(scope: &str, number: usize) -> String {
     match scope {
-        "" => format!("{ANSWER}{place}"),
-        scope => format!("{ANSWER}{scope}/{place}"),
+        "" => number.to_string(),
+        scope => format!("{scope}/{number}"),
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn selection(law: &Law, skill: &str, request: &str) -> Selection {
 }
 
 impl Work<'_> {
-    /// Gives out the calls of the last round whose turn it is. Those that change something are made one at a time and
+    /// Gives out the next calls of the last round. Those that change something are made one at a time and
     /// in their order.
     pub(super) fn advance(&mut self, id: &str) {
         while let Some(turn) = self.turn(id) {
@@ -94,7 +94,7 @@ impl Work<'_> {
                         "I would call {} with {input}. Do you mean that?",
                         call.skill
                     );
-                    self.wish(Some(id), Effect::Clarify { question })
+                    self.intent(Some(id), Effect::Clarify { question })
                 }
                 false => self.call_skill(id, call),
             };
@@ -108,7 +108,7 @@ impl Work<'_> {
 
     fn call_skill(&mut self, id: &str, call: &Called) -> EffectId {
         let (skill, input) = (call.skill.clone(), call.input.clone());
-        self.wish(Some(id), Effect::Call { skill, input })
+        self.intent(Some(id), Effect::Call { skill, input })
     }
 
     /// Why a call is not made, if it is not.
@@ -137,7 +137,7 @@ impl Work<'_> {
         }
     }
 
-    /// Whether too much of an input was said by nobody.
+    /// Whether too much of an input was said neither by a person nor by a skill.
     fn unsaid(&self, turn: &Turn, input: &Value) -> bool {
         let least = self.law.clarification.min_grounded;
         if least <= 0.0 {

@@ -1,4 +1,4 @@
-//! What a person agrees to before it is done. Every call passes here, whoever makes it.
+//! Approvals: which calls a person agrees to before they are made. Every call of a skill passes here.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use super::Work;
 use super::act::selection;
-use crate::approval::{Approval, Decision, Grant, Remember, Standing};
-use crate::context::Change;
-use crate::event::{EffectId, Out, Verdict};
+use crate::approval::{self, Approval, Decision, Grant, Remember, Standing};
+use crate::context::{AskedQuestion, Change};
+use crate::event::{EffectId, Outgoing, Verdict};
 use crate::law::{Origin, Selection};
 use crate::limits;
 
 /// A call that is about to be made.
-pub(super) struct Asked<'a> {
+pub(super) struct ProposedCall<'a> {
     pub(super) turn: &'a str,
     pub(super) place: &'a str,
     pub(super) conversation: &'a str,
@@ -21,11 +21,12 @@ pub(super) struct Asked<'a> {
     pub(super) input: &'a Value,
     pub(super) marked: bool,
     pub(super) by: &'a str,
+    pub(super) shown: &'a str,
 }
 
 impl Grant {
     /// Whether it counts for a call.
-    fn covers(&self, asked: &Asked<'_>) -> bool {
+    fn covers(&self, asked: &ProposedCall<'_>) -> bool {
         let here = self.conversation.as_deref();
         let begins = |(field, prefix): &(String, String)| {
             let value = asked.input.get(field).and_then(Value::as_str);
@@ -40,7 +41,7 @@ impl Grant {
 }
 
 impl Work<'_> {
-    pub(super) fn wanted(&mut self, asked: &Asked<'_>) {
+    pub(super) fn wanted(&mut self, asked: &ProposedCall<'_>) {
         let turn = self.turn(asked.turn);
         let own = turn
             .as_ref()
@@ -51,7 +52,12 @@ impl Work<'_> {
             let why = format!("the law of this agent forbids {:?}", asked.skill);
             return self.gate(None, Verdict::No(why));
         }
+        let digest = approval::digest(asked.shown);
         if let Some(known) = self.known(asked) {
+            if known.standing == Standing::Pending && known.digest != digest {
+                let approval = known.id;
+                self.change(Change::Shown { approval, digest });
+            }
             return self.stand(&known);
         }
         let always = self.always_asks(asked.skill);
@@ -80,6 +86,7 @@ impl Work<'_> {
             at: self.at,
             until: self.at.saturating_add(seconds.saturating_mul(1000)),
             standing: Standing::Pending,
+            digest,
         };
         let id = approval.id;
         self.change(Change::Asked {
@@ -89,7 +96,7 @@ impl Work<'_> {
     }
 
     /// The approval of the same call, if it was wanted before: it is begun again after a restart.
-    fn known(&self, asked: &Asked<'_>) -> Option<Arc<Approval>> {
+    fn known(&self, asked: &ProposedCall<'_>) -> Option<Arc<Approval>> {
         let mut approvals = self.now.approvals.values();
         let known = approvals.find(|it| {
             it.turn == asked.turn
@@ -135,7 +142,7 @@ impl Work<'_> {
     }
 
     fn grant(&mut self, asked: &Approval, remember: &Remember, by: &str) {
-        // It speaks for somebody else each time.
+        // An agent speaks for another caller each time.
         if crate::turn::is_principal(by) {
             return;
         }
@@ -179,7 +186,35 @@ impl Work<'_> {
         });
     }
 
+    /// A skill asks. To ask the same at the same place is no new question.
+    pub(super) fn asked(&mut self, turn: &str, place: &str, message: &str) {
+        let known = self.now.questions.get(turn).and_then(|it| it.open());
+        if known.is_some_and(|it| it.place == place && it.message == message) {
+            return;
+        }
+        let question = AskedQuestion {
+            place: place.to_owned(),
+            message: message.to_owned(),
+            at: self.at,
+            answer: None,
+        };
+        self.change(Change::Questioned {
+            turn: turn.to_owned(),
+            question: Arc::new(question),
+        });
+    }
+
+    /// A message was taken as an answer.
+    pub(super) fn taken(&mut self, turn: &str, message: &str) {
+        if !message.is_empty() {
+            self.change(Change::Taken {
+                turn: turn.to_owned(),
+                message: message.to_owned(),
+            });
+        }
+    }
+
     fn gate(&mut self, approval: Option<EffectId>, verdict: Verdict) {
-        self.done.out.push(Out::Gate { approval, verdict });
+        self.done.out.push(Outgoing::Gate { approval, verdict });
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Work;
 use crate::approval::Standing;
 use crate::context::{Change, Goal, Identity};
-use crate::event::{Effect, EffectId, Out, TurnId};
+use crate::event::{Effect, EffectId, Outgoing, TurnId};
 use crate::law::{Edit, Law};
 
 /// What an idle pursuit is called among the timers.
@@ -32,11 +32,11 @@ impl Work<'_> {
         if self.now.fault.is_some() {
             self.change(Change::Fault { problem: None });
         }
-        let held = self.now.wishes.values().filter(|it| !it.given);
-        let held: Vec<_> = held.map(|it| it.wish.clone()).collect();
-        for wish in held {
-            self.change(Change::Given { effect: wish.id });
-            self.done.out.push(Out::Do(wish));
+        let held = self.now.intents.values().filter(|it| !it.given);
+        let held: Vec<_> = held.map(|it| it.intent.clone()).collect();
+        for intent in held {
+            self.change(Change::Given { effect: intent.id });
+            self.done.out.push(Outgoing::Do(intent));
         }
     }
 
@@ -46,17 +46,11 @@ impl Work<'_> {
         let late: Vec<(EffectId, TurnId)> = late.map(|it| (it.id, it.turn.clone())).collect();
         for (approval, turn) in late {
             self.expire(approval);
-            self.done.out.push(Out::Resume { turn });
+            self.done.out.push(Outgoing::Resume { turn });
         }
         let patience = i64::try_from(self.law.attention.approval_seconds).unwrap_or(i64::MAX);
         let patience = patience.saturating_mul(1000);
-        let asked = self.now.turns.values();
-        let asked = asked.filter(|it| it.waits.is_some_and(|since| self.at - since > patience));
-        let asked: Vec<TurnId> = asked.map(|it| it.heard.turn.clone()).collect();
-        for turn in asked {
-            self.waits(&turn, false);
-            self.done.out.push(Out::Resume { turn });
-        }
+        self.expire_questions(patience);
         if self.now.paused {
             return;
         }
@@ -93,10 +87,45 @@ impl Work<'_> {
         }
     }
 
+    /// What was asked in a request and not answered for so long is not waited for. A question of the agent itself
+    /// counts as declined; one of a skill is withdrawn, and the skill decides what that means.
+    fn expire_questions(&mut self, patience: i64) {
+        let at = self.at;
+        let late = |since: i64| at.saturating_sub(since) > patience;
+        let clarified = self
+            .now
+            .intents
+            .values()
+            .filter(|it| it.given && late(it.at));
+        let clarified = clarified.filter(|it| matches!(it.intent.effect, Effect::Clarify { .. }));
+        let clarified: Vec<_> = clarified
+            .filter_map(|it| Some((it.intent.id, it.intent.turn.clone()?)))
+            .collect();
+        for (effect, turn) in clarified {
+            self.clarified(effect, None);
+            self.done.out.push(Outgoing::Resume { turn });
+        }
+        let asked = self.now.questions.iter();
+        let asked = asked.filter(|(turn, _)| self.now.turns.contains_key(*turn));
+        let asked: Vec<(TurnId, String)> = asked
+            .filter_map(|(turn, it)| Some((turn, it.open().filter(|it| late(it.at))?)))
+            .map(|(turn, question)| (turn.clone(), question.place.clone()))
+            .collect();
+        for (turn, place) in asked {
+            self.change(Change::Replied {
+                turn: turn.clone(),
+                place,
+                answer: None,
+            });
+            self.done.out.push(Outgoing::Resume { turn });
+        }
+    }
+
     /// Asks something of itself, unless the last time is not over.
     fn pursue(&mut self, name: &str, request: &str) {
-        let mut wishes = self.now.wishes.values();
-        if wishes.any(|it| matches!(&it.wish.effect, Effect::Begin { name: it, .. } if it == name))
+        let mut intents = self.now.intents.values();
+        if intents
+            .any(|it| matches!(&it.intent.effect, Effect::Begin { name: it, .. } if it == name))
         {
             return;
         }
@@ -106,7 +135,7 @@ impl Work<'_> {
             at,
         });
         let (name, request) = (name.to_owned(), request.to_owned());
-        self.wish(None, Effect::Begin { name, request });
+        self.intent(None, Effect::Begin { name, request });
     }
 
     /// The law changes if the fixed rules allow it. Either way it is known who wanted it, and why.

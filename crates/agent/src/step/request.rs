@@ -5,18 +5,20 @@ use std::sync::Arc;
 use super::Work;
 use crate::approval::Standing;
 use crate::context::{Change, Line, Outcome, Round, Stage, Turn};
-use crate::event::{Answer, Call, Effect, EffectId, End, Found, Heard, Kept, Out};
+use crate::event::{
+    Answer, Call, Effect, EffectId, End, MemoryResult, Outgoing, Recollection, Request,
+};
 use crate::law::{OnConflict, Origin};
 use crate::message::Body;
 use crate::text;
 
 impl Work<'_> {
-    /// Somebody wants something. To say it twice is to say it once.
-    pub(super) fn heard(&mut self, heard: &Heard) {
+    /// A request has arrived. One that arrives twice counts once.
+    pub(super) fn heard(&mut self, heard: &Request) {
         let id = heard.turn.as_str();
         if let Some(answer) = self.now.answered(id) {
             let (turn, answer) = (heard.turn.clone(), Answer::clone(answer));
-            self.done.out.push(Out::Say { turn, answer });
+            self.done.out.push(Outgoing::Say { turn, answer });
             return;
         }
         if self.now.turns.contains_key(id) {
@@ -39,7 +41,6 @@ impl Work<'_> {
             procedure: None,
             answer: None,
             asides: Vec::new(),
-            waits: None,
             heard: heard.clone(),
         };
         let waiting = self.now.queue().len();
@@ -58,7 +59,7 @@ impl Work<'_> {
         if let Some((goal, then)) = self.conflict(&heard.text) {
             match then {
                 OnConflict::Allow => {}
-                // Nobody is there to ask about what it does by itself.
+                // There is no caller to ask about what it does by itself.
                 OnConflict::Ask if heard.origin != Origin::Own => {
                     let stage = Stage::Asking;
                     self.change(Change::Stage {
@@ -67,7 +68,7 @@ impl Work<'_> {
                     });
                     let question =
                         format!("That goes against what I am for: {goal} Do you mean it?");
-                    self.wish(Some(id), Effect::Clarify { question });
+                    self.intent(Some(id), Effect::Clarify { question });
                 }
                 OnConflict::Refuse | OnConflict::Ask => {
                     let text = format!("That goes against what I am for: {goal}");
@@ -77,7 +78,7 @@ impl Work<'_> {
         }
     }
 
-    fn priority(&self, heard: &Heard) -> u8 {
+    fn priority(&self, heard: &Request) -> u8 {
         let mut rules = self.law.goal_priority.iter();
         let rule = rules.find(|rule| {
             (rule.from.is_empty() || rule.from.contains(&heard.origin))
@@ -96,7 +97,7 @@ impl Work<'_> {
     }
 
     /// What another agent says without wanting anything.
-    fn letter(&mut self, heard: &Heard, body: &Body) {
+    fn letter(&mut self, heard: &Request, body: &Body) {
         let trust = self.trust(&heard.from);
         let text = match body {
             Body::Claim { confidence, .. } => {
@@ -148,10 +149,10 @@ impl Work<'_> {
             stage: Stage::Recalling,
         });
         let question = text::bounded(&turn.heard.text, crate::limits::LINE);
-        self.wish(Some(id), Effect::Recall { question, limit });
+        self.intent(Some(id), Effect::Recall { question, limit });
     }
 
-    pub(super) fn recalled(&mut self, effect: EffectId, found: &[Found]) {
+    pub(super) fn recalled(&mut self, effect: EffectId, found: &[Recollection]) {
         if let Some((turn, _)) = self.settle_for(effect) {
             let id = turn.heard.turn.clone();
             let most = self.law.attention.recall as usize;
@@ -192,7 +193,7 @@ impl Work<'_> {
             turn: id.to_owned(),
             stage: Stage::Thinking,
         });
-        self.wish(Some(id), Effect::Think);
+        self.intent(Some(id), Effect::Think);
     }
 
     pub(super) fn thought(
@@ -241,11 +242,11 @@ impl Work<'_> {
 
     /// What a person said to a question about the request itself, or about a call.
     pub(super) fn clarified(&mut self, effect: EffectId, said: Option<&str>) {
-        let Some((turn, wish)) = self.settle_for(effect) else {
+        let Some((turn, intent)) = self.settle_for(effect) else {
             return;
         };
         let id = turn.heard.turn.clone();
-        if let Effect::Clarify { question } = wish.effect {
+        if let Effect::Clarify { question } = intent.effect {
             let line = |by: Option<&str>, text: &str| Line {
                 by: by.map(str::to_owned),
                 text: text::bounded(text, crate::limits::LINE),
@@ -309,16 +310,16 @@ impl Work<'_> {
             turn: id.to_owned(),
             stage: Stage::Remembering,
         });
-        self.wish(Some(id), Effect::Remember { candidates });
+        self.intent(Some(id), Effect::Remember { candidates });
     }
 
-    pub(super) fn remembered(&mut self, effect: EffectId, outcomes: &[Kept]) {
+    pub(super) fn remembered(&mut self, effect: EffectId, outcomes: &[MemoryResult]) {
         if let Some((turn, _)) = self.settle_for(effect) {
             self.finish(&turn.heard.turn, outcomes);
         }
     }
 
-    fn finish(&mut self, id: &str, outcomes: &[Kept]) {
+    fn finish(&mut self, id: &str, outcomes: &[MemoryResult]) {
         let Some(mut answer) = self.turn(id).and_then(|turn| turn.answer.clone()) else {
             return;
         };
@@ -332,23 +333,14 @@ impl Work<'_> {
             turn: turn.clone(),
             answer: Arc::new(answer.clone()),
         });
-        self.done.out.push(Out::Say { turn, answer });
+        self.done.out.push(Outgoing::Say { turn, answer });
     }
 
-    /// A skill asks somebody, and the request waits for that; or it goes on.
-    pub(super) fn waits(&mut self, id: &str, waits: bool) {
-        let since = waits.then_some(self.at);
-        if self.turn(id).is_some_and(|turn| turn.waits != since) {
-            let turn = id.to_owned();
-            self.change(Change::Waits { turn, since });
-        }
-    }
-
-    /// Nobody wants it any more: neither what was wanted for it nor what was asked about it.
+    /// A request was cancelled: its effects and its approvals end with it.
     pub(super) fn cancelled(&mut self, id: &str) {
-        let wanted = self.now.wishes.values();
-        let wanted = wanted.filter(|it| it.wish.turn.as_deref() == Some(id));
-        let wanted: Vec<EffectId> = wanted.map(|it| it.wish.id).collect();
+        let wanted = self.now.intents.values();
+        let wanted = wanted.filter(|it| it.intent.turn.as_deref() == Some(id));
+        let wanted: Vec<EffectId> = wanted.map(|it| it.intent.id).collect();
         for effect in wanted {
             self.change(Change::Settled { effect });
         }
@@ -376,10 +368,10 @@ impl Work<'_> {
     }
 
     pub(super) fn failed(&mut self, effect: EffectId, code: &str, message: &str) {
-        let Some(pending) = self.now.wishes.get(&effect) else {
+        let Some(pending) = self.now.intents.get(&effect) else {
             return;
         };
-        match &pending.wish.effect {
+        match &pending.intent.effect {
             Effect::Recall { .. } => self.recalled(effect, &[]),
             Effect::Remember { .. } => self.remembered(effect, &[]),
             Effect::Clarify { .. } => self.clarified(effect, None),

@@ -8,7 +8,7 @@ use crate::law::{MemoryAction, Origin, Update};
 use crate::message::Body;
 use crate::text;
 
-/// Skills whose output comes from memory, or is about it: it is not remembered once more.
+/// Skills that give what is in memory already: their output is not remembered once more.
 const OF_MEMORY: [&str; 2] = ["recall", "remember"];
 
 /// The longest thing that is remembered as it is, in bytes.

@@ -1,9 +1,10 @@
 //! Skills are called and questions asked, within the task of the request.
 
 use serde_json::{Value, json};
-use skill::{Context, Reply, SkillError};
+use skill::{Context, QuestionAnswer, Reply};
 
-use crate::event::{EffectId, Perceived};
+use crate::call::CallState;
+use crate::event::{EffectId, EventKind};
 
 /// Calls a skill. What it asks and keeps is known by the number of the call, so that a restart finds it again.
 pub(super) async fn call(
@@ -12,8 +13,8 @@ pub(super) async fn call(
     skill: &str,
     input: Value,
     again: bool,
-) -> Perceived {
-    let failed = |code: &str, message: String| Perceived::Failed {
+) -> EventKind {
+    let failed = |code: &str, message: String| EventKind::Failed {
         effect,
         code: code.to_owned(),
         message,
@@ -33,7 +34,7 @@ pub(super) async fn call(
         .call(skill, input)
         .await;
     match called.map(|reply| words(&reply)) {
-        Ok(output) => Perceived::Done { effect, output },
+        Ok(output) => EventKind::Done { effect, output },
         Err(error) => failed(error.code(), error.to_string()),
     }
 }
@@ -47,8 +48,14 @@ pub(crate) fn words(reply: &Reply<Value>) -> Value {
     }
 }
 
-/// Asks whoever asked. To decline is to say nothing, and so is not to answer in time.
-pub(super) async fn clarify(ctx: &Context, effect: EffectId, question: String) -> Perceived {
+/// Asks the caller. To decline is to say nothing, and so is not to answer in time. The question is the effect and the
+/// answer its event: neither is recorded once more.
+pub(super) async fn clarify(
+    state: &CallState,
+    effect: EffectId,
+    question: String,
+    again: bool,
+) -> EventKind {
     let form = json!({
         "type": "object",
         "properties": {
@@ -56,18 +63,27 @@ pub(super) async fn clarify(ctx: &Context, effect: EffectId, question: String) -
         },
         "required": ["answer"],
     });
-    let ctx = ctx.scoped(&format!("question-{effect}"));
-    match ctx.ask_while(form, question).await {
-        Ok(said) => {
-            let text = said.as_ref().and_then(|it| it["answer"].as_str());
-            let text = text.map(str::to_owned);
-            Perceived::Clarified { effect, text }
+    let said = match state
+        .ask_recorded_elsewhere(question, form, again, false)
+        .await
+    {
+        Ok(said) => said,
+        Err(error) => {
+            return EventKind::Failed {
+                effect,
+                code: error.code().to_owned(),
+                message: error.to_string(),
+            };
         }
-        Err(SkillError::Declined) => Perceived::Clarified { effect, text: None },
-        Err(error) => Perceived::Failed {
-            effect,
-            code: error.code().to_owned(),
-            message: error.to_string(),
-        },
+    };
+    let message = said.as_ref().map(|it| it.message.clone());
+    let text = said.and_then(|it| match it.answer {
+        QuestionAnswer::Given(answer) => answer["answer"].as_str().map(str::to_owned),
+        QuestionAnswer::Declined => None,
+    });
+    EventKind::Clarified {
+        effect,
+        text,
+        message: message.unwrap_or_default(),
     }
 }

@@ -1,4 +1,4 @@
-//! A request is thought about, by a model or by rules; what is thought is streamed to whoever asked.
+//! A request is thought about, by a model or by rules; the text is streamed to the caller.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use model::{Delta, Error, Model, Usage};
 use skill::{Chunk, Context, SkillError, extension, reply};
 use tokio::time::Instant;
 
-use crate::event::{Call, EffectId, Perceived};
+use crate::event::{Call, EffectId, EventKind};
 use crate::prompt::{self, Brief};
 
 /// What is streamed is gathered for so long, or until it is so much.
@@ -26,8 +26,8 @@ pub(super) async fn think(
     ctx: &Context,
     effect: EffectId,
     brief: Option<Box<Brief>>,
-) -> Perceived {
-    let failed = |code: &str, message: String| Perceived::Failed {
+) -> EventKind {
+    let failed = |code: &str, message: String| EventKind::Failed {
         effect,
         code: code.to_owned(),
         message,
@@ -67,7 +67,7 @@ pub(super) async fn think(
                 }
                 let tokens = usage.total();
                 let text = text.whole;
-                return Perceived::Thought {
+                return EventKind::Thought {
                     effect,
                     text,
                     calls,

@@ -4,11 +4,11 @@ use a2a::types::Message;
 use skill::{Context, Fault, Registry, SkillError};
 
 use crate::context::Ability;
-use crate::event::Heard;
+use crate::event::Request;
+use crate::handle::AgentHandle;
 use crate::law::Origin;
 use crate::limits::REQUEST;
 use crate::message::Letter;
-use crate::resident::Resident;
 
 /// Where a message says how much it matters, from 0 to 100.
 pub const PRIORITY: &str = "urn:monas:a2a:ext:agent:1/priority";
@@ -31,10 +31,10 @@ pub const DEPTH: &str = "urn:monas:a2a:ext:agent:1/depth";
 
 /// A message as a request.
 pub(super) fn heard(
-    agent: &Resident,
+    agent: &AgentHandle,
     message: &Message,
     ctx: &Context,
-) -> Result<Heard, SkillError> {
+) -> Result<Request, SkillError> {
     let refuse = |problem: String| SkillError::InvalidInput(vec![Fault::new("", problem)]);
     let letter = Letter::of(message).transpose().map_err(refuse)?;
     let mut text = message.text();
@@ -50,14 +50,14 @@ pub(super) fn heard(
     let caller = ctx.caller().to_string();
     let own =
         about(OWN).and_then(|it| it.as_bool()) == Some(true) && caller == principal(agent.id());
-    // A letter is from whoever brings it, whatever it says: an agent of this server proves who it is, and others are
+    // A letter is from its caller, not from the name written in it: an agent of this server calls in its own name, and others are
     // known by the names under which they call.
     let (origin, from) = match &letter {
         Some(letter) if caller == principal(&letter.provenance.agent) => {
             (Origin::Agent, letter.provenance.agent.clone())
         }
         // A caller that is called like an agent of this server is not that agent.
-        Some(_) if agent.household.agent(&caller).is_ok() => {
+        Some(_) if agent.population.agent(&caller).is_ok() => {
             (Origin::Agent, format!("caller:{caller}"))
         }
         Some(_) => (Origin::Agent, caller),
@@ -67,7 +67,7 @@ pub(super) fn heard(
     let depth = about(DEPTH).and_then(|it| it.as_u64());
     let depth = depth.filter(|_| is_principal(&ctx.caller().to_string()));
     let priority = about(PRIORITY).and_then(|it| it.as_u64());
-    Ok(Heard {
+    Ok(Request {
         turn: ctx.task_id(),
         conversation: ctx.context_id(),
         origin,

@@ -2,23 +2,23 @@
 
 use memory::{Error, Handle, Hit, Recall};
 
-use crate::event::{EffectId, Found, Perceived};
+use crate::event::{EffectId, EventKind, Recollection};
 
 pub(super) async fn recall(
     spaces: &[Handle],
     effect: EffectId,
     question: String,
     limit: u32,
-) -> Perceived {
+) -> EventKind {
     if question.trim().is_empty() {
         let found = Vec::new();
-        return Perceived::Recalled { effect, found };
+        return EventKind::Recalled { effect, found };
     }
     let mut recall = Recall::new(question);
     recall.limit = limit as usize;
     match found(spaces, &recall).await {
-        Ok(found) => Perceived::Recalled { effect, found },
-        Err(error) => Perceived::Failed {
+        Ok(found) => EventKind::Recalled { effect, found },
+        Err(error) => EventKind::Failed {
             effect,
             code: "memory".to_owned(),
             message: error.to_string(),
@@ -27,8 +27,8 @@ pub(super) async fn recall(
 }
 
 /// What these spaces have to say to a question, the best first.
-pub(crate) async fn found(spaces: &[Handle], recall: &Recall) -> Result<Vec<Found>, Error> {
-    let mut all: Vec<(f32, Found)> = Vec::new();
+pub(crate) async fn found(spaces: &[Handle], recall: &Recall) -> Result<Vec<Recollection>, Error> {
+    let mut all: Vec<(f32, Recollection)> = Vec::new();
     for (place, space) in spaces.iter().enumerate() {
         let answer = space.recall(recall.clone()).await?;
         all.extend(answer.hits.iter().map(|hit| {
@@ -48,13 +48,13 @@ pub(crate) async fn found(spaces: &[Handle], recall: &Recall) -> Result<Vec<Foun
 }
 
 /// A hit with where it comes from.
-fn one(hit: &Hit) -> Found {
+fn one(hit: &Hit) -> Recollection {
     let record = &hit.record;
-    Found {
+    Recollection {
         record: record.id.to_string(),
         text: crate::text::bounded(&record.content.text, crate::limits::LINE),
         source: record.source().unwrap_or("unknown").to_owned(),
-        layer: format!("{:?}", record.layer()).to_lowercase(),
+        layer: record.layer(),
         confidence: hit.confidence,
         doubted: record.kept().is_some_and(|kept| !kept.certain()),
     }

@@ -2,7 +2,7 @@
 
 use memory::{Certainty, Content, Error, Handle, Keep, Outcome, Reason};
 
-use crate::event::{Candidate, EffectId, Kept, Perceived};
+use crate::event::{Candidate, EffectId, EventKind, MemoryOutcome, MemoryResult};
 
 pub(super) async fn remember(
     space: Option<&Handle>,
@@ -10,22 +10,30 @@ pub(super) async fn remember(
     candidates: Vec<Candidate>,
     task: &str,
     again: bool,
-) -> Perceived {
-    let mut outcomes = Vec::new();
-    if let Some(space) = space {
-        for candidate in candidates {
-            let text = candidate.text.clone();
-            let kept = match again && is_there(space, &text, task).await {
-                true => Ok(kept("", "known")),
-                false => one(space, candidate, task).await,
-            };
-            outcomes.push(kept.unwrap_or_else(|error| Kept {
-                against: None,
-                ..kept_as("", format!("refused: {error}"))
-            }));
+) -> EventKind {
+    let outcomes = match space {
+        Some(space) => {
+            // All at once: memory writes what comes together in one commit.
+            let keeping = candidates
+                .into_iter()
+                .map(|it| one_of(space, it, task, again));
+            futures_util::future::join_all(keeping).await
         }
+        None => Vec::new(),
+    };
+    EventKind::Remembered { effect, outcomes }
+}
+
+async fn one_of(space: &Handle, candidate: Candidate, task: &str, again: bool) -> MemoryResult {
+    if again && is_there(space, &candidate.text, task).await {
+        return kept("", MemoryOutcome::Known);
     }
-    Perceived::Remembered { effect, outcomes }
+    one(space, candidate, task)
+        .await
+        .unwrap_or_else(|error| MemoryResult {
+            problem: Some(error.to_string()),
+            ..kept("", MemoryOutcome::Refused)
+        })
 }
 
 /// Whether it was written down before the process ended.
@@ -35,14 +43,14 @@ async fn is_there(space: &Handle, text: &str, task: &str) -> bool {
     same.await.is_ok_and(|same| !same.is_empty())
 }
 
-async fn one(space: &Handle, candidate: Candidate, task: &str) -> Result<Kept, Error> {
+async fn one(space: &Handle, candidate: Candidate, task: &str) -> Result<MemoryResult, Error> {
     let mut content = Content::text(candidate.text);
     content.kind = "conversation".to_owned();
     content.task = Some(task.to_owned());
     content.source = Some(candidate.source.clone());
     if !candidate.believe {
         let id = space.observe(content).await?;
-        return Ok(kept(id.as_str(), "observed"));
+        return Ok(kept(id.as_str(), MemoryOutcome::Observed));
     }
     let reason = Reason::new(
         candidate.source,
@@ -63,9 +71,9 @@ async fn one(space: &Handle, candidate: Candidate, task: &str) -> Result<Kept, E
         Outcome::Doubted(id) => against(space, id).await,
         _ => None,
     };
-    Ok(Kept {
+    Ok(MemoryResult {
         against,
-        ..kept(outcome.id().as_str(), outcome.name())
+        ..kept(outcome.id().as_str(), MemoryOutcome::from(&outcome))
     })
 }
 
@@ -79,14 +87,11 @@ pub(crate) async fn against(space: &Handle, id: &memory::RecordId) -> Option<Str
     Some(other.content.text.clone())
 }
 
-fn kept(record: &str, outcome: &str) -> Kept {
-    kept_as(record, outcome.to_owned())
-}
-
-fn kept_as(record: &str, outcome: String) -> Kept {
-    Kept {
+fn kept(record: &str, outcome: MemoryOutcome) -> MemoryResult {
+    MemoryResult {
         record: record.to_owned(),
         outcome,
+        problem: None,
         against: None,
     }
 }

@@ -23,7 +23,7 @@ async fn nothing_is_done_before_it_is_approved() {
         status(&task)
     );
     assert!(world.notes.written.lock().unwrap().is_empty());
-    let asked = bench.resident.status().await.unwrap();
+    let asked = bench.handle.status().await.unwrap();
     assert_eq!(
         (asked.state, asked.approvals.len()),
         (State::AwaitingApproval, 1)
@@ -35,7 +35,7 @@ async fn nothing_is_done_before_it_is_approved() {
         (TaskState::Completed, "wrote todo.md")
     );
     assert_eq!(world.notes.written.lock().unwrap().len(), 1);
-    assert_eq!(bench.resident.status().await.unwrap().state, State::Idle);
+    assert_eq!(bench.handle.status().await.unwrap().state, State::Idle);
 }
 
 #[tokio::test]
@@ -136,11 +136,11 @@ async fn a_question_survives_the_end_of_the_process() {
     let world = World::new();
     let bench = world.begin().await;
     let task = bench.say(WISH).await;
-    let before = bench.resident.status().await.unwrap().approvals;
+    let before = bench.handle.status().await.unwrap().approvals;
     bench.killed().await;
 
     let bench = world.begin().await;
-    let asked = bench.resident.status().await.unwrap();
+    let asked = bench.handle.status().await.unwrap();
     assert_eq!(
         (asked.state, asked.approvals),
         (State::AwaitingApproval, before)
@@ -152,7 +152,7 @@ async fn a_question_survives_the_end_of_the_process() {
         (TaskState::Completed, "wrote todo.md")
     );
     assert_eq!(world.notes.written.lock().unwrap().len(), 1);
-    assert_eq!(bench.resident.check().await.unwrap().differs, None);
+    assert_eq!(bench.handle.check().await.unwrap().differs, None);
 }
 
 #[tokio::test]
@@ -180,7 +180,7 @@ async fn a_task_that_is_cancelled_asks_nobody_any_more() {
     let task = bench.cancel(&task).await;
     assert_eq!(state(&task), TaskState::Canceled);
     loop {
-        let status = bench.resident.status().await.unwrap();
+        let status = bench.handle.status().await.unwrap();
         if status.approvals.is_empty() && status.working == 0 {
             break;
         }
@@ -253,7 +253,7 @@ async fn what_an_agent_does_by_itself_waits_for_nobody() {
         "{}",
         output(&task)
     );
-    // Whoever else says so is asked like anybody.
+    // Another caller who says so is asked like any other.
     errand.message_id.push('2');
     let task = bench.send_by("mallory", errand).await;
     assert_eq!(state(&task), TaskState::InputRequired);
@@ -270,7 +270,7 @@ async fn a_task_does_not_wait_for_longer_than_a_decision_would_count() {
     let note = json!({ "path": "a.md", "content": "milk" });
     let called = bench.call("write-note", note).await;
     world.pass(61);
-    bench.household.tick().await;
+    bench.population.tick().await;
     for (task, end) in [(said, TaskState::Completed), (called, TaskState::Rejected)] {
         let task = loop {
             let task = bench.task(&task.id).await;
@@ -283,7 +283,7 @@ async fn a_task_does_not_wait_for_longer_than_a_decision_would_count() {
         let said = output(&task);
         assert!(said.contains("nobody decided in time"), "{said}");
     }
-    assert_eq!(bench.resident.status().await.unwrap().state, State::Idle);
+    assert_eq!(bench.handle.status().await.unwrap().state, State::Idle);
     assert!(world.notes.written.lock().unwrap().is_empty());
 }
 
@@ -354,7 +354,7 @@ async fn a_prefix_is_of_what_is_asked_about() {
     let fits = json!({ "decision": "approve", "prefix": "todo" });
     let task = bench.answer(&task, fits).await;
     assert_eq!(output(&task), "wrote todo.md");
-    let grants = bench.resident.status().await.unwrap().grants;
+    let grants = bench.handle.status().await.unwrap().grants;
     let prefix = grants[0].prefix.clone();
     assert_eq!(prefix, Some(("path".to_owned(), "todo".to_owned())));
 }
@@ -364,13 +364,13 @@ async fn what_is_approved_during_a_pause_is_done_after_it() {
     let world = World::new();
     let bench = world.begin().await;
     let task = bench.say(WISH).await;
-    bench.resident.pause().await.unwrap();
+    bench.handle.pause().await.unwrap();
     let answered = bench.answer(&task, approve());
     tokio::pin!(answered);
     let early = tokio::time::timeout(Duration::from_millis(100), &mut answered).await;
     assert!(early.is_err(), "nothing is done during a pause");
     assert!(world.notes.written.lock().unwrap().is_empty());
-    bench.resident.resume().await.unwrap();
+    bench.handle.resume().await.unwrap();
     assert_eq!(output(&answered.await), "wrote todo.md");
 }
 
@@ -387,7 +387,7 @@ async fn who_speaks_for_others_agrees_for_one_time_only() {
         let task = bench.send_by(&ranger, answer).await;
         assert_eq!(output(&task), "wrote todo.md");
     }
-    assert!(bench.resident.status().await.unwrap().grants.is_empty());
+    assert!(bench.handle.status().await.unwrap().grants.is_empty());
 }
 
 #[tokio::test]
@@ -403,6 +403,6 @@ async fn another_input_is_not_taken_for_granted() {
     let modified = json!({ "decision": "Modify", "input": input });
     let task = bench.answer(&task, modified).await;
     assert_eq!(output(&task), "wrote a.md");
-    let why = bench.resident.why(&task.id).await.unwrap().text();
+    let why = bench.handle.why(&task.id).await.unwrap().text();
     assert!(why.contains("ada approved it with another input"), "{why}");
 }

@@ -33,7 +33,7 @@ async fn a_claim_is_believed_as_far_as_its_agent_is_trusted() {
         output(&task)
     );
 
-    // Who only says that it is ranger is believed as far as whoever it is.
+    // A caller that only says it is ranger is trusted as that caller.
     for (caller, text) in [
         ("mallory", "The bridge is open."),
         ("", "The road is open."),

@@ -1,12 +1,12 @@
 //! The life of an agent as it is kept: folded, replayed, made again; and nothing outside can write it.
 
 use a2a::types::TaskState;
-use agent::{Edit, Life, Refused};
+use agent::{AgentState, Edit, Refused};
 use serde_json::json;
 
 use crate::support::{World, approve, output, state};
 
-fn bytes(life: &Life) -> Vec<u8> {
+fn bytes(life: &AgentState) -> Vec<u8> {
     serde_json::to_vec(life).unwrap()
 }
 
@@ -19,15 +19,15 @@ async fn a_restart_is_the_fold_of_what_was_recorded_bit_for_bit() {
         bench.say(&format!("greet Ada {number}")).await;
     }
     let waiting = bench.say("note x in y").await;
-    let (before, event) = bench.resident.life().await.unwrap();
+    let (before, event) = bench.handle.life().await.unwrap();
     bench.killed().await;
 
     let bench = world.begin().await;
-    let (woken, last) = bench.resident.life().await.unwrap();
+    let (woken, last) = bench.handle.life().await.unwrap();
     assert_eq!((bytes(&woken), last), (bytes(&before), event));
-    let (replayed, last) = bench.resident.replay().await.unwrap();
+    let (replayed, last) = bench.handle.replay().await.unwrap();
     assert_eq!((bytes(&replayed), last), (bytes(&before), event));
-    let checked = bench.resident.check().await.unwrap();
+    let checked = bench.handle.check().await.unwrap();
     assert_eq!((checked.steps, checked.differs), (event, None));
     let done = bench.answer(&waiting, approve()).await;
     assert_eq!(output(&done), "wrote y");
@@ -37,11 +37,11 @@ async fn a_restart_is_the_fold_of_what_was_recorded_bit_for_bit() {
 async fn a_turn_that_a_kill_cut_is_finished_by_the_next_process() {
     let world = World::new();
     let bench = world.begin().await;
-    bench.resident.pause().await.unwrap();
+    bench.handle.pause().await.unwrap();
     let asked = bench.say("greet Ada");
     let id = async {
         loop {
-            let status = bench.resident.status().await.unwrap();
+            let status = bench.handle.status().await.unwrap();
             if let Some((id, _)) = status.queue.first() {
                 break id.clone();
             }
@@ -52,7 +52,7 @@ async fn a_turn_that_a_kill_cut_is_finished_by_the_next_process() {
     bench.killed().await;
 
     let bench = world.begin().await;
-    bench.resident.resume().await.unwrap();
+    bench.handle.resume().await.unwrap();
     let task = loop {
         let task = bench.task(&id).await;
         if state(&task) == TaskState::Completed {
@@ -73,17 +73,17 @@ async fn every_law_is_kept_and_a_refused_change_is_known() {
         justification: justification.to_owned(),
     };
     let law = bench
-        .resident
+        .handle
         .propose(edit("recall = 0", "it is too slow"), "ada")
         .await
         .unwrap();
     assert_eq!(law.attention.recall, 0);
-    let refused = bench.resident.propose(edit("recall = 9", ""), "ada").await;
+    let refused = bench.handle.propose(edit("recall = 9", ""), "ada").await;
     assert_eq!(refused.unwrap_err(), Refused::Unjustified.into());
     bench.killed().await;
 
     let bench = world.begin().await;
-    let laws = bench.resident.laws().await.unwrap();
+    let laws = bench.handle.laws().await.unwrap();
     let versions: Vec<_> = laws
         .iter()
         .map(|it| (it.by.as_str(), it.why.as_str()))
@@ -92,14 +92,14 @@ async fn every_law_is_kept_and_a_refused_change_is_known() {
         versions,
         [("birth", "it was born with it"), ("ada", "it is too slow")]
     );
-    assert_eq!(laws[1].hash, bench.resident.law().await.unwrap().hash());
+    assert_eq!(laws[1].hash, bench.handle.law().await.unwrap().hash());
     assert_eq!(laws[0].law.diff(&laws[1].law), ["attention.recall: 6 -> 0"]);
 }
 
 /// What can be done with a handle on an agent is this list. Nothing on it hands out or takes in a state.
 #[test]
 fn there_is_no_way_in_but_events() {
-    let source = include_str!("../../src/resident.rs");
+    let source = include_str!("../../src/handle.rs");
     let mut methods: Vec<&str> = source
         .lines()
         .filter_map(|line| {

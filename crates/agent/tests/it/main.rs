@@ -3,10 +3,11 @@
 
 mod approving;
 mod calls;
+mod commits;
 mod delegating;
-mod household;
 mod letters;
 mod lives;
+mod population;
 mod support;
 mod talking;
 mod thinking;

@@ -1,14 +1,14 @@
 //! An agent behind a task server, on a store that outlives both.
 
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
-use a2a::server::{Config, Server};
+use a2a::server::{AfterRestart, Config, Failure, Turn};
 use a2a::service::Call;
-use a2a::types::{Message, Part, Role, Task};
+use a2a::types::{Message, Part, Role, Task, TaskId};
 use access::Principal;
 use agent::{Agent, Options};
-use agent::{Errand, Household, Law, Parts, Profile, Resident};
+use agent::{AgentHandle, Law, Parts, Population, Profile};
 use futures_core::future::BoxFuture;
 use memory::Memory;
 use model::Model;
@@ -26,9 +26,9 @@ pub(crate) struct Greet {
     who: String,
 }
 
-/// Greets somebody.
+/// Greets a person.
 #[skill(tags = ["demo"], examples = ["greet {who}"], read_only)]
-async fn greet(input: Greet) -> Result<String, SkillError> {
+pub(crate) async fn greet(input: Greet) -> Result<String, SkillError> {
     Ok(format!("Hello, {}!", input.who))
 }
 
@@ -87,6 +87,7 @@ impl Skill for Notes {
 pub(crate) struct World {
     folder: DataFolder,
     pub(crate) notes: Notes,
+    pub(crate) echoes: Echoes,
     pub(crate) clock: Clock,
 }
 
@@ -95,6 +96,7 @@ impl World {
         Self {
             folder: DataFolder::new(),
             notes: Notes::default(),
+            echoes: Echoes::default(),
             clock: Clock::at(1_000_000),
         }
     }
@@ -129,17 +131,15 @@ impl World {
         &self,
         law: Law,
         model: Option<Arc<dyn Model>>,
-        more: impl FnOnce(&Resident) -> Registry,
+        more: impl FnOnce(&AgentHandle) -> Registry,
     ) -> Bench {
         let store = self.store();
         let memory = Memory::open(store.clone(), memory::Options::default());
-        let errands = Arc::new(Errands::default());
         let mut parts = self.parts(store.clone()).memory(memory.clone());
-        parts = parts.errand(errands.clone());
         if let Some(model) = model {
             parts = parts.model(model);
         }
-        let household = Household::new(parts);
+        let population = Population::new(parts);
         let mut profile = Profile::new("scout", "Scout");
         profile.law = law;
         profile.objectives = vec!["keep the notes of the team".to_owned()];
@@ -149,56 +149,113 @@ impl World {
             .unwrap()
             .with(self.notes.clone())
             .unwrap();
-        let resident = household.admit(profile, &skills).await.unwrap();
-        let skills = skills.merge(&resident.skills()).unwrap();
-        let skills = skills.merge(&more(&resident)).unwrap();
+        let handle = population.admit(profile, &skills).await.unwrap();
+        let skills = skills.merge(&handle.skills()).unwrap();
+        let skills = skills.merge(&more(&handle)).unwrap();
         let mut options = Options::default();
         options.skills = skills;
-        options.resident = Some(resident.clone());
+        options.handle = Some(handle.clone());
         let agent = Agent::create(Manifest::new("Scout"), options).unwrap();
         let config = Config::new(agent.card());
-        let kit = Kit::start(config, Arc::new(agent), store).await.by("ada");
-        errands.0.set(kit.server.clone()).unwrap();
+        let served = Arc::new(Served {
+            scout: agent,
+            echoes: self.echoes.clone(),
+        });
+        let kit = Kit::start(config, served, store.clone()).await.by("ada");
+        population.serve(&kit.server, "scout");
         Bench {
             kit,
-            household,
-            resident,
+            store,
+            population,
+            handle,
             memory,
         }
     }
 }
 
-/// Lets tasks go on for an agent, which begins none by itself here.
-#[derive(Default)]
-struct Errands(OnceLock<Server>);
+/// The agents of a server: scout at the root, and others below it.
+struct Served {
+    scout: Agent,
+    echoes: Echoes,
+}
 
-impl Errand for Errands {
-    fn begin(&self, _agent: &str, _request: String) -> BoxFuture<'static, Result<(), String>> {
-        Box::pin(async { Ok(()) })
+impl a2a::server::Agent for Served {
+    fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
+        self.scout.answer(turn)
     }
 
-    fn resume(&self, _agent: &str, task: String) -> BoxFuture<'static, Result<(), String>> {
-        let server = self.0.get().unwrap().clone();
+    fn tenant(&self, name: &str) -> Option<Arc<dyn a2a::server::Agent>> {
+        let (name, echoes) = (name.to_owned(), self.echoes.clone());
+        (!name.is_empty()).then(|| Arc::new(Echo { name, echoes }) as Arc<dyn a2a::server::Agent>)
+    }
+
+    fn after_restart(&self, task: &Task) -> AfterRestart {
+        self.scout.after_restart(task)
+    }
+
+    fn ended(&self, task: &TaskId) {
+        self.scout.ended(task);
+    }
+
+    fn label(&self, message: &Message) -> Option<String> {
+        self.scout.label(message)
+    }
+}
+
+/// Other agents, as far as a test goes: they say what they were asked.
+#[derive(Clone, Default)]
+pub(crate) struct Echoes {
+    /// Which agent was asked what.
+    pub(crate) asked: Arc<Mutex<Vec<(String, String)>>>,
+    /// Tasks of theirs that have ended.
+    pub(crate) ended: Arc<Mutex<Vec<String>>>,
+}
+
+struct Echo {
+    name: String,
+    echoes: Echoes,
+}
+
+impl a2a::server::Agent for Echo {
+    fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
+        let (name, text) = (self.name.clone(), turn.text());
+        let asked = (name.clone(), text.clone());
+        self.echoes.asked.lock().unwrap().push(asked);
         Box::pin(async move {
-            let resumed = server.resume(&task.into()).await;
-            resumed.map_err(|error| error.to_string())
+            match (&*text, turn.task()) {
+                ("write it down", None) => turn.ask("May I?").await?,
+                (answer, Some(_)) => {
+                    let said = format!("their task got {answer}");
+                    turn.reply(turn.say(said)).await?;
+                }
+                (text, None) => {
+                    let said = format!("{name} heard: {text}");
+                    turn.reply(turn.say(said)).await?;
+                }
+            }
+            Ok(())
         })
+    }
+
+    fn ended(&self, task: &TaskId) {
+        self.echoes.ended.lock().unwrap().push(task.to_string());
     }
 }
 
 /// A process.
 pub(crate) struct Bench {
     kit: Kit,
-    pub(crate) household: Household,
-    pub(crate) resident: Resident,
+    pub(crate) store: Store,
+    pub(crate) population: Population,
+    pub(crate) handle: AgentHandle,
     pub(crate) memory: Memory,
 }
 
 impl Bench {
-    /// Ends as a process ends that nobody asked: nothing is finished. The store keeps what was committed.
+    /// Ends as a killed process ends: nothing is finished. The store keeps what was committed.
     pub(crate) async fn killed(self) {
         self.server.stop().await;
-        self.household.close().await;
+        self.population.close().await;
         self.memory.close().await;
     }
 
@@ -265,4 +322,15 @@ pub(crate) fn output(task: &Task) -> String {
 
 pub(crate) fn approve() -> Value {
     json!({ "decision": "approve" })
+}
+
+/// A plain agent of these skills behind a task server, in memory.
+pub(crate) async fn plain(skills: Registry) -> (Kit, Store) {
+    let mut options = Options::default();
+    options.skills = skills;
+    let agent = Agent::create(Manifest::new("Plain"), options).unwrap();
+    let store = Store::memory(&[a2a::server::TABLES, agent::TABLES].concat());
+    let config = Config::new(agent.card());
+    let kit = Kit::start(config, Arc::new(agent), store.clone()).await;
+    (kit, store)
 }

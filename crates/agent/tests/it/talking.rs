@@ -18,7 +18,7 @@ async fn a_request_is_done_by_a_skill() {
         (state(&task), output(&task).as_str()),
         (TaskState::Completed, "Hello, Ada!")
     );
-    let status = bench.resident.status().await.unwrap();
+    let status = bench.handle.status().await.unwrap();
     assert_eq!((status.state, status.working), (State::Idle, 0));
 }
 
@@ -68,11 +68,11 @@ async fn what_contradicts_a_belief_is_said_to() {
 async fn a_pause_stops_it_where_it_is_and_loses_nothing() {
     let world = World::new();
     let bench = world.begin().await;
-    bench.resident.pause().await.unwrap();
+    bench.handle.pause().await.unwrap();
     let asked = bench.say("greet Ada");
     let watched = async {
         loop {
-            let status = bench.resident.status().await.unwrap();
+            let status = bench.handle.status().await.unwrap();
             if let Some((task, _)) = status.queue.first() {
                 assert_eq!((status.state, status.working), (State::Idle, 0));
                 break task.clone();
@@ -82,7 +82,7 @@ async fn a_pause_stops_it_where_it_is_and_loses_nothing() {
     };
     let resumed = async {
         let waiting = watched.await;
-        bench.resident.resume().await.unwrap();
+        bench.handle.resume().await.unwrap();
         waiting
     };
     let (task, waiting) = tokio::join!(asked, resumed);
@@ -96,12 +96,12 @@ async fn a_pause_stops_it_where_it_is_and_loses_nothing() {
 async fn a_pause_holds_what_others_call_by_name() {
     let world = World::new();
     let bench = world.begin().await;
-    bench.resident.pause().await.unwrap();
+    bench.handle.pause().await.unwrap();
     let called = bench.call("greet", json!({ "who": "Ada" }));
     tokio::pin!(called);
     let early = tokio::time::timeout(Duration::from_millis(100), &mut called).await;
     assert!(early.is_err(), "nothing is done during a pause");
-    bench.resident.resume().await.unwrap();
+    bench.handle.resume().await.unwrap();
     assert_eq!(output(&called.await), "Hello, Ada!");
 }
 
@@ -127,7 +127,7 @@ async fn a_message_that_names_a_skill_is_no_request_to_think_about() {
     let bench = world.begin().await;
     let task = bench.call("greet", json!({ "who": "Ada" })).await;
     assert_eq!(state(&task), TaskState::Completed);
-    let history = bench.resident.history().await.unwrap();
-    let heard = |it: &agent::Perceived| matches!(it, agent::Perceived::Heard(_));
+    let history = bench.handle.history().await.unwrap();
+    let heard = |it: &agent::EventKind| matches!(it, agent::EventKind::Heard(_));
     assert!(!history.iter().any(|(_, record)| heard(&record.event.what)));
 }

@@ -189,7 +189,7 @@ async fn a_task_that_is_cancelled_is_not_thought_about_any_more() {
     let asked = bench.say("hello");
     let cancelled = async {
         let id = loop {
-            let (life, _) = bench.resident.life().await.unwrap();
+            let (life, _) = bench.handle.life().await.unwrap();
             let life = serde_json::to_value(life).unwrap();
             let turns = life["context"]["turns"].as_object().unwrap();
             if let Some(id) = turns.keys().next() {
@@ -197,6 +197,19 @@ async fn a_task_that_is_cancelled_is_not_thought_about_any_more() {
             }
             tokio::task::yield_now().await;
         };
+        // The agent works on it before the task is committed.
+        let request = a2a::types::GetTaskRequest {
+            id: id.clone(),
+            ..Default::default()
+        };
+        while bench
+            .server
+            .get_task(call(), request.clone())
+            .await
+            .is_err()
+        {
+            tokio::task::yield_now().await;
+        }
         let task = a2a::types::Task {
             id,
             ..Default::default()
@@ -206,7 +219,7 @@ async fn a_task_that_is_cancelled_is_not_thought_about_any_more() {
     let (_, task) = tokio::join!(asked, cancelled);
     assert_eq!(state(&task), TaskState::Canceled);
     loop {
-        if bench.resident.status().await.unwrap().working == 0 {
+        if bench.handle.status().await.unwrap().working == 0 {
             break;
         }
         tokio::task::yield_now().await;
@@ -248,7 +261,7 @@ async fn what_is_thought_is_shown_while_it_comes() {
     assert!(pieces["output"].len() >= 2, "it comes in pieces");
 }
 
-/// A model whose first answer is a panic.
+/// A model that panics at its first answer.
 #[derive(Debug)]
 struct Falls {
     fallen: AtomicBool,
@@ -278,10 +291,10 @@ async fn one_that_crashes_is_itself_again() {
         .await;
     let task = bench.say("hello").await;
     assert_eq!(state(&task), TaskState::Failed);
-    while bench.resident.status().await.unwrap().working > 0 {
+    while bench.handle.status().await.unwrap().working > 0 {
         tokio::task::yield_now().await;
     }
     let task = bench.say("hello").await;
     assert_eq!(output(&task), "Here again.");
-    assert_eq!(bench.resident.check().await.unwrap().differs, None);
+    assert_eq!(bench.handle.check().await.unwrap().differs, None);
 }

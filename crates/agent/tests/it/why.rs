@@ -1,6 +1,6 @@
 //! Asked why, an agent answers from its journal, and each answer can be followed.
 
-use agent::{Change, Perceived, Record};
+use agent::{Change, EventKind, Record};
 
 use serde_json::json;
 
@@ -18,9 +18,9 @@ async fn every_sentence_cites_an_event_that_says_so() {
     bench.say("remember that milk is sold at the corner").await;
     let task = bench.say("note buy milk in todo.md").await;
     bench.answer(&task, approve()).await;
-    let why = bench.resident.why("why did you write-note?").await.unwrap();
+    let why = bench.handle.why("why did you write-note?").await.unwrap();
     assert!(why.known);
-    let history = bench.resident.history().await.unwrap();
+    let history = bench.handle.history().await.unwrap();
     let cited = |at: usize| {
         let because = &why.because[at];
         let record = history.iter().find(|(event, _)| *event == because.event);
@@ -30,7 +30,7 @@ async fn every_sentence_cites_an_event_that_says_so() {
     let (says, record) = cited(0);
     assert_eq!(says, "ada asked: note buy milk in todo.md");
     assert!(
-        matches!(&record.event.what, Perceived::Heard(heard) if heard.text == "note buy milk in todo.md")
+        matches!(&record.event.what, EventKind::Heard(heard) if heard.text == "note buy milk in todo.md")
     );
     for at in 0..=last {
         let (says, record) = cited(at);
@@ -80,7 +80,7 @@ async fn what_it_cannot_know_is_answered_as_such() {
     let bench = world.begin().await;
     bench.say("greet Ada").await;
     let why = bench
-        .resident
+        .handle
         .why("why is the moon made of cheese?")
         .await
         .unwrap();
@@ -100,15 +100,11 @@ async fn it_knows_why_its_law_is_what_it_is() {
         change: serde_json::json!("turns = 1"),
         justification: "one thing at a time".to_owned(),
     };
-    bench.resident.propose(edit, "ada").await.unwrap();
-    let why = bench
-        .resident
-        .why("why is your law as it is?")
-        .await
-        .unwrap();
+    bench.handle.propose(edit, "ada").await.unwrap();
+    let why = bench.handle.why("why is your law as it is?").await.unwrap();
     let said = &why.because.last().unwrap();
     assert!(said.says.contains("one thing at a time"), "{}", said.says);
-    let history = bench.resident.history().await.unwrap();
+    let history = bench.handle.history().await.unwrap();
     let (_, record) = history
         .iter()
         .find(|(event, _)| *event == said.event)
@@ -129,7 +125,7 @@ async fn what_others_called_by_name_is_known_too() {
     let task = bench.call("write-note", note).await;
     bench.answer(&task, approve()).await;
     for question in [task.id.as_str(), "why is there shopping?", "write-note"] {
-        let why = bench.resident.why(question).await.unwrap();
+        let why = bench.handle.why(question).await.unwrap();
         let says: Vec<&str> = why.because.iter().map(|it| it.says.as_str()).collect();
         assert!(
             says[0].starts_with("ada called write-note with"),
@@ -138,7 +134,8 @@ async fn what_others_called_by_name_is_known_too() {
         assert!(says.contains(&"ada approved it."), "{question}: {says:?}");
         assert_eq!(says.last(), Some(&"It gave: wrote shopping.md"));
     }
-    let history = bench.resident.history().await.unwrap();
-    let (_, last) = history.last().unwrap();
-    assert!(matches!(&last.event.what, Perceived::Did { skill, .. } if skill == "write-note"));
+    let history = bench.handle.history().await.unwrap();
+    let called =
+        |it: &EventKind| matches!(it, EventKind::Called { skill, .. } if skill == "write-note");
+    assert!(history.iter().any(|(_, record)| called(&record.event.what)));
 }

@@ -1,5 +1,5 @@
 fn main() {}
 
-fn meddle(mut life: agent::Life, change: agent::Change) {
+fn meddle(mut life: agent::AgentState, change: agent::Change) {
     life.apply(&change);
 }

@@ -1,5 +1,5 @@
 fn main() {}
 
-async fn meddle(agent: agent::Resident, what: agent::Perceived) {
+async fn meddle(agent: agent::AgentHandle, what: agent::EventKind) {
     let _ = agent.perceive(what).await;
 }

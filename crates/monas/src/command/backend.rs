@@ -1,7 +1,7 @@
 //! The backend of the commands that read or change an agent's data (`memory`, `law`, `why`): the running server that
 //! holds the data folder, or the store opened in this process. Both answer the same requests with the same routes.
 
-use agent::{Household, Parts};
+use agent::{Parts, Population};
 use axum::Router;
 use axum::http::{Method, StatusCode, Uri};
 use clap::builder::PossibleValuesParser;
@@ -127,7 +127,7 @@ pub(crate) enum Backend {
     OpenedStore {
         router: Router,
         memory: Memory,
-        household: Household,
+        population: Population,
         store: Store,
     },
 }
@@ -139,15 +139,15 @@ impl Backend {
         match compose::open(config, "a command").await {
             Ok(store) => {
                 let memory = compose::memory(config, store.clone(), None)?;
-                let household = Household::new(Parts::new(store.clone()).memory(memory.clone()));
+                let population = Population::new(Parts::new(store.clone()).memory(memory.clone()));
                 // A process that can open the files may do everything with them.
                 let rights = Rights::everybody(DEFAULT_AGENT);
                 let remembering = workspace::api::memory::routes(memory.clone(), rights.clone());
-                let living = workspace::api::agent::routes(household.clone(), rights);
+                let living = workspace::api::agent::routes(population.clone(), rights);
                 Ok(Self::OpenedStore {
                     router: remembering.merge(living),
                     memory,
-                    household,
+                    population,
                     store,
                 })
             }
@@ -207,12 +207,12 @@ impl Backend {
     pub(crate) async fn close(self) {
         if let Self::OpenedStore {
             memory,
-            household,
+            population,
             store,
             ..
         } = self
         {
-            household.close().await;
+            population.close().await;
             memory.close().await;
             store.close().await;
         }

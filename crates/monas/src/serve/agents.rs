@@ -83,7 +83,7 @@ impl Agents {
             DEFAULT_AGENT => Some(&self.first),
             id => self.others.get(id),
         };
-        agent.is_none_or(|agent| admits(agent, caller))
+        agent.is_none_or(|agent| admits(id, agent, caller))
     }
 
     fn all(&self) -> impl Iterator<Item = &Agent> {
@@ -148,12 +148,12 @@ pub(crate) fn manifest(path: &Path) -> Result<Manifest, Error> {
 /// A message goes to the agent that its tenant names, without a tenant to the agent at the root.
 impl a2a::server::Agent for Agents {
     fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
-        self.first.answer(turn)
+        admitted(DEFAULT_AGENT, &self.first, turn)
     }
 
     fn tenant(&self, name: &str) -> Option<Arc<dyn a2a::server::Agent>> {
         match self.others.get(name) {
-            Some(agent) => Some(Arc::new(Admitting(agent.clone()))),
+            Some(agent) => Some(Arc::new(Admitting(name.to_owned(), agent.clone()))),
             None if name.is_empty() || self.any_tenant => None,
             None => Some(Arc::new(NoAgent(name.to_owned()))),
         }
@@ -172,35 +172,42 @@ impl a2a::server::Agent for Agents {
     }
 }
 
-/// Whether a caller is on the allow list of an agent's manifest.
-fn admits(agent: &Agent, caller: &Principal) -> bool {
+/// Whether a caller is on the allow list of an agent's manifest. The agent itself always is: what it does by the clock
+/// is a call in its own name.
+fn admits(id: &str, agent: &Agent, caller: &Principal) -> bool {
     let callers = agent.manifest().access.callers.as_ref();
     callers.is_none_or(|callers| callers.iter().any(|it| it == caller.name()))
+        || caller.name() == agent::principal(id)
 }
 
-/// An agent that is called by its id. Its allow list is checked here too, because a caller can name it as tenant at the
-/// address of the root, and the door there does not know the list.
-struct Admitting(Agent);
+/// The agent's answer, if its allow list has the caller. The door of a binding checks the list before, but a caller can
+/// name an agent as tenant at the address of the root, and agents of this process call each other without a binding.
+fn admitted(id: &str, agent: &Agent, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
+    if admits(id, agent, turn.caller()) {
+        return a2a::server::Agent::answer(agent, turn);
+    }
+    let refusal = Refusal::uninvited();
+    Box::pin(std::future::ready(Err(Failure::refusal(refusal.into()))))
+}
+
+/// An agent that is called by its id.
+struct Admitting(String, Agent);
 
 impl a2a::server::Agent for Admitting {
     fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
-        if !admits(&self.0, turn.caller()) {
-            let refusal = Refusal::uninvited();
-            return Box::pin(std::future::ready(Err(Failure::refusal(refusal.into()))));
-        }
-        self.0.answer(turn)
+        admitted(&self.0, &self.1, turn)
     }
 
     fn after_restart(&self, task: &Task) -> AfterRestart {
-        self.0.after_restart(task)
+        self.1.after_restart(task)
     }
 
     fn ended(&self, task: &TaskId) {
-        self.0.ended(task);
+        self.1.ended(task);
     }
 
     fn label(&self, message: &Message) -> Option<String> {
-        self.0.label(message)
+        self.1.label(message)
     }
 }
 

@@ -5,7 +5,7 @@
 //! the listener; `compose/stdio.rs` serves an agent on standard input and output.
 
 use std::future::Future;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use ::memory::Memory;
@@ -13,7 +13,7 @@ use a2a::binding::{self, Address, BINDINGS, Offer, Offers, Wire};
 use a2a::service::Tenant;
 use a2a::signature::SigningKey;
 use a2a::types::AgentCard;
-use access::{Door, Insiders};
+use access::Door;
 use agent::Agent;
 use axum::Router;
 use capnweb::Tasks;
@@ -28,7 +28,7 @@ use crate::error::Error;
 use crate::listen::{self, Listener};
 use crate::serve::agents::Agents;
 use crate::serve::agents::DEFAULT_AGENT;
-use crate::serve::agents::host::{AgentHost, Reach};
+use crate::serve::agents::host::AgentHost;
 use crate::serve::demo;
 use crate::serve::mcp::{self, Endpoint, ServeMcp};
 use crate::serve::page::{self, Page};
@@ -85,12 +85,7 @@ impl Server {
             return Self::start_agents(config, app.agents(config).await?).await;
         }
         let base = Base::lay(config).await?;
-        let reach = Reach {
-            address: base.itself(),
-            offers: base.offers.clone(),
-            insiders: base.insiders.clone(),
-        };
-        let (agents, memory, host) = raise(config, &base.store, Some(reach), app).await?;
+        let (agents, memory, host) = raise(config, &base.store, true, app).await?;
         let mut card = agents.first().card();
         base.declare(&mut card, None);
         let around = Around {
@@ -226,11 +221,11 @@ impl std::fmt::Debug for Serve {
     }
 }
 
-/// Gives life to the agents of an app.
+/// Makes the agents of an app, with memory and a law.
 async fn raise(
     config: &Config,
     store: &Store,
-    reach: Option<Reach>,
+    together: bool,
     app: App,
 ) -> Result<(Agents, Memory, AgentHost), Error> {
     let plans = app.plans(config)?;
@@ -238,7 +233,7 @@ async fn raise(
     let reader = model.clone().filter(|_| config.models.reads_memory);
     let memory = memory(config, store.clone(), reader)?;
     let files = files(config)?;
-    let host = AgentHost::begin(store.clone(), memory.clone(), model, files, reach);
+    let host = AgentHost::begin(store.clone(), memory.clone(), model, files, together);
     let agents = host.raise(plans).await?;
     Ok((agents, memory, host))
 }
@@ -252,15 +247,12 @@ struct Base {
     url: String,
     signer: Option<SigningKey>,
     door: Arc<Door>,
-    /// How agents of this process prove who they are.
-    insiders: Insiders,
     access: Access,
 }
 
 impl Base {
     async fn lay(config: &Config) -> Result<Self, Error> {
-        let insiders = Insiders::new().map_err(door::Error::from)?;
-        let door = Arc::new(door::build(&config.access)?.insiders(insiders.clone()));
+        let door = Arc::new(door::build(&config.access)?);
         let key = config.signing_key.as_deref();
         let signer = key.map(signing::read).transpose()?;
         let listener = Listener::bind(config.listen, listening::options(config)?).await?;
@@ -282,25 +274,8 @@ impl Base {
             url,
             signer,
             door,
-            insiders,
             access: config.access.clone(),
         })
-    }
-
-    /// Where this process is reached from this machine.
-    fn itself(&self) -> Address {
-        let mut address = self.listener.address();
-        if address.ip().is_unspecified() {
-            address.set_ip(match address.ip() {
-                IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-                IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-            });
-        }
-        Address {
-            encrypted: self.listener.scheme() == "https",
-            authority: address.to_string(),
-            tenant: None,
-        }
     }
 
     /// Writes into a card where its agent is reached, and what its callers prove themselves with.
@@ -427,7 +402,7 @@ impl Base {
         let mut operator = operator;
         if let Some(host) = &host {
             // The journal of an agent has the requests of all callers, so only operators may read it.
-            let living = workspace::api::agent::routes(host.household().clone(), rights);
+            let living = workspace::api::agent::routes(host.population().clone(), rights);
             operator = operator.merge(living);
         }
         let router = page::routes(&page)

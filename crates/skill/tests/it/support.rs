@@ -24,7 +24,7 @@ pub(crate) struct Greeting {
     pub(crate) text: String,
 }
 
-/// Greets somebody.
+/// Greets a person.
 #[skill(tags = ["demo", "a < b"], examples = ["greet Ada"], read_only)]
 pub(crate) async fn greet(input: Greet) -> Result<Greeting, SkillError> {
     let text = vec![format!("Hello, {}!", input.who); usize::from(input.times)].join(" ");

@@ -2,7 +2,7 @@
 //!
 //! `agent` names the agent in every request; without it the default agent is meant.
 
-use agent::{Error, Household, Resident, Version};
+use agent::{AgentHandle, Error, Population, Version};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
@@ -16,7 +16,7 @@ use super::reply::{Because, Explained, LawDiff, LawHistory, LawText, LawVersion}
 use super::{Caller, Failure, Fields, Guarded, Part, Rights, by_query, read, respond, whole};
 
 /// The routes of `/api/agent`.
-pub fn routes(household: Household, rights: Rights) -> Router {
+pub fn routes(population: Population, rights: Rights) -> Router {
     Router::new()
         .route("/api/agent/status", by_query(status))
         .route("/api/agent/law", by_query(law))
@@ -26,25 +26,25 @@ pub fn routes(household: Household, rights: Rights) -> Router {
         .route("/api/agent/pause", switch(Switch::Pause))
         .route("/api/agent/resume", switch(Switch::Resume))
         .with_state(Guarded {
-            part: household,
+            part: population,
             rights,
         })
 }
 
-impl Part for Household {
-    type Subject = Resident;
+impl Part for Population {
+    type Subject = AgentHandle;
 
-    async fn find(&self, id: &str) -> Result<Resident, Failure> {
-        Household::find(self, id).await.map_err(failure)
+    async fn find(&self, id: &str) -> Result<AgentHandle, Failure> {
+        Population::find(self, id).await.map_err(failure)
     }
 }
 
-async fn status(agent: Resident, _: Fields) -> Result<impl Serialize, Failure> {
+async fn status(agent: AgentHandle, _: Fields) -> Result<impl Serialize, Failure> {
     agent.status().await.map_err(failure)
 }
 
 /// The current law, or that of `?version=N`.
-async fn law(agent: Resident, fields: Fields) -> Result<LawText, Failure> {
+async fn law(agent: AgentHandle, fields: Fields) -> Result<LawText, Failure> {
     let versions = agent.laws().await.map_err(failure)?;
     let wanted = number(&fields, "version")?;
     let (place, version) = pick(&versions, wanted)?;
@@ -56,7 +56,7 @@ async fn law(agent: Resident, fields: Fields) -> Result<LawText, Failure> {
     })
 }
 
-async fn laws(agent: Resident, _: Fields) -> Result<LawHistory, Failure> {
+async fn laws(agent: AgentHandle, _: Fields) -> Result<LawHistory, Failure> {
     let versions = agent.laws().await.map_err(failure)?;
     let versions = (1..).zip(&versions);
     Ok(LawHistory {
@@ -78,7 +78,7 @@ fn listed(place: usize, version: &Version) -> LawVersion {
 }
 
 /// What changed between `?from=N` and `?to=N`; without them, what the last change changed.
-async fn diff(agent: Resident, fields: Fields) -> Result<LawDiff, Failure> {
+async fn diff(agent: AgentHandle, fields: Fields) -> Result<LawDiff, Failure> {
     let versions = agent.laws().await.map_err(failure)?;
     let (to, after) = pick(&versions, number(&fields, "to")?)?;
     let before = number(&fields, "from")?.unwrap_or(to.saturating_sub(1).max(1));
@@ -91,7 +91,7 @@ async fn diff(agent: Resident, fields: Fields) -> Result<LawDiff, Failure> {
     })
 }
 
-async fn why(agent: Resident, fields: Fields) -> Result<Explained, Failure> {
+async fn why(agent: AgentHandle, fields: Fields) -> Result<Explained, Failure> {
     let question = fields.get("question").ok_or_else(|| {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         Failure::new(status, "invalid", "question is missing").with("field", "question".into())
@@ -126,9 +126,9 @@ enum Switch {
 }
 
 /// A route that pauses an agent, or resumes it. The body may be empty; then the query may name the agent.
-fn switch(switch: Switch) -> MethodRouter<Guarded<Household>> {
+fn switch(switch: Switch) -> MethodRouter<Guarded<Population>> {
     post(
-        async move |State(guarded): State<Guarded<Household>>,
+        async move |State(guarded): State<Guarded<Population>>,
                     caller: Caller,
                     RawQuery(raw): RawQuery,
                     body: Result<Bytes, BytesRejection>| {

@@ -88,18 +88,18 @@ async fn an_agent_of_several_skills_says_what_there_is() {
         panic!("no message");
     };
     let text = help.parts[0].as_text().unwrap();
-    assert!(text.contains("- greet: Greets somebody."), "{text}");
+    assert!(text.contains("- greet: Greets a person."), "{text}");
     assert!(text.contains("- order: "), "{text}");
 }
 
 #[derive(serde::Deserialize, schemars::JsonSchema, SkillInput)]
-struct Wish {
+struct Intent {
     kind: String,
 }
 
 /// Ends as it is told to.
 #[skill(tags = ["test"], examples = ["end well"])]
-async fn end(input: Wish) -> Result<Reply<String>, SkillError> {
+async fn end(input: Intent) -> Result<Reply<String>, SkillError> {
     match &*input.kind {
         "success" => Ok(reply::success("done")
             .artifact(reply::text_artifact("note", "text"))

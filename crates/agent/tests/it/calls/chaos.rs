@@ -1,4 +1,4 @@
-//! Skills that panic at random, under load: whoever asked gets an answer.
+//! Skills that panic at random, under load: every caller gets an answer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -62,7 +62,7 @@ async fn an_output_that_is_not_what_was_promised_is_a_failure() {
     assert!(said(&task).contains("/text"), "{}", said(&task));
 }
 
-/// Writes down what passes, and answers for the skill when somebody is called Bob.
+/// Writes down what passes, and answers for the skill when the name is Bob.
 struct Watch(Arc<Mutex<Vec<String>>>, &'static str);
 
 impl Hook for Watch {

@@ -20,8 +20,8 @@ pub(crate) async fn serve_stdio(
 ) -> Result<(), Error> {
     let store = open(config, "the server on standard input").await?;
     let (agents, life) = if app.lives() {
-        // There is no listener, so the agents of this process cannot call each other.
-        let (agents, memory, host) = raise(config, &store, None, app).await?;
+        // Only the first agent is served here, so the agents cannot call each other.
+        let (agents, memory, host) = raise(config, &store, false, app).await?;
         (agents, Some((memory, host)))
     } else {
         (app.agent(config).await?.into(), None)

@@ -5,32 +5,33 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use skill::Registry;
+use skill::extension::Question;
 use tokio::sync::oneshot;
 
+use crate::actor::{Mail, Outcome};
 use crate::approval::{Approval, Grant};
-use crate::context::State;
+use crate::call::Given;
+use crate::context::{Questions, State};
 use crate::error::Error;
-use crate::event::Perceived;
-use crate::household::Household;
+use crate::event::EventKind;
 use crate::journal::{self, Checked, Record};
 use crate::law::{Edit, Law, Refused};
-use crate::monad::{Outcome, Post};
-use crate::step::Life;
+use crate::population::Population;
+use crate::step::AgentState;
 use crate::why::{self, Explanation};
 
 /// A handle on an agent. Clones are handles on the same one.
 #[derive(Clone, Debug)]
-pub struct Resident {
-    pub(crate) household: Household,
+pub struct AgentHandle {
+    pub(crate) population: Population,
     pub(crate) id: String,
 }
 
-/// What an agent does, for whoever asks.
+/// What an agent does at the moment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Status {
     /// What it is known by.
     pub id: String,
-    /// What it does.
     pub state: State,
     /// Whether it was told to stop where it is.
     pub paused: bool,
@@ -59,13 +60,12 @@ pub struct Version {
     pub hash: String,
     /// Why it was adopted.
     pub why: String,
-    /// By whom it was proposed.
+    /// The caller who proposed it.
     pub by: String,
-    /// The law.
     pub law: Arc<Law>,
 }
 
-impl Resident {
+impl AgentHandle {
     /// What it is known by.
     pub fn id(&self) -> &str {
         &self.id
@@ -100,18 +100,18 @@ impl Resident {
     }
 
     /// A copy of all that it knows and does, as it is at an event.
-    pub async fn life(&self) -> Result<(Life, u64), Error> {
+    pub async fn life(&self) -> Result<(AgentState, u64), Error> {
         self.look(|life, event| (life.clone(), event)).await
     }
 
     /// Tells it to stop where it is. What is under way is finished; nothing new is begun, and nothing is lost.
     pub async fn pause(&self) -> Result<(), Error> {
-        self.perceive(Perceived::Paused).await.map(drop)
+        self.perceive(EventKind::Paused).await.map(drop)
     }
 
     /// Tells it to go on.
     pub async fn resume(&self) -> Result<(), Error> {
-        self.perceive(Perceived::Resumed).await.map(drop)
+        self.perceive(EventKind::Resumed).await.map(drop)
     }
 
     /// Proposes a change of its law, for those who govern it. The fixed rules decide; either way it is recorded.
@@ -119,7 +119,7 @@ impl Resident {
         let law = self.law().await?;
         let refused: Option<Refused> = edit.apply(&law).err();
         let by = by.to_owned();
-        self.perceive(Perceived::Proposed { edit, by }).await?;
+        self.perceive(EventKind::Proposed { edit, by }).await?;
         match refused {
             Some(refused) => Err(refused.into()),
             None => self.law().await,
@@ -138,22 +138,25 @@ impl Resident {
 
     /// Everything it perceived and what that changed, with the numbers of the events.
     pub async fn history(&self) -> Result<Vec<(u64, Record)>, Error> {
-        journal::history(&self.household.0.parts.store, &self.id).await
+        self.flush().await?;
+        journal::history(&self.population.0.parts.store, &self.id).await
     }
 
     /// Makes every step of its journal again, and compares.
     pub async fn check(&self) -> Result<Checked, Error> {
-        journal::check(&self.household.0.parts.store, &self.id).await
+        self.flush().await?;
+        journal::check(&self.population.0.parts.store, &self.id).await
     }
 
     /// What all of its journal adds up to, without any whole that was written down; and the last event.
-    pub async fn replay(&self) -> Result<(Life, u64), Error> {
-        journal::replay(&self.household.0.parts.store, &self.id).await
+    pub async fn replay(&self) -> Result<(AgentState, u64), Error> {
+        self.flush().await?;
+        journal::replay(&self.population.0.parts.store, &self.id).await
     }
 
     /// Puts it to sleep, once it has done what it was told before.
     pub async fn sleep(&self) -> Result<(), Error> {
-        self.household.0.send(&self.id, Post::Sleep).await
+        self.population.0.send(&self.id, Mail::Sleep).await
     }
 
     /// Its own skills: `remember` and `recall`, if there is memory.
@@ -161,35 +164,90 @@ impl Resident {
         crate::skills::of(self)
     }
 
-    pub(crate) async fn perceive(&self, what: Perceived) -> Result<Outcome, Error> {
+    pub(crate) async fn perceive(&self, what: EventKind) -> Result<Outcome, Error> {
         let (reply, outcome) = oneshot::channel();
-        let post = Post::Perceive(what, Some(reply));
-        self.household.0.send(&self.id, post).await?;
+        let post = Mail::Perceive(what, Some(reply));
+        self.population.0.send(&self.id, post).await?;
         outcome.await.map_err(|_| Error::Stopped)
     }
 
     pub(crate) async fn look<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&Life, u64) -> T + Send + 'static,
+        look: impl FnOnce(&AgentState, u64) -> T + Send + 'static,
     ) -> Result<T, Error> {
         let (reply, seen) = oneshot::channel();
-        let look = move |life: &Life, event: u64| drop(reply.send(look(life, event)));
-        self.household
+        let look = move |life: &AgentState, event: u64| drop(reply.send(look(life, event)));
+        self.population
             .0
-            .send(&self.id, Post::Look(Box::new(look)))
+            .send(&self.id, Mail::Look(Box::new(look)))
             .await?;
         seen.await.map_err(|_| Error::Stopped)
     }
 
-    /// A task of its waits for an answer from now on, or goes on.
-    pub(crate) async fn waits(&self, task: &str, waits: bool) {
-        let turn = task.to_owned();
-        // An agent that has stopped says so to the next caller.
-        drop(self.perceive(Perceived::Waits { turn, waits }).await);
+    /// Records that a skill asks something in a task. The record is durable when this returns.
+    pub(crate) async fn asked(
+        &self,
+        turn: &str,
+        place: &str,
+        question: &Question,
+    ) -> Result<(), Error> {
+        let asked = EventKind::Asked {
+            turn: turn.to_owned(),
+            place: place.to_owned(),
+            question: question.clone(),
+        };
+        self.perceive(asked).await.map(drop)
     }
 
-    /// A task has ended, in whatever way.
+    /// Records the answer to a question of a skill. The message that it came in is durable already, so that the record
+    /// may wait for the next commit.
+    pub(crate) async fn answered(
+        &self,
+        turn: &str,
+        place: &str,
+        given: &Given,
+    ) -> Result<(), Error> {
+        let answered = EventKind::Answered {
+            turn: turn.to_owned(),
+            place: place.to_owned(),
+            answer: given.answer.clone(),
+            by: given.by.clone(),
+            message: given.message.clone(),
+        };
+        self.perceive(answered).await.map(drop)
+    }
+
+    /// The questions of a task that is taken up again, as the journal has them.
+    pub(crate) async fn questions(&self, turn: &str) -> Result<Questions, Error> {
+        let turn = turn.to_owned();
+        let found = self.look(move |life, _| life.context().questions.get(&turn).cloned());
+        Ok(found.await?.as_deref().cloned().unwrap_or_default())
+    }
+
+    /// What the law says about a call, without recording anything. During a pause it says nothing.
+    pub(crate) async fn judge(&self, wanted: EventKind) -> Result<Outcome, Error> {
+        let (reply, outcome) = oneshot::channel();
+        let post = Mail::Judge(wanted, reply);
+        self.population.0.send(&self.id, post).await?;
+        outcome.await.map_err(|_| Error::Stopped)
+    }
+
+    /// Whether it thinks about messages. A plain agent of skills does not.
+    pub(crate) fn thinks(&self) -> bool {
+        self.population.0.thinks(&self.id)
+    }
+
+    async fn flush(&self) -> Result<(), Error> {
+        if !self.population.0.is_awake(&self.id) {
+            return Ok(());
+        }
+        let (reply, flushed) = oneshot::channel();
+        self.population.0.send(&self.id, Mail::Flush(reply)).await?;
+        flushed.await.map_err(|_| Error::Stopped)
+    }
+
+    /// A task has ended: completed, failed, rejected or cancelled.
     pub(crate) fn task_ended(&self, task: &str) {
-        self.household.0.gone(&self.id, task);
+        self.population.0.gone(&self.id, task);
     }
 }

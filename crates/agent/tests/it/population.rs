@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agent::{Error, Household, Law, Parts, Profile, State, TABLES};
+use agent::{Error, Law, Parts, Population, Profile, State, TABLES};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use skill::{Registry, SkillError, SkillInput, skill};
@@ -28,21 +28,21 @@ fn profile(id: &str, objective: &str) -> Profile {
     profile
 }
 
-fn household() -> Household {
-    Household::new(Parts::new(Store::memory(TABLES)))
+fn population() -> Population {
+    Population::new(Parts::new(Store::memory(TABLES)))
 }
 
 #[tokio::test]
 async fn an_agent_that_is_another_again_is_refused() {
-    let household = household();
+    let population = population();
     let none = Registry::new();
-    household
+    population
         .admit(profile("scout", "find things"), &none)
         .await
         .unwrap();
     let mut twin = profile("ranger", " Find  THINGS ");
     twin.description = "Quite another one, in other words.".to_owned();
-    let refused = household.admit(twin.clone(), &none).await.unwrap_err();
+    let refused = population.admit(twin.clone(), &none).await.unwrap_err();
     let Error::Twin {
         twin: named, mode, ..
     } = &refused
@@ -56,26 +56,26 @@ async fn an_agent_that_is_another_again_is_refused() {
         "{said}"
     );
 
-    household
+    population
         .admit(profile("ranger", "guard things"), &none)
         .await
         .unwrap();
     let mut lawful = twin.clone();
     lawful.id = "judge".to_owned();
     lawful.law.attention.turns = 2;
-    household.admit(lawful, &none).await.unwrap();
+    population.admit(lawful, &none).await.unwrap();
     let mut able = twin.clone();
     able.id = "able".to_owned();
-    household
+    population
         .admit(able, &Registry::new().with(look).unwrap())
         .await
         .unwrap();
     let mut seeing = twin;
     seeing.id = "seeing".to_owned();
     seeing.views = vec!["library".to_owned()];
-    household.admit(seeing, &none).await.unwrap();
+    population.admit(seeing, &none).await.unwrap();
     assert_eq!(
-        household.ids(),
+        population.ids(),
         ["able", "judge", "ranger", "scout", "seeing"]
     );
 }
@@ -83,25 +83,25 @@ async fn an_agent_that_is_another_again_is_refused() {
 #[tokio::test]
 async fn one_that_sleeps_counts_and_one_that_comes_again_is_itself() {
     let store = Store::memory(TABLES);
-    let household = Household::new(Parts::new(store.clone()));
+    let population = Population::new(Parts::new(store.clone()));
     let none = Registry::new();
-    let scout = household
+    let scout = population
         .admit(profile("scout", "find things"), &none)
         .await
         .unwrap();
-    assert_eq!(household.awake(), 0, "nobody has asked it anything");
+    assert_eq!(population.awake(), 0, "nobody has asked it anything");
     assert!(
-        household
+        population
             .admit(profile("ranger", "find things"), &none)
             .await
             .is_err()
     );
     assert_eq!(scout.status().await.unwrap().state, State::Idle);
-    assert_eq!(household.awake(), 1);
-    household.close().await;
-    assert_eq!(household.awake(), 0);
+    assert_eq!(population.awake(), 1);
+    population.close().await;
+    assert_eq!(population.awake(), 0);
 
-    let again = Household::new(Parts::new(store));
+    let again = Population::new(Parts::new(store));
     let mut other_law = profile("scout", "find things");
     other_law.law.attention.turns = 1;
     let scout = again.admit(other_law, &none).await.unwrap();
@@ -116,24 +116,24 @@ async fn one_that_sleeps_counts_and_one_that_comes_again_is_itself() {
 async fn who_has_nothing_to_do_goes_to_sleep_and_wakes_on_a_message() {
     let mut parts = Parts::new(Store::memory(TABLES));
     parts.sleep_after = Duration::from_secs(5);
-    let household = Household::new(parts);
-    let scout = household
+    let population = Population::new(parts);
+    let scout = population
         .admit(profile("scout", "find things"), &Registry::new())
         .await
         .unwrap();
     scout.pause().await.unwrap();
-    assert_eq!(household.awake(), 1);
-    while household.awake() > 0 {
+    assert_eq!(population.awake(), 1);
+    while population.awake() > 0 {
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     let status = scout.status().await.unwrap();
     assert!(status.paused, "it wakes as it fell asleep");
-    assert_eq!(household.awake(), 1);
+    assert_eq!(population.awake(), 1);
 }
 
 #[tokio::test]
 async fn ten_thousand_that_sleep_are_no_task() {
-    let household = household();
+    let population = population();
     let none = Registry::new();
     let tasks = || {
         tokio::runtime::Handle::current()
@@ -143,13 +143,13 @@ async fn ten_thousand_that_sleep_are_no_task() {
     let before = tasks();
     for number in 0..10_000 {
         let profile = profile(&format!("agent-{number}"), &format!("count to {number}"));
-        household.admit(profile, &none).await.unwrap();
+        population.admit(profile, &none).await.unwrap();
     }
-    assert_eq!((household.awake(), tasks()), (0, before));
-    let one = household.agent("agent-7000").unwrap();
+    assert_eq!((population.awake(), tasks()), (0, before));
+    let one = population.agent("agent-7000").unwrap();
     assert_eq!(one.status().await.unwrap().state, State::Idle);
-    assert_eq!(household.awake(), 1);
-    let twin = household
+    assert_eq!(population.awake(), 1);
+    let twin = population
         .admit(profile("late", "count to 9999"), &none)
         .await
         .unwrap_err();
@@ -161,10 +161,10 @@ async fn who_wakes_goes_on_where_it_was() {
     let world = World::new();
     let bench = world.begin().await;
     let task = bench.say("note buy milk in todo.md").await;
-    bench.resident.sleep().await.unwrap();
-    let (life, event) = bench.resident.life().await.unwrap();
-    let (replayed, last) = bench.resident.replay().await.unwrap();
-    let bytes = |life: &agent::Life| serde_json::to_vec(life).unwrap();
+    bench.handle.sleep().await.unwrap();
+    let (life, event) = bench.handle.life().await.unwrap();
+    let (replayed, last) = bench.handle.replay().await.unwrap();
+    let bytes = |life: &agent::AgentState| serde_json::to_vec(life).unwrap();
     assert_eq!(
         (bytes(&life), event),
         (bytes(&replayed), last),
@@ -178,19 +178,19 @@ async fn who_wakes_goes_on_where_it_was() {
 async fn that_time_passes_is_not_recorded_and_keeps_nobody_awake() {
     let mut parts = Parts::new(Store::memory(TABLES));
     parts.sleep_after = Duration::from_secs(60);
-    let household = Household::new(parts);
+    let population = Population::new(parts);
     let scout = profile("scout", "find things");
-    let scout = household.admit(scout, &Registry::new()).await.unwrap();
+    let scout = population.admit(scout, &Registry::new()).await.unwrap();
     scout.status().await.unwrap();
     let before = scout.history().await.unwrap().len();
-    assert_eq!(household.awake(), 1);
+    assert_eq!(population.awake(), 1);
     let mut ticks = 0;
-    while household.awake() > 0 {
-        household.tick().await;
+    while population.awake() > 0 {
+        population.tick().await;
         tokio::time::sleep(Duration::from_secs(5)).await;
         ticks += 1;
         assert!(ticks < 100, "it never sleeps");
     }
     assert_eq!(scout.history().await.unwrap().len(), before);
-    household.close().await;
+    population.close().await;
 }

@@ -5,7 +5,6 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures_core::future::BoxFuture;
 use memory::{Access, Handle, Memory, Millis};
 use model::Model;
 use serde_json::json;
@@ -14,18 +13,20 @@ use skill::Registry;
 use store::Store;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio_util::task::TaskTracker;
 
+use crate::actor::{self, Mail};
 use crate::context::{Goal, Identity};
+use crate::delegate::Tasks;
 use crate::error::Error;
-use crate::event::{Event, Perceived};
+use crate::event::{Event, EventKind};
+use crate::handle::AgentHandle;
 use crate::journal::Journal;
 use crate::law::Law;
 use crate::limits::MAILBOX;
-use crate::monad::{self, Post};
-use crate::resident::Resident;
-use crate::step::{Life, Step};
+use crate::step::{AgentState, Step};
 
-/// What all agents of a household use.
+/// What all agents of a population use.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Parts {
@@ -35,8 +36,6 @@ pub struct Parts {
     pub memory: Option<Memory>,
     /// What thinks for those that have no model of their own. By default rules do.
     pub model: Arc<dyn Model>,
-    /// Who sends them messages of their own.
-    pub errand: Option<Arc<dyn Errand>>,
     /// How long one that has nothing to do stays awake.
     pub sleep_after: Duration,
     /// What time it is, in milliseconds since 1970.
@@ -50,9 +49,8 @@ impl Parts {
             store,
             memory: None,
             model: Arc::new(model::rules::Rules),
-            errand: None,
-            sleep_after: monad::SLEEP_AFTER,
-            clock: Arc::new(monad::now),
+            sleep_after: actor::SLEEP_AFTER,
+            clock: Arc::new(actor::now),
         }
     }
 
@@ -69,22 +67,6 @@ impl Parts {
         self.model = model;
         self
     }
-
-    /// The same, with somebody who sends messages for the agents.
-    #[must_use]
-    pub fn errand(mut self, errand: Arc<dyn Errand>) -> Self {
-        self.errand = Some(errand);
-        self
-    }
-}
-
-/// What reaches an agent's tasks in its own name: what it does by the clock begins as a task like any other.
-pub trait Errand: Send + Sync + 'static {
-    /// Begins a task of this agent with this request.
-    fn begin(&self, agent: &str, request: String) -> BoxFuture<'static, Result<(), String>>;
-
-    /// Has a task of this agent go on that waits for a person who does not answer.
-    fn resume(&self, agent: &str, task: String) -> BoxFuture<'static, Result<(), String>>;
 }
 
 /// What an agent is, besides its skills.
@@ -92,9 +74,7 @@ pub trait Errand: Send + Sync + 'static {
 pub struct Profile {
     /// What it is known by: a lower-case DNS label.
     pub id: String,
-    /// For people.
     pub name: String,
-    /// What it is.
     pub description: String,
     /// What it is for.
     pub objectives: Vec<String>,
@@ -127,13 +107,29 @@ impl Profile {
 /// What an agent is in everything that counts, as a hash.
 type Print = [u8; 32];
 
-/// All agents of a server. Clones are the same household.
+/// All agents of a server, asleep and awake. Clones are the same agents.
+///
+/// An agent that sleeps costs a map entry: its id, a hash of what tells it from others, and its settings. The rest of it
+/// is in the store. Mail wakes it: an actor is spawned, which reads the snapshot and the events after it, and lives until
+/// it had nothing to do for a while. While one actor of an agent lies down another may be wanted already; the new one
+/// waits until the old one has written its snapshot, so that there is never more than one actor of a state.
+///
+/// No two agents are the same: one that has the rules, skills, objectives and views of another is refused, unless one of
+/// them remembers something. Agents for which time matters (an open request, a question, a timer) are told at each tick
+/// that time has passed; the others sleep through it.
+///
+/// Closing puts all agents to sleep and waits until everything is committed. The task server must have ended its work
+/// before, and the store must be open until after.
 #[derive(Clone)]
-pub struct Household(pub(crate) Arc<Inner>);
+pub struct Population(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
     pub(crate) parts: Arc<Parts>,
     agents: Mutex<HashMap<String, Slot>>,
+    /// The task server that the agents are behind.
+    pub(crate) tasks: Tasks,
+    /// Reports to actors that are on their way.
+    telling: TaskTracker,
 }
 
 /// An agent, asleep or awake. One that is asleep is this and what the store has of it.
@@ -143,26 +139,37 @@ struct Slot {
     /// What it looks into besides its own memory.
     views: Vec<String>,
     awake: Option<Awake>,
+    /// The identity of a plain agent of skills, which is born with its first question and has no law.
+    plain: Option<Identity>,
     /// Time matters to it: something is not finished, or it does something by the clock.
     timed: bool,
 }
 
 struct Awake {
-    mailbox: mpsc::Sender<Post>,
+    mailbox: mpsc::Sender<Mail>,
     task: JoinHandle<()>,
 }
 
-impl Household {
-    /// Without agents.
+impl Population {
     pub fn new(parts: Parts) -> Self {
         let parts = Arc::new(parts);
-        let agents = Mutex::default();
-        Self(Arc::new(Inner { parts, agents }))
+        Self(Arc::new(Inner {
+            parts,
+            agents: Mutex::default(),
+            tasks: Tasks::default(),
+            telling: TaskTracker::new(),
+        }))
+    }
+
+    /// Says which task server the agents are behind. From now on they can begin tasks of their own and ask each other.
+    /// `root` is the agent that the server calls without a tenant.
+    pub fn serve(&self, server: &a2a::Server, root: &str) {
+        self.0.tasks.serve(server, root);
     }
 
     /// Lets an agent in, with what it can do. One that was here before goes on with its life, under its own law. One
     /// that is the same as another in everything that counts is refused, whether that one is awake or asleep.
-    pub async fn admit(&self, profile: Profile, skills: &Registry) -> Result<Resident, Error> {
+    pub async fn admit(&self, profile: Profile, skills: &Registry) -> Result<AgentHandle, Error> {
         if !skill::is_label(&profile.id) {
             return Err(Error::Id(profile.id));
         }
@@ -178,6 +185,7 @@ impl Household {
             model: profile.model.clone(),
             views: profile.views.clone(),
             awake: None,
+            plain: None,
             timed: life.minds_time() || law.minds_time(),
         };
         let id = profile.id.clone();
@@ -194,15 +202,44 @@ impl Household {
         }
         if born {
             let (event, step) = birth(profile, (self.0.parts.clock)(), &life);
-            if let Err(error) = journal.record(&event, &step, &life).await {
+            let mut life = life;
+            step.changes.iter().for_each(|change| life.apply(change));
+            let born = match journal.add(&event, &step.changes) {
+                Ok(()) => journal.flush(&life).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = born {
                 self.0.lock().remove(&id);
                 return Err(error);
             }
         }
-        Ok(Resident {
-            household: self.clone(),
+        Ok(AgentHandle {
+            population: self.clone(),
             id,
         })
+    }
+
+    /// A plain agent of skills: it has an empty law, does not think, and has a journal once a skill asks something.
+    pub fn plain(&self, id: &str, name: &str) -> AgentHandle {
+        let identity = Identity {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            description: String::new(),
+        };
+        let slot = Slot {
+            // It is told apart by its skills, which are not compared.
+            print: Sha256::digest(format!("plain {id}")).into(),
+            model: None,
+            views: Vec::new(),
+            awake: None,
+            plain: Some(identity),
+            timed: false,
+        };
+        self.0.enter(id, &mut Some(slot));
+        AgentHandle {
+            population: self.clone(),
+            id: id.to_owned(),
+        }
     }
 
     /// A private memory with something in it is a difference; an empty one is none.
@@ -223,7 +260,7 @@ impl Household {
     }
 
     /// The agent of this id, also one that lived here before and was not let in again.
-    pub async fn find(&self, id: &str) -> Result<Resident, Error> {
+    pub async fn find(&self, id: &str) -> Result<AgentHandle, Error> {
         if let Ok(agent) = self.agent(id) {
             return Ok(agent);
         }
@@ -232,11 +269,12 @@ impl Household {
             return Err(Error::Unknown(id.to_owned()));
         }
         let slot = Slot {
-            // It is nobody's twin: it is only looked at.
+            // It cannot be a twin: it is only looked at.
             print: Sha256::digest(id.as_bytes()).into(),
             model: None,
             views: Vec::new(),
             awake: None,
+            plain: None,
             timed: life.minds_time() || life.law().minds_time(),
         };
         self.0.enter(id, &mut Some(slot));
@@ -244,10 +282,10 @@ impl Household {
     }
 
     /// The agent of this id.
-    pub fn agent(&self, id: &str) -> Result<Resident, Error> {
+    pub fn agent(&self, id: &str) -> Result<AgentHandle, Error> {
         match self.0.lock().contains_key(id) {
-            true => Ok(Resident {
-                household: self.clone(),
+            true => Ok(AgentHandle {
+                population: self.clone(),
                 id: id.to_owned(),
             }),
             false => Err(Error::Unknown(id.to_owned())),
@@ -280,10 +318,10 @@ impl Household {
             due.map(|(id, _)| id.clone()).collect()
         };
         for id in due {
-            // One that has stopped says so to whoever asks it something.
+            // An agent that has stopped reports that to the next caller.
             drop(
                 self.0
-                    .send(&id, Post::Perceive(Perceived::Ticked, None))
+                    .send(&id, Mail::Perceive(EventKind::Ticked, None))
                     .await,
             );
         }
@@ -291,6 +329,9 @@ impl Household {
 
     /// Puts every agent to sleep, and waits until all is written down.
     pub async fn close(&self) {
+        self.0.tasks.close().await;
+        self.0.telling.close();
+        self.0.telling.wait().await;
         let awake: Vec<Awake> = {
             let mut agents = self.0.lock();
             agents
@@ -299,7 +340,7 @@ impl Household {
                 .collect()
         };
         for Awake { mailbox, task } in awake {
-            drop(mailbox.send(Post::Sleep).await);
+            drop(mailbox.send(Mail::Sleep).await);
             drop(mailbox);
             // One that panicked has said so.
             drop(task.await);
@@ -323,6 +364,15 @@ impl Inner {
         None
     }
 
+    /// Whether an agent thinks about messages.
+    pub(crate) fn thinks(&self, id: &str) -> bool {
+        self.lock().get(id).is_some_and(|slot| slot.plain.is_none())
+    }
+
+    pub(crate) fn is_awake(&self, id: &str) -> bool {
+        self.lock().get(id).is_some_and(|slot| slot.awake.is_some())
+    }
+
     /// What thinks for an agent.
     pub(crate) fn model(&self, id: &str) -> Arc<dyn Model> {
         let own = self.lock().get(id).and_then(|slot| slot.model.clone());
@@ -341,7 +391,7 @@ impl Inner {
     }
 
     /// Puts something into the mailbox of an agent, and wakes it if it sleeps. Waits while the mailbox is full.
-    pub(crate) async fn send(self: &Arc<Self>, id: &str, post: Post) -> Result<(), Error> {
+    pub(crate) async fn send(self: &Arc<Self>, id: &str, post: Mail) -> Result<(), Error> {
         let mut post = post;
         // Who just fell asleep is woken again; more than a few times in a row there is something wrong with it.
         for _ in 0..8 {
@@ -354,7 +404,7 @@ impl Inner {
         Err(Error::Stopped)
     }
 
-    fn mailbox(self: &Arc<Self>, id: &str) -> Result<mpsc::Sender<Post>, Error> {
+    fn mailbox(self: &Arc<Self>, id: &str) -> Result<mpsc::Sender<Mail>, Error> {
         let mut agents = self.lock();
         let slot = agents
             .get_mut(id)
@@ -365,6 +415,7 @@ impl Inner {
             return Ok(awake.mailbox.clone());
         }
         let before = slot.awake.take();
+        let plain = slot.plain.clone();
         let (mailbox, letters) = mpsc::channel(MAILBOX);
         let (inner, name, own) = (Arc::clone(self), id.to_owned(), mailbox.downgrade());
         let task = tokio::spawn(async move {
@@ -373,7 +424,15 @@ impl Inner {
                 drop(before.mailbox);
                 drop(before.task.await);
             }
-            let timed = match monad::live(Arc::clone(&inner.parts), name.clone(), letters).await {
+            let timed = match actor::live(
+                Arc::clone(&inner.parts),
+                inner.tasks.clone(),
+                name.clone(),
+                plain,
+                letters,
+            )
+            .await
+            {
                 Ok(timed) => timed,
                 Err(problem) => {
                     tracing::error!(agent = name, %problem, "an agent has stopped");
@@ -413,8 +472,9 @@ impl Inner {
         };
         if concerns {
             let (inner, id, task) = (Arc::clone(self), id.to_owned(), task.to_owned());
-            // Whoever tells of it does not wait; the agent finds out by itself otherwise.
-            tokio::spawn(async move { inner.send(&id, Post::Gone(task)).await });
+            // The task server does not wait for it.
+            self.telling
+                .spawn(async move { drop(inner.send(&id, Mail::Gone(task)).await) });
         }
     }
 
@@ -424,7 +484,7 @@ impl Inner {
 }
 
 /// Says what a profile wants of an agent that has become something else: its own life counts.
-fn note_differences(profile: &Profile, life: &Life) {
+fn note_differences(profile: &Profile, life: &AgentState) {
     let agent = &*profile.id;
     let goals = life.context().goals().iter().map(|goal| &goal.text);
     if !goals.eq(&profile.objectives) {
@@ -436,14 +496,14 @@ fn note_differences(profile: &Profile, life: &Life) {
 }
 
 /// The first event of a life.
-fn birth(profile: Profile, at: Millis, life: &Life) -> (Event, Step) {
+fn birth(profile: Profile, at: Millis, life: &AgentState) -> (Event, Step) {
     let identity = Identity {
         id: profile.id,
         name: profile.name,
         description: profile.description,
     };
     let goals = profile.objectives.into_iter().map(|text| Goal { text });
-    let what = Perceived::Born {
+    let what = EventKind::Born {
         identity,
         goals: goals.collect(),
         law: Box::new(profile.law),
@@ -479,9 +539,9 @@ fn print(law: &Law, skills: &Registry, profile: &Profile) -> Print {
     Sha256::digest(all.to_string().as_bytes()).into()
 }
 
-impl fmt::Debug for Household {
+impl fmt::Debug for Population {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Household")
+        f.debug_struct("Population")
             .field("agents", &self.ids().len())
             .field("awake", &self.awake())
             .finish_non_exhaustive()

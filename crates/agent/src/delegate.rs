@@ -1,0 +1,180 @@
+//! How agents reach tasks of their own server: their own, begun by the clock, and those of other agents.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use a2a::service::{Call, Service as _};
+use a2a::types::{
+    Answer, CancelTaskRequest, Message, Part, SendMessageConfiguration, SendMessageRequest, Struct,
+    Task, TaskState,
+};
+use access::Principal;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio_util::task::TaskTracker;
+
+use crate::error::Error;
+use crate::turn::{DEPTH, OWN, principal};
+
+/// The task server that all agents of a population are behind, once it is there.
+///
+/// An agent calls it in its own name, `agent:ID`, which no caller from outside can have: so a message is from the agent
+/// that sends it, and an approval is by the caller who gave it. The agent at the root of the server has no tenant; the
+/// others are tenants by their ids.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tasks {
+    server: Arc<OnceLock<(a2a::Server, String)>>,
+    /// Cancellations that are on their way.
+    cancelling: TaskTracker,
+}
+
+/// How long a cancellation in the background may take.
+const CANCEL_TIME: Duration = Duration::from_secs(2);
+
+/// What another agent is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Delegation {
+    /// The id of the message. To ask again with the same id is to ask once.
+    pub(crate) id: String,
+    pub(crate) text: String,
+    /// The task that asked, if it answers a question.
+    pub(crate) task: Option<String>,
+    /// How many agents have asked each other with this.
+    pub(crate) depth: u8,
+}
+
+/// What another agent says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DelegateReply {
+    Answer(String),
+    /// It asks something before it goes on with a task.
+    Question {
+        text: String,
+        task: String,
+    },
+}
+
+impl Tasks {
+    /// From now on agents can begin tasks. `root` is the agent without a tenant.
+    pub(crate) fn serve(&self, server: &a2a::Server, root: &str) {
+        // A population is served once.
+        drop(self.server.set((server.clone(), root.to_owned())));
+    }
+
+    /// Begins a task of an agent in its own name.
+    pub(crate) async fn begin(&self, agent: &str, request: String) -> Result<(), Error> {
+        let (server, tenant) = self.at(agent)?;
+        let mut message = Message::user(uuid::Uuid::new_v4().to_string(), request);
+        message.metadata = metadata(&json!({ OWN: true }));
+        let request = SendMessageRequest {
+            tenant,
+            configuration: Some(SendMessageConfiguration {
+                return_immediately: true,
+                ..SendMessageConfiguration::default()
+            }),
+            ..message.into()
+        };
+        let begun = server.send_message(by(agent), request).await;
+        begun
+            .map(drop)
+            .map_err(|error| Error::Task(error.to_string()))
+    }
+
+    /// Has a task go on that waits for an answer which will not come.
+    pub(crate) async fn resume(&self, task: &str) -> Result<(), Error> {
+        let (server, _) = self.server.get().ok_or(Error::NotServed)?;
+        let resumed = server.resume(&task.into()).await;
+        resumed.map_err(|error| Error::Task(error.to_string()))
+    }
+
+    /// Asks another agent in the name of one, and waits for what it says.
+    pub(crate) async fn ask(
+        &self,
+        own: &str,
+        agent: &str,
+        asked: Delegation,
+    ) -> Result<DelegateReply, Error> {
+        let (server, tenant) = self.at(agent)?;
+        let mut message = Message::user(asked.id, asked.text);
+        message.task_id = asked.task.unwrap_or_default();
+        message.metadata = metadata(&json!({ DEPTH: asked.depth }));
+        let request = SendMessageRequest {
+            tenant,
+            ..message.into()
+        };
+        let answer = server.send_message(by(own), request).await;
+        let answer = answer.map_err(|error| Error::Task(error.to_string()))?;
+        Ok(match answer.payload {
+            Answer::Message(message) => DelegateReply::Answer(words(message.parts.iter())),
+            Answer::Task(task) => reply(&task),
+            _ => DelegateReply::Answer(String::new()),
+        })
+    }
+
+    /// Cancels a task of another agent that was begun in the name of one.
+    pub(crate) async fn cancel(&self, own: &str, agent: &str, task: &str) {
+        if let Ok((server, tenant)) = self.at(agent) {
+            let request = CancelTaskRequest {
+                tenant,
+                id: task.to_owned(),
+                ..CancelTaskRequest::default()
+            };
+            // One that has ended meanwhile cannot be cancelled, and need not be.
+            drop(server.cancel_task(by(own), request).await);
+        }
+    }
+
+    /// The same where nothing can wait for it. [`close`](Self::close) does.
+    pub(crate) fn cancel_later(&self, own: &str, agent: &str, task: &str) {
+        let tasks = self.clone();
+        let (own, agent, task) = (own.to_owned(), agent.to_owned(), task.to_owned());
+        self.cancelling.spawn(async move {
+            // A server that is stopping may not answer.
+            let cancelled = tasks.cancel(&own, &agent, &task);
+            drop(tokio::time::timeout(CANCEL_TIME, cancelled).await);
+        });
+    }
+
+    /// Waits for the cancellations that are on their way.
+    pub(crate) async fn close(&self) {
+        self.cancelling.close();
+        self.cancelling.wait().await;
+    }
+
+    fn at(&self, agent: &str) -> Result<(&a2a::Server, String), Error> {
+        let (server, root) = self.server.get().ok_or(Error::NotServed)?;
+        let tenant = if agent == root { "" } else { agent };
+        Ok((server, tenant.to_owned()))
+    }
+}
+
+fn by(agent: &str) -> Call {
+    Call::by(Principal::named(&principal(agent)))
+}
+
+fn metadata(object: &Value) -> Option<Struct> {
+    object.as_object().cloned().map(Into::into)
+}
+
+/// What a task comes to, or waits for.
+fn reply(task: &Task) -> DelegateReply {
+    let state = task.status.as_ref().map(|it| it.state);
+    let status = task.status.as_ref().and_then(|it| it.message.as_ref());
+    let status = status.into_iter().flat_map(|it| &it.parts);
+    match state {
+        Some(TaskState::InputRequired) => DelegateReply::Question {
+            text: words(status),
+            task: task.id.clone(),
+        },
+        _ => {
+            let artifacts = task.artifacts.iter().flat_map(|it| &it.parts);
+            DelegateReply::Answer(words(artifacts.chain(status)))
+        }
+    }
+}
+
+fn words<'a>(parts: impl Iterator<Item = &'a Part>) -> String {
+    let texts: Vec<&str> = parts.filter_map(Part::as_text).collect();
+    texts.join("\n")
+}
