@@ -30,11 +30,7 @@ mod tests;
 /// Runs every check and reports all findings at once.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let repository = Repository::read(root)?;
-    let words = repository.words();
-    println!("{}", words.total());
-    for finding in words.findings() {
-        println!("to be fixed: {finding}");
-    }
+    println!("{}", repository.words().total());
     let findings = findings(root, &repository)?;
     if findings.is_empty() {
         return Ok(());
@@ -48,6 +44,7 @@ fn findings(root: &Path, repository: &Repository) -> Result<Vec<String>> {
     findings.extend(repository.files());
     findings.extend(repository.paths());
     findings.extend(sabotage::check(root)?);
+    findings.extend(repository.words().findings());
     Ok(findings)
 }
 
