@@ -53,11 +53,7 @@ pub enum Error {
     Denied(ProjectPath),
     /// The text or the glob of a search is invalid.
     #[error("{what}: {problem}")]
-    Query {
-        /// `query` or `glob`.
-        what: &'static str,
-        problem: String,
-    },
+    Query { what: &'static str, problem: String },
     /// The project's folder cannot be created or opened.
     #[error("open the project folder {folder}: {source}")]
     Folder { folder: String, source: io::Error },

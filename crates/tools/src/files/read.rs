@@ -15,7 +15,7 @@ const LINES: usize = 2_000;
 #[derive(Clone, Debug)]
 pub struct FileRead(Project);
 
-/// Input of `file-read`.
+/// The input of the skill `file-read`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, SkillInput)]
 #[non_exhaustive]
 pub struct Read {
@@ -29,13 +29,13 @@ pub struct Read {
     pub limit: Option<usize>,
 }
 
-/// Output of `file-read`.
+/// The output of the skill `file-read`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Content {
     /// The file, below /project.
     pub path: String,
-    /// The lines.
+    /// The lines that were read.
     pub content: String,
     /// The line to go on with, if the file does not end here.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -13,7 +13,7 @@ use crate::project::{Case, Incomplete, Project, Query, Syntax};
 #[derive(Clone, Debug)]
 pub struct FileSearch(Project);
 
-/// Input of `file-search`.
+/// The input of the skill `file-search`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, SkillInput)]
 #[non_exhaustive]
 pub struct Search {
@@ -34,7 +34,7 @@ pub struct Search {
     pub limit: Option<usize>,
 }
 
-/// Output of `file-search`.
+/// The output of the skill `file-search`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Searched {

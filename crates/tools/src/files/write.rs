@@ -12,7 +12,7 @@ use crate::project::Project;
 #[derive(Clone, Debug)]
 pub struct FileWrite(Project);
 
-/// Input of `file-write`.
+/// The input of the skill `file-write`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, SkillInput)]
 #[non_exhaustive]
 pub struct Write {
@@ -24,7 +24,7 @@ pub struct Write {
     pub seen: Option<String>,
 }
 
-/// Output of `file-write`.
+/// The output of the skill `file-write`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Wrote {

@@ -21,13 +21,13 @@ const IGNORE_BYTES: u64 = 256 << 10;
 pub enum Incomplete {
     /// The number of lines that was asked for is reached.
     Hits,
-    /// [`Limits::entries`] is reached.
+    /// The number of [`Limits::entries`] is reached.
     Entries,
     /// Folders are nested deeper than [`Limits::depth`]; the deeper ones were skipped.
     Depth,
-    /// [`Limits::searched_bytes`] is reached.
+    /// The number of [`Limits::searched_bytes`] is reached.
     Bytes,
-    /// [`Limits::search_time`] is over.
+    /// The time of [`Limits::search_time`] is over.
     Time,
     /// The caller cancelled the search.
     Stopped,
