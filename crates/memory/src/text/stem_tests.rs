@@ -1,4 +1,4 @@
-//! Words and their stems.
+//! Words, and the stems that their forms share.
 
 use super::stem;
 use crate::text::{terms, words};
