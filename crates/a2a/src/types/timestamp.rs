@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use chrono::{Datelike as _, NaiveDate};
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
@@ -125,10 +126,7 @@ fn parse(text: &[u8]) -> Option<Timestamp> {
     if hour > 23 || minute > 59 || second > 59 {
         return None;
     }
-    let days = days(year, month, day);
-    if date(days) != (year, month, day) {
-        return None;
-    }
+    let days = days(year, month, day)?;
     let (nanos, rest) = match rest {
         [b'.', rest @ ..] => {
             let end = rest.iter().position(|byte| !byte.is_ascii_digit())?;
@@ -161,41 +159,17 @@ fn digits(text: &[u8]) -> Option<i64> {
     valid.then(|| text.iter().fold(0, value))
 }
 
-/// Years counted from March, so that the leap day is the last one, in eras of 400 of them.
-const ERA: i64 = 146_097;
-/// Days from the start of the first era, 1 March of the year 0, to 1970.
-const EPOCH: i64 = 719_468;
-
-/// Days since the start of 1970. A day that the month does not have spills into the next one.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month < 3 {
-        (year - 1, month + 9)
-    } else {
-        (year, month - 3)
-    };
-    let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
-    let day_of_year = (153 * month + 2) / 5 + day - 1;
-    era * ERA + year * 365 + year / 4 - year / 100 + day_of_year - EPOCH
+/// Days since the start of 1970, if the month has this day.
+fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    let date = NaiveDate::from_ymd_opt(year as i32, month as u32, day as u32)?;
+    Some(date.to_epoch_days().into())
 }
 
-/// Year, month and day, so many days after the start of 1970.
+/// Year, month and day of a number of days since the start of 1970.
 fn date(days: i64) -> (i64, i64, i64) {
-    let (era, day) = (
-        (days + EPOCH).div_euclid(ERA),
-        (days + EPOCH).rem_euclid(ERA),
-    );
-    // Leap days that lie behind us, each of which would otherwise count towards a year too many.
-    let leap_days = day / 1460 - day / 36_524 + day / (ERA - 1);
-    let year = (day - leap_days) / 365;
-    let day_of_year = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let (carry, month) = if month < 10 {
-        (0, month + 3)
-    } else {
-        (1, month - 9)
-    };
-    (era * 400 + year + carry, month, day)
+    let date =
+        NaiveDate::from_epoch_days(days as i32).expect("a timestamp has a year of four digits");
+    (date.year().into(), date.month().into(), date.day().into())
 }
 
 static DESCRIPTION: MessageDescription = MessageDescription {

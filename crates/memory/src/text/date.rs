@@ -1,9 +1,10 @@
-//! Dates: the calendar's arithmetic, and dates as texts write them.
+//! Times as ISO 8601 writes them, and dates that a text names. The calendar's arithmetic is chrono's.
 
-/// Milliseconds since 1970.
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Utc};
+
+/// Milliseconds since the start of 1970, UTC.
 pub type Millis = i64;
 
-/// Milliseconds of a day.
 pub(crate) const DAY: Millis = 24 * 60 * 60 * 1000;
 
 const MONTHS: [&str; 12] = [
@@ -31,7 +32,7 @@ const WEEKDAYS: [&str; 7] = [
     "sunday",
 ];
 
-/// What a text says of a date: as much of it as it says.
+/// A date as a text names it: any part may be missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Partial {
     pub(crate) year: Option<i32>,
@@ -40,8 +41,7 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    /// How much of it a day agrees with: from 0, not at all or nothing said, to 1. A part that disagrees spoils
-    /// all.
+    /// The share of the three parts that are named, if all of them agree with the day; otherwise 0.
     pub(crate) fn agrees(&self, (year, month, day): (i32, u8, u8)) -> f32 {
         let parts = [
             self.year.map(|it| it == year),
@@ -60,38 +60,21 @@ impl Partial {
     }
 }
 
-/// The day of a time: year, month, day.
+/// The year, month and day of a time. Times outside of chrono's range, some 262,000 years, count as its ends.
 pub(crate) fn civil(millis: Millis) -> (i32, u8, u8) {
-    // Days are counted from the first of March of the year 0, so that leap days come last.
-    let days = millis.div_euclid(DAY) + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 {
-        shifted + 3
-    } else {
-        shifted - 9
-    };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year as i32, month as u8, day as u8)
+    let (first, last) = (DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC);
+    let nearest = if millis < 0 { first } else { last };
+    let time = DateTime::from_timestamp_millis(millis).unwrap_or(nearest);
+    (time.year(), time.month() as u8, time.day() as u8)
 }
 
-/// The beginning of a day.
-pub(crate) fn midnight(year: i32, month: u8, day: u8) -> Millis {
-    let year = i64::from(year) - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let shifted = (i64::from(month) + 9) % 12;
-    let day_of_year = (153 * shifted + 2) / 5 + i64::from(day) - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    (era * 146_097 + day_of_era - 719_468) * DAY
+/// The beginning of a day, if there is one.
+pub(crate) fn midnight(year: i32, month: u8, day: u8) -> Option<Millis> {
+    let date = NaiveDate::from_ymd_opt(year, month.into(), day.into())?;
+    Some(date.and_time(NaiveTime::MIN).and_utc().timestamp_millis())
 }
 
-/// A time as ISO 8601 has it, in UTC: a day alone is its beginning, an offset is taken into account.
+/// Parses a time in ISO 8601. A date alone is the beginning of that day in UTC; without an offset it is UTC.
 pub fn parse(text: &str) -> Option<Millis> {
     let text = text.trim();
     let (day, rest) = match text.split_once(['T', 't', ' ']) {
@@ -102,13 +85,10 @@ pub fn parse(text: &str) -> Option<Millis> {
     let year: i32 = parts.next()?.parse().ok()?;
     let month: u8 = parts.next()?.parse().ok()?;
     let date: u8 = parts.next()?.parse().ok()?;
-    if !(1..=12).contains(&month) || !(1..=31).contains(&date) || !(0..=9999).contains(&year) {
+    if !(0..=9999).contains(&year) {
         return None;
     }
-    let begin = midnight(year, month, date);
-    if civil(begin) != (year, month, date) {
-        return None;
-    }
+    let begin = midnight(year, month, date)?;
     match rest {
         None => Some(begin),
         Some(rest) => Some(begin + time_of_day(rest)?),
@@ -146,7 +126,7 @@ fn time_of_day(text: &str) -> Option<Millis> {
     Some((hours * 60 + minutes) * 60_000 + (seconds * 1000.0) as i64 - offset)
 }
 
-/// A time as ISO 8601 has it, in UTC, to the second.
+/// Writes a time in ISO 8601, in UTC, to the second.
 pub fn format(millis: Millis) -> String {
     let (year, month, day) = civil(millis);
     let second = millis.div_euclid(1000).rem_euclid(24 * 60 * 60);
@@ -154,7 +134,7 @@ pub fn format(millis: Millis) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// The number of a month's name or its first three letters, in lower case.
+/// The number of a month from its name, or the first three letters of it, in lower case.
 pub(crate) fn month(word: &str) -> Option<u8> {
     let found = MONTHS.iter().position(|&name| {
         name == word
@@ -164,7 +144,7 @@ pub(crate) fn month(word: &str) -> Option<u8> {
     found.map(|place| place as u8 + 1)
 }
 
-/// The number of a weekday's name, in lower case; Monday is 0.
+/// The number of a weekday from its name in lower case; Monday is 0.
 pub(crate) fn weekday(word: &str) -> Option<u8> {
     let found = WEEKDAYS.iter().position(|&name| name == word);
     found.map(|place| place as u8)
@@ -185,7 +165,7 @@ pub(crate) fn named(text: &str) -> Vec<Partial> {
     found
 }
 
-/// The date at the beginning of these words, and how many of them say it.
+/// The date at the beginning of these words, and the number of words it has.
 fn at(words: &[String]) -> (Partial, usize) {
     let word = |place: usize| words.get(place).map_or("", String::as_str);
     // 2024-06-09

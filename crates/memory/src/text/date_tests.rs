@@ -1,4 +1,4 @@
-//! The calendar, and dates in texts.
+//! Times in ISO 8601, and dates that texts name.
 
 use proptest::prelude::*;
 
@@ -67,7 +67,7 @@ proptest! {
     fn every_day_has_one_number(days in -700_000_i64..2_900_000) {
         let millis = days * super::date::DAY;
         let (year, month, day) = civil(millis);
-        prop_assert_eq!(midnight(year, month, day), millis);
+        prop_assert_eq!(midnight(year, month, day), Some(millis));
         if (0..=9999).contains(&year) {
             prop_assert_eq!(parse(&format(millis)), Some(millis));
         }
