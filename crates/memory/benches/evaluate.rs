@@ -1,7 +1,8 @@
-//! How well recall finds evidence: `cargo bench -p memory --bench evaluate -- FILE...`, where a file is a conversation of ours with its questions (`.txt`,
-//! see `conformance/memory`; all of them lie in one memory) or a collection in LoCoMo's form (`.json`). With `--vectors
-//! FILE` (lines of JSON: text, vector) it measures with vectors, and compares with words, dates and vectors added up, too;
-//! `--set NAME=VALUE` changes a weight.
+//! Measures how well recall finds evidence: `cargo bench -p memory --bench evaluate -- FILE...`, with absolute paths.
+//!
+//! A file is a conversation with its questions (`.txt`, see `conformance/memory`; all of them are put into one memory) or a
+//! collection in LoCoMo's form (`.json`). With `--vectors FILE` (lines of JSON: text, vector) it measures with vectors, and
+//! also compares with the sum of words, dates and vectors; `--set NAME=VALUE` changes a weight.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,7 +29,7 @@ struct Conversation {
     questions: Vec<Question>,
 }
 
-/// Vectors that were made before.
+/// An embedder that looks up precomputed vectors.
 struct Table {
     vectors: BTreeMap<String, Vec<f32>>,
 }
@@ -175,17 +176,17 @@ fn collection(text: &str) -> Vec<Conversation> {
     all.iter().map(read).collect()
 }
 
-/// What came of a question: its kind, the share of its evidence among the first ten, and how far in front that is.
+/// The result of a question: its kind, recall@10, and nDCG@10.
 type Measured = (String, f64, f64);
 
-/// Words alone, as a text index would rank them.
+/// BM25 alone, as a text index would rank.
 fn plain() -> Weights {
     Weights {
-        saturation: 1.2,
-        length: 0.75,
+        k1: 1.2,
+        b: 0.75,
         name: 1.0,
-        pair: 0.0,
-        kin: 0.0,
+        bigram: 0.0,
+        expansion: 0.0,
         date: 0.0,
         after: 0.0,
         before: 0.0,
@@ -202,7 +203,7 @@ fn plain() -> Weights {
     }
 }
 
-/// The same conversation with date and speaker in each text, which is all that a text index can make of them.
+/// The same content with date and speaker in the text, for the baseline.
 fn flat(content: &Content) -> Content {
     let date = content
         .occurred
@@ -286,7 +287,7 @@ async fn measure(
     measured
 }
 
-/// The mean of differences, and the bounds within which it lies for 95 of 100 samples drawn from them.
+/// The mean of differences with its 95 % bootstrap interval.
 fn interval(differences: &[f64]) -> (f64, f64, f64) {
     let mean = |sum: f64| sum / differences.len() as f64;
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
@@ -309,8 +310,8 @@ async fn main() {
     let mut together = Conversation::default();
     let mut weights = serde_json::to_value(Weights::default()).expect("weights");
     let mut embedder: Option<Arc<dyn Embed>> = None;
-    // `cargo bench` adds a flag of its own.
-    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
+    // `cargo bench` adds `--bench`.
+    let mut arguments = std::env::args().skip(1).filter(|it| it != "--bench");
     while let Some(argument) = arguments.next() {
         let read = |path: &str| std::fs::read_to_string(path).expect("the file is there");
         if argument == "--vectors" {
@@ -349,10 +350,10 @@ async fn main() {
     }
 }
 
-/// Kinds of questions that one hit seldom answers.
+/// Kinds of questions that need more than one hit.
 const HARD: [&str; 2] = ["multi-hop", "open-domain"];
 
-/// Prints what is gained over something, by kind of question.
+/// Prints the gain over a baseline, by kind of question.
 #[expect(clippy::print_stdout, reason = "it is a report")]
 fn report(name: &str, base: &[Measured], own: &[Measured]) {
     println!(

@@ -1,5 +1,7 @@
-//! How fast memory is when it is large: `cargo bench -p memory --bench speed -- [RECORDS] [--vectors]`. Records are made up of words as frequent as
-//! words are, in sessions of twenty; they are written in full durability, by import and by sixteen writers at once.
+//! Measures the speed of a large memory: `cargo bench -p memory --bench speed -- [RECORDS] [--vectors]`.
+//!
+//! Records consist of words with Zipf frequencies, in sessions of twenty; they are written with full durability, by an
+//! import and by sixteen concurrent writers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +11,7 @@ use memory::{Content, Memory, Noted, Options, Recall, Record, RecordId, Standing
 use model::Embed;
 use store::Store;
 
-/// Numbers that look random and are the same each time.
+/// A deterministic pseudo-random generator.
 struct Dice(u64);
 
 impl Dice {
@@ -20,7 +22,7 @@ impl Dice {
         (self.0 % sides as u64) as usize
     }
 
-    /// The word of rank r comes as often as 1/r.
+    /// A word with Zipf frequency: rank r has the frequency 1/r.
     fn word(&mut self) -> String {
         const WORDS: f64 = 30_000.0;
         let share = self.roll(1_000_000) as f64 / 1_000_000.0;
@@ -42,7 +44,7 @@ impl Dice {
     }
 }
 
-/// An embedder that takes no time: any text has some direction.
+/// An embedder that takes no time: it hashes the text into a direction.
 struct Instantly;
 
 impl fmt::Debug for Instantly {
@@ -85,7 +87,7 @@ fn middle(mut times: Vec<Duration>) -> (Duration, Duration) {
     (times[times.len() / 2], times[times.len() * 99 / 100])
 }
 
-/// What the process has in memory, in megabytes.
+/// Resident memory of the process in megabytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = status
@@ -100,8 +102,8 @@ fn resident() -> u64 {
 async fn main() {
     let mut records = 100_000;
     let mut embedder: Option<Arc<dyn Embed>> = None;
-    // `cargo bench` adds a flag of its own.
-    for argument in std::env::args().skip(1).filter(|word| word != "--bench") {
+    // `cargo bench` adds `--bench`.
+    for argument in std::env::args().skip(1).filter(|it| it != "--bench") {
         match argument.parse() {
             Ok(count) => records = count,
             Err(_) => embedder = Some(Arc::new(Instantly)),

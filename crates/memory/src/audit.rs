@@ -1,4 +1,4 @@
-//! What is wrong with what a space holds.
+//! The audit of a space: counts of its faults.
 
 use std::collections::BTreeMap;
 
@@ -11,35 +11,31 @@ use crate::record::Kept;
 use crate::rules::Rules;
 use crate::space::Space;
 
-/// An account of a space. A sound one has no duplicates, no loops and no open contradictions.
+/// Counts of a space. A clean one has no duplicates, no recall loops, no open contradictions and no missing reasons.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Audit {
-    /// How many records there are.
     pub records: usize,
-    /// How many of them have a vector.
+    /// Records with a vector.
     pub embedded: usize,
-    /// How many in each layer.
+    /// Records of each layer.
     pub layers: BTreeMap<&'static str, usize>,
     /// Lasting records that say the same as another one.
     pub duplicates: usize,
-    /// What the agent said again after having recalled it: logged, and nothing else.
+    /// Observations in which the agent repeated a recalled record.
     pub echoes: usize,
-    /// Lasting records whose only ground is an echo: recall that feeds on itself.
+    /// Lasting records that were concluded from echoes alone.
     pub recall_loops: usize,
     /// Lasting records that were never recalled.
     pub never_read: usize,
-    /// Pairs of lasting records that cannot both be true and are both held without doubt.
+    /// Pairs of certain records that contradict each other.
     pub contradictions: usize,
-    /// Lasting records that are in doubt.
     pub uncertain: usize,
-    /// Lasting records with a part of their reason missing. The database refuses them.
+    /// Lasting records with a part of their reason missing. The store refuses them, so this is 0.
     pub without_reason: usize,
-    /// How many records were forgotten.
     pub forgotten: usize,
 }
 
 impl Audit {
-    /// Whether nothing is wrong.
     pub fn clean(&self) -> bool {
         self.duplicates == 0
             && self.recall_loops == 0
@@ -48,7 +44,6 @@ impl Audit {
     }
 }
 
-/// Looks at everything that a space holds.
 pub(crate) fn audit(space: &Space, rules: &Rules) -> Audit {
     let mut audit = Audit {
         records: space.len(),

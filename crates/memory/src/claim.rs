@@ -1,7 +1,17 @@
-//! Claims: when two texts say the same, and when they cannot both be true. Pure, and without a model.
+//! Claims: whether two texts say the same, and whether they contradict each other. Pure, and without a model.
 //!
-//! A claim is a list of tokens without the words that only connect. Two claims contradict each other when they are the
-//! same but for one thing: a negation, a number, a date, or the value of something that has one value at a time.
+//! A text becomes a list of tokens: stems, names, numbers and dates, without function words, and a flag for negation.
+//! Two claims contradict each other when they are equal except for one thing: the negation, a number, a date, or the
+//! value of an attribute that has one value at a time ("lives in", "costs", "Ada's favourite"). Everything else is
+//! compatible. So the detector is precise and not complete: paraphrases are missed, on purpose, because a false
+//! contradiction puts a true belief in doubt, while a missed one is a second belief that recall shows beside the first.
+//!
+//! Why not a model (natural language inference): a decision must be the same after a restart, must not need a network,
+//! and is made for every write while other writes wait. The lists of words are in `claim/words.rs`; precision and recall
+//! on frozen pairs (`conformance/memory/contradictions.tsv`) are asserted in `claim_tests.rs`.
+//!
+//! Contradicting claims begin with the same token ([`Claim::subject`]). The space indexes claims by it, so that a new
+//! claim is compared with those of its subject only; a property test checks that this loses none.
 
 use rustc_hash::FxHashSet;
 
@@ -11,19 +21,19 @@ mod words;
 
 use words::{negative_of, repeats, single_valued, verb};
 
-/// In which way two claims cannot both be true.
+/// How two claims contradict each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conflict {
-    /// One says that it is, the other that it is not.
+    /// One denies what the other says.
     Negation,
-    /// They give two values to what has one.
+    /// Two values of an attribute that has one.
     Value,
-    /// They give two times to what has one.
+    /// Two dates of one event.
     Date,
 }
 
 impl Conflict {
-    /// Its name.
+    /// Its name in records.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Negation => "negation",
@@ -33,25 +43,25 @@ impl Conflict {
     }
 }
 
-/// What a text claims.
+/// The claim of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     tokens: Vec<Token>,
-    /// Whether it denies what its tokens say.
+    /// Whether the tokens are negated. Two negations cancel out.
     denied: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 struct Token {
-    /// What the forms of the word have in common; numbers and times as they are.
+    /// The stem of the word; numbers, dates and identifiers as they are.
     term: String,
     kind: Kind,
     verb: bool,
-    /// It belongs to what follows: "Ada's", or a noun with "of" after it.
+    /// A possessive ("Ada's"), or a noun before "of".
     owner: bool,
-    /// An event that can happen again, as a verb in the past is.
+    /// A verb in the past: the event can have happened several times, on different dates.
     repeats: bool,
-    /// A verb or a word that takes one value.
+    /// The word takes one value at a time.
     single: bool,
 }
 
@@ -63,11 +73,11 @@ enum Kind {
     Date,
 }
 
-/// The most tokens of a claim that are looked at: a longer text is a story, not a claim.
+/// Most tokens of a claim. A longer text tells several things and is not compared as a whole.
 const MAX_TOKENS: usize = 48;
 
 impl Claim {
-    /// What a text claims, leaving out that it is being said again.
+    /// The claim of a text, without phrases such as "as I said" at its beginning.
     pub fn of(text: &str) -> Self {
         let text = words::without_frame(text);
         let raw: Vec<&str> = text.split_whitespace().take(MAX_TOKENS * 2).collect();
@@ -84,7 +94,7 @@ impl Claim {
         claim
     }
 
-    /// Takes a word in, and says how many it took.
+    /// Adds a word. Returns how many words were used: two for a negation of two words.
     fn take(&mut self, raw: &str, next: &str, first: bool) -> usize {
         let raw = raw.replace('’', "'");
         let trimmed = raw.trim_matches(|c: char| !c.is_alphanumeric());
@@ -161,20 +171,20 @@ impl Claim {
         1
     }
 
-    /// What it begins with: claims that contradict each other begin alike.
+    /// The first token. Claims that contradict each other have the same one.
     pub(crate) fn subject(&self) -> Option<&str> {
         self.about().next().map(|token| &*token.term)
     }
 
-    /// The tokens without those verbs that only connect: forms of "be", "do", "have" and the like.
+    /// The tokens without auxiliary verbs: forms of "be", "do", "have" and the like.
     fn about(&self) -> impl Iterator<Item = &Token> {
         self.tokens
             .iter()
             .filter(|token| !words::connects(&token.term))
     }
 
-    /// How alike two claims are, from 0 to 1: the share of their terms that they have in common. Claims that differ in
-    /// a number, a date, a name or in whether they deny are not alike at all.
+    /// The likeness of two claims, from 0 to 1: the Jaccard index of their terms. It is 0 if they differ in a number, a
+    /// date, a name or a negation.
     pub fn likeness(&self, other: &Self) -> f64 {
         if self.denied != other.denied {
             return 0.0;
@@ -196,7 +206,7 @@ impl Claim {
     }
 }
 
-/// In which way two claims cannot both be true, if they cannot. The order does not matter.
+/// How two claims contradict each other, if they do. Symmetric.
 pub fn conflict(one: &Claim, other: &Claim) -> Option<Conflict> {
     let (a, b): (Vec<&Token>, Vec<&Token>) = (one.about().collect(), other.about().collect());
     if a.is_empty() || b.is_empty() {
@@ -226,7 +236,7 @@ pub fn conflict(one: &Claim, other: &Claim) -> Option<Conflict> {
     if before == 0 || left.is_empty() || right.is_empty() {
         return None;
     }
-    // What differs has to be what is said of something, and not what it is said of.
+    // The difference must be in the predicate: claims about different subjects are compatible.
     let whole = |claim: &Claim, kind: fn(&Token) -> bool| claim.tokens.iter().any(kind);
     let single = whole(one, |it| it.single) && whole(other, |it| it.single);
     if swapped(left, right) {
@@ -254,7 +264,7 @@ pub fn conflict(one: &Claim, other: &Claim) -> Option<Conflict> {
     (kinds && (single || owned && copula(one) && copula(other))).then_some(Conflict::Value)
 }
 
-/// Whether two parts have the same terms in another order: "tea to coffee", "coffee to tea".
+/// Whether two parts have the same terms in another order, as in "tea to coffee" and "coffee to tea".
 fn swapped(left: &[&Token], right: &[&Token]) -> bool {
     let sorted = |tokens: &[&Token]| {
         let mut terms: Vec<String> = tokens.iter().map(|token| token.term.clone()).collect();
@@ -264,7 +274,7 @@ fn swapped(left: &[&Token], right: &[&Token]) -> bool {
     left.len() == right.len() && sorted(left) == sorted(right)
 }
 
-/// Whether a verb stands before this token; without a verb that is known, whether two tokens do.
+/// Whether a verb stands before this token. If no verb of the claim is known, whether two tokens stand before it.
 fn follows_verb(claim: &Claim, token: &Token) -> bool {
     let place = claim.tokens.iter().position(|it| std::ptr::eq(it, token));
     let before = &claim.tokens[..place.unwrap_or_default()];

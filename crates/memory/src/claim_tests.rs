@@ -1,4 +1,4 @@
-//! Claims that were written before the detector, and what must hold of any.
+//! The frozen pairs of claims, and properties of all claims.
 
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ fn pairs() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     })
 }
 
-/// Precision and recall on the pairs are reported in `docs/memory.md`; here they may not fall.
+/// `docs/memory.md` reports precision and recall on the pairs; they may not fall below these values.
 #[test]
 fn the_detector_is_as_good_as_it_is_said_to_be() {
     let (mut hits, mut wrong, mut missed) = (0, Vec::new(), Vec::new());
@@ -99,7 +99,7 @@ proptest! {
 
     #[test]
     fn claims_that_contradict_each_other_begin_alike(one in 0_usize..168, other in 0_usize..168) {
-        // The index of claims relies on it to find them all.
+        // The index of claims by subject relies on it.
         let texts: Vec<&str> = pairs().flat_map(|(_, one, other)| [one, other]).collect();
         let (one, other) = (Claim::of(texts[one]), Claim::of(texts[other]));
         if conflict(&one, &other).is_some() {

@@ -1,4 +1,22 @@
-//! What becomes of a write: a space, a write and the rules in, changes out. Pure.
+//! Decisions about writes: a space, a write and the rules go in, a list of changes comes out. Pure.
+//!
+//! The functions look at a [`Space`] and return [`Change`]s; they touch neither the store nor the clock. The writer commits
+//! the changes and applies them. Time and new ids are arguments, so that a test can replay any history
+//! (`decide_tests.rs` does it with random ones) and a crash cannot leave a decision half done.
+//!
+//! What [`keep`] asks, in this order; the first answer that fits ends it:
+//!
+//! 1. Do the rules admit the reason? If not, it is refused before anything is compared.
+//! 2. Does a lasting record say the same already? A new source confirms it, the same source changes nothing. A second
+//!    record of the same claim would count as a second piece of evidence.
+//! 3. Do the agent's own words repeat a record that was recalled? Then it is an echo and is not kept. Without this
+//!    step memory would feed on itself: recall, say again, keep, and be surer each time.
+//! 4. Does it contradict a certain record? The surer one, or the newer one within a margin, prevails; the other becomes
+//!    uncertain and names its rival. Neither is deleted, because the judgement may be wrong.
+//! 5. Otherwise it is inserted.
+//!
+//! If 4 came before 2, a confirmed belief would be set against itself. [`forget`] undoes what rested on the record:
+//! conclusions from it alone go with it, and records that were uncertain because of it are certain again.
 
 use std::sync::Arc;
 
@@ -14,23 +32,22 @@ use crate::rules::{self, Move, Rules};
 use crate::space::{Change, Space};
 use crate::text::date::Millis;
 
-/// What was done with something that was to be kept.
+/// What became of a [`Keep`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is a record of its own.
+    /// It is a new record.
     Kept(RecordId),
-    /// It is a record of its own, but in doubt: something surer contradicts it.
+    /// It is a new record, but uncertain: a surer one contradicts it.
     Doubted(RecordId),
-    /// It was known; another source has confirmed it.
+    /// It was known, and a further source has confirmed it.
     Corroborated(RecordId),
-    /// It was known, and from the same source.
+    /// It was known from the same source. Nothing changed.
     Known(RecordId),
-    /// It is what was recalled before, said again by the agent.
+    /// It repeats a recalled record in the agent's own words. Nothing changed.
     Echo(RecordId),
 }
 
 impl Outcome {
-    /// The record it is about.
     pub fn id(&self) -> &RecordId {
         match self {
             Self::Kept(id)
@@ -41,7 +58,7 @@ impl Outcome {
         }
     }
 
-    /// Its name.
+    /// Its name on every wire.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Kept(_) => "kept",
@@ -53,21 +70,17 @@ impl Outcome {
     }
 }
 
-/// Something that is to be kept in the long term.
+/// A lasting record to be kept, with its reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keep {
-    /// What it says.
     pub content: Content,
-    /// Where it is to be kept.
     pub layer: Lasting,
-    /// Why.
     pub reason: Reason,
-    /// What it was concluded from.
+    /// The records it was concluded from.
     pub from: Vec<RecordId>,
 }
 
 impl Keep {
-    /// A belief.
     pub fn belief(text: impl Into<String>, reason: Reason) -> Self {
         Self {
             content: Content::text(text),
@@ -78,10 +91,10 @@ impl Keep {
     }
 }
 
-/// Whose sources are the agent's own words.
+/// The origin of sources that are the agent's own words.
 const OWN: &str = "agent";
 
-/// An observation. What the agent says after it recalled the same is logged as an echo.
+/// The record of an observation. If the agent's own words repeat a recalled record, it is marked as an echo.
 pub(crate) fn observe(
     space: &Space,
     content: Content,
@@ -102,13 +115,13 @@ pub(crate) fn observe(
     })
 }
 
-/// Whether something is what the agent itself says.
+/// Whether the source is the agent itself.
 pub(crate) fn is_own(content: &Content) -> bool {
     let source = content.source.as_deref().unwrap_or_default();
     source.split(':').next() == Some(OWN)
 }
 
-/// A record that says the same and was recalled.
+/// A record that says the same and was recalled before.
 fn recalled(space: &Space, text: &str, rules: &Rules) -> Option<Arc<Record>> {
     let alike = space.alike(text, rules.duplicate).into_iter();
     alike
@@ -116,7 +129,7 @@ fn recalled(space: &Space, text: &str, rules: &Rules) -> Option<Arc<Record>> {
         .find(|record| record.usage.times > 0)
 }
 
-/// Something that is to be kept.
+/// Decides about a lasting record (see the module).
 pub(crate) fn keep(
     space: &Space,
     keep: Keep,
@@ -125,7 +138,7 @@ pub(crate) fn keep(
     id: RecordId,
 ) -> Result<(Vec<Change>, Outcome), Error> {
     keep.content.check()?;
-    rules.admit(&keep.reason).map_err(Error::Rules)?;
+    rules.admit(&keep.reason)?;
     let alike = space.alike(&keep.content.text, rules.duplicate);
     if let Some((known, _)) = alike.iter().find(|(record, _)| record.kept().is_some()) {
         return Ok(known_already(space, known, &keep, rules, now));
@@ -169,7 +182,7 @@ pub(crate) fn keep(
     Ok((changes, outcome))
 }
 
-/// Something that is to be kept and is known already.
+/// Decides about a lasting record that `known` says already.
 fn known_already(
     space: &Space,
     known: &Record,
@@ -191,7 +204,7 @@ fn known_already(
     let mut confirmed = rules::corroborated(kept, source, now, rules);
     let mut changes = Vec::new();
     if !confirmed.certain() {
-        // Said again by somebody else, it may prevail now.
+        // With one more source it may prevail over its rival now.
         confirmed.certainty = Certainty::Certain;
         let claim = Claim::of(&known.content.text);
         (confirmed, changes) = settle(space, known, confirmed, &claim, rules, now);
@@ -202,7 +215,7 @@ fn known_already(
     (changes, Outcome::Corroborated(id))
 }
 
-/// Sets a claim against those that contradict it: either it prevails and they are in doubt from now on, or it is.
+/// Compares a claim with the certain records that contradict it: either all of them become uncertain, or it does.
 fn settle(
     space: &Space,
     record: &Record,
@@ -229,7 +242,7 @@ fn settle(
         let mut loser = Record::clone(&rival);
         loser.standing = Standing::Kept(rules::doubted(held, &record.id, because, rules));
         if loser.kept().is_some_and(Kept::certain) {
-            // Two axioms: the newer one gives way.
+            // Two axioms: the newer one is uncertain.
             let mut kept = kept;
             kept.certainty = Certainty::Uncertain {
                 against: rival.id.clone(),
@@ -242,7 +255,8 @@ fn settle(
     (kept, changes)
 }
 
-/// Records of an export. Those whose id is known, or was forgotten, are left out; claims are set against each other.
+/// Takes in records of an export. Records with an id that is known or was forgotten are skipped. A claim that
+/// contradicts a record of the space, or an earlier one of the import, becomes uncertain.
 pub(crate) fn import(
     space: &Space,
     records: Vec<Record>,
@@ -264,7 +278,7 @@ pub(crate) fn import(
                 standing: Standing::Observed,
                 ..record
             };
-            // An import does not overrule what is held here.
+            // An import does not overrule the records of the space.
             let before = space.against(&claim).into_iter();
             let mut rival = before
                 .filter(|(rival, _)| rival.kept().is_some_and(Kept::certain))
@@ -303,7 +317,7 @@ pub(crate) fn import(
     Ok(changes)
 }
 
-/// A record that was of use, and what the rules make of that.
+/// Counts uses of a record, and moves it as the rules say.
 pub(crate) fn used(
     space: &Space,
     id: &RecordId,
@@ -323,7 +337,7 @@ pub(crate) fn used(
     moved(space, record, rules, now, fresh)
 }
 
-/// What the rules make of a record as it is now; the record itself is written in any case.
+/// Moves a record as the rules say. The first change is always the record itself.
 fn moved(
     space: &Space,
     mut record: Record,
@@ -354,7 +368,7 @@ fn moved(
                 reason,
                 from: vec![record.id.clone()],
             };
-            // It has done its part; to rise again it has to be of use again.
+            // The count begins anew, so that the observation is not promoted again at the next use.
             record.standing = Standing::Observed;
             record.usage.times = 1;
             let mut changes = vec![Change::Replace(record)];
@@ -366,7 +380,7 @@ fn moved(
     }
 }
 
-/// How many different sources have said what a record says.
+/// The number of different sources that have said what a record says.
 fn sources(space: &Space, record: &Record, rules: &Rules) -> u32 {
     let mut sources: Vec<String> = space
         .alike(&record.content.text, rules.duplicate)
@@ -379,8 +393,9 @@ fn sources(space: &Space, record: &Record, rules: &Rules) -> u32 {
     sources.len() as u32
 }
 
-/// What time alone makes of the records of a space.
-pub(crate) fn tend(space: &Space, rules: &Rules, now: Millis) -> Vec<Change> {
+/// The changes that the passing of time asks for: expired working memory, faded beliefs, and the oldest records beyond
+/// the capacity of working memory.
+pub(crate) fn expire(space: &Space, rules: &Rules, now: Millis) -> Vec<Change> {
     let mut changes = Vec::new();
     let mut working: Vec<&Arc<Record>> = Vec::new();
     for record in space.records() {
@@ -408,7 +423,8 @@ pub(crate) fn tend(space: &Space, rules: &Rules, now: Millis) -> Vec<Change> {
     changes
 }
 
-/// Forgets a record, with what was concluded from it alone. What was in doubt only because of it is no longer.
+/// Forgets a record and the records that were concluded from it alone. Records that were uncertain only because of
+/// it become certain.
 pub(crate) fn forget(space: &Space, record: &Record, why: &str, now: Millis) -> Vec<Change> {
     let mut gone: Vec<&Record> = vec![record];
     let mut changes = vec![Change::Remove(tombstone(record, why, now))];
@@ -425,7 +441,7 @@ pub(crate) fn forget(space: &Space, record: &Record, why: &str, now: Millis) -> 
                     .iter()
                     .all(|id| gone.iter().any(|it| it.id == *id) || space.get(id).is_none());
             if alone && !gone.iter().any(|it| it.id == other.id) {
-                let why = format!("what it was concluded from was forgotten: {why}");
+                let why = format!("the records it was concluded from were forgotten: {why}");
                 changes.push(Change::Remove(tombstone(other, &why, now)));
                 gone.push(other);
             }
@@ -435,7 +451,7 @@ pub(crate) fn forget(space: &Space, record: &Record, why: &str, now: Millis) -> 
     changes
 }
 
-/// The records that were in doubt because of some that are gone, and that nothing else contradicts.
+/// Makes records certain that were uncertain because of a forgotten one, if nothing else contradicts them.
 fn relieved(space: &Space, gone: &[&Record]) -> Vec<Change> {
     let is_gone = |id: &RecordId| gone.iter().any(|it| it.id == *id);
     let mut certain: Vec<Claim> = Vec::new();

@@ -1,4 +1,4 @@
-//! What holds whatever is written in whatever order.
+//! Invariants of a space under random sequences of writes.
 
 use proptest::prelude::*;
 
@@ -11,14 +11,14 @@ use super::rules::Rules;
 use super::space::{Change, Space};
 use super::text::date::{DAY, Millis};
 
-/// Something that is done to a space.
+/// An operation on a space.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
     Observe(usize, usize),
     Keep(usize, usize, f64, Lasting),
     Use(usize, u32),
     Forget(usize),
-    Tend,
+    Expire,
     Wait(Millis),
 }
 
@@ -50,13 +50,13 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
             .prop_map(|(said, by, sure, layer)| Deed::Keep(said, by, sure, layer)),
         3 => (0..40_usize, 1..4_u32).prop_map(|(place, times)| Deed::Use(place, times)),
         1 => (0..40_usize).prop_map(Deed::Forget),
-        1 => Just(Deed::Tend),
+        1 => Just(Deed::Expire),
         1 => (0..400_i64).prop_map(|days| Deed::Wait(days * DAY)),
     ];
     proptest::collection::vec(deed, 1..60)
 }
 
-/// A space to which things are done, at a time that the test sets.
+/// A space under test, with a clock that the test sets.
 #[derive(Default)]
 struct World {
     space: Space,
@@ -125,14 +125,14 @@ impl World {
                     self.apply(changes);
                 }
             }
-            Deed::Tend => {
-                let changes = decide::tend(&self.space, &rules, now);
+            Deed::Expire => {
+                let changes = decide::expire(&self.space, &rules, now);
                 self.apply(changes);
             }
         }
     }
 
-    /// What always holds.
+    /// Asserts all invariants of the space.
     fn check(&self) -> Result<(), TestCaseError> {
         let mut certain: Vec<(Claim, &str)> = Vec::new();
         for record in self.space.records() {
@@ -185,7 +185,7 @@ proptest! {
             world.perform(deed);
             world.check()?;
         }
-        world.perform(Deed::Tend);
+        world.perform(Deed::Expire);
         world.check()?;
     }
 }
@@ -284,7 +284,7 @@ fn what_is_used_and_said_by_several_becomes_a_belief() {
     assert_eq!(beliefs.len(), 1);
     assert_eq!(beliefs[0].from, std::slice::from_ref(&seen));
     assert_eq!(beliefs[0].reason.context(), "what?");
-    // Deleting the source takes with it what only it supported.
+    // Forgetting the source forgets the conclusions that only it supported.
     let record = world.space.get(&seen).unwrap().clone();
     let changes = decide::forget(&world.space, &record, "asked to", world.now);
     world.apply(changes);
@@ -306,7 +306,7 @@ fn what_nobody_uses_fades_and_is_forgotten_with_a_tombstone_and_axioms_stay() {
     axiom.layer = Lasting::Axiom;
     let axiom = world.keep(axiom);
     world.now += 3000 * DAY;
-    world.perform(Deed::Tend);
+    world.perform(Deed::Expire);
     assert!(world.space.get(faded.id()).is_none());
     assert!(
         world
@@ -337,10 +337,10 @@ fn working_memory_has_an_end_and_a_size() {
             .count()
     };
     assert_eq!(working(&world), 4);
-    world.perform(Deed::Tend);
+    world.perform(Deed::Expire);
     assert_eq!(working(&world), 2);
     world.now += 2 * DAY;
-    world.perform(Deed::Tend);
+    world.perform(Deed::Expire);
     assert_eq!(working(&world), 0);
 }
 
@@ -367,7 +367,7 @@ fn what_was_recalled_and_is_said_again_by_the_agent_is_an_echo() {
         0.9,
     ));
     assert_eq!(echo, Outcome::Echo(seen.clone()));
-    // Concluded from it on purpose, with the evidence named, it is a belief.
+    // With the evidence named in `from`, it is a conclusion and not an echo.
     let mut concluded = belief("Bob lives in Lisbon.", "agent:self", 0.9);
     concluded.from = vec![seen.clone()];
     assert!(matches!(world.keep(concluded), Outcome::Kept(_)));

@@ -1,35 +1,37 @@
-//! Vectors for records.
+//! Background work that gives records their vectors.
+//!
+//! The vector of a record is made of its text with the speaker before it. It is stored under the embedder's name; when the
+//! configured embedder changes, vectors of the old one are not loaded, and new ones are made for every record.
 
 use std::fmt;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use model::Embed;
 
-use crate::afterwards::Work;
-use crate::keeper::Shared;
+use crate::background::{Failure, Work};
 use crate::limits::EMBED_BATCH;
 use crate::record::{Record, RecordId};
 use crate::space::Derived;
+use crate::writer::Shared;
 
-/// Gives records their vectors.
+/// The work of embedding records.
 pub(crate) struct Embedding {
     pub(crate) embedder: Arc<dyn Embed>,
 }
 
 impl Work for Embedding {
-    async fn some(&self, space: &Shared) -> Result<Vec<(RecordId, Derived)>, String> {
-        let records = space
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .unembedded(EMBED_BATCH);
+    async fn some(&self, space: &Shared) -> Result<Vec<(RecordId, Derived)>, Failure> {
+        let records = space.write().unembedded(EMBED_BATCH);
         if records.is_empty() {
             return Ok(Vec::new());
         }
         let texts = records.iter().map(|record| text(record)).collect();
-        let vectors = self.embedder.embed(texts).await;
-        let vectors = vectors.map_err(|problem| problem.to_string())?;
+        let vectors = self.embedder.embed(texts).await?;
         if vectors.len() != records.len() {
-            return Err("the embedder gave another number of vectors".to_owned());
+            return Err(Failure::Vectors {
+                expected: records.len(),
+                found: vectors.len(),
+            });
         }
         let vectors = records.iter().zip(vectors).map(|(record, vector)| {
             let vector = Derived::Vector(self.embedder.name().to_owned(), vector);
@@ -39,18 +41,17 @@ impl Work for Embedding {
     }
 
     fn again(&self, space: &Shared) {
-        let mut space = space.write().unwrap_or_else(PoisonError::into_inner);
-        space.embed_again();
+        space.write().embed_again();
     }
 }
 
-impl fmt::Debug for Embedding {
+impl fmt::Display for Embedding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "vectors of {}", self.embedder.name())
+        write!(f, "embedding with {}", self.embedder.name())
     }
 }
 
-/// What is embedded of a record: who says what.
+/// The text that is embedded: `speaker: text`.
 fn text(record: &Record) -> String {
     let text = &record.content.text;
     match &record.content.speaker {

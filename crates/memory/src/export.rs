@@ -1,4 +1,4 @@
-//! What is held, for elsewhere: JSON Lines that can be read in again, and Cypher that builds the graph.
+//! Export of a space: JSON Lines, which can be imported again, and Cypher statements that build the graph.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::record::Record;
 use crate::space::Space;
 
-/// A record as a line of JSON, without the end of the line.
+/// A record as a line of JSON, without the line end.
 pub fn line(record: &Record) -> Result<String, Error> {
     serde_json::to_string(record).map_err(|problem| Error::Input {
         what: format!("record {}", record.id),
@@ -16,7 +16,7 @@ pub fn line(record: &Record) -> Result<String, Error> {
     })
 }
 
-/// Records from lines of JSON. Empty lines are skipped; the first that cannot be read is named.
+/// Parses lines of JSON. Empty lines are skipped; an error names the first line that is invalid.
 pub fn parse(lines: &str) -> Result<Vec<Record>, Error> {
     let lines = lines.lines().enumerate();
     lines
@@ -30,7 +30,7 @@ pub fn parse(lines: &str) -> Result<Vec<Record>, Error> {
         .collect()
 }
 
-/// Statements that build the graph elsewhere, each on a line. Running them again changes nothing.
+/// Cypher statements that build the graph, one on each line. They are idempotent.
 pub(crate) fn cypher(space: &Space) -> String {
     let mut text = String::from(
         "CREATE CONSTRAINT entity_name IF NOT EXISTS FOR (e:Entity) REQUIRE e.name IS UNIQUE;\n\
@@ -102,7 +102,7 @@ pub(crate) fn cypher(space: &Space) -> String {
     text
 }
 
-/// A string as Cypher writes it.
+/// A string literal of Cypher.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('\'');

@@ -1,6 +1,7 @@
 //! The knowledge graph of a space: entities and relations, each with the records that support it.
 //!
-//! It grows with every record and shrinks when one is taken out: what only that record supported is gone with it.
+//! An entity or a relation exists as long as at least one record supports it: when a record is removed, what only it
+//! supported goes with it.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,6 @@ mod extract_tests;
 pub use extract::EntityKind;
 use extract::Extract;
 
-/// The number of an entity.
 type Number = u32;
 
 /// The graph of a space.
@@ -26,7 +26,7 @@ pub(crate) struct Graph {
     numbers: FxHashMap<Box<str>, Number>,
     entities: Vec<Entity>,
     relations: FxHashMap<(Number, Number, Box<str>), Vec<Slot>>,
-    /// What records support, so that it can be taken back.
+    /// What each record supports, for its removal.
     supported: FxHashMap<Slot, Supported>,
 }
 
@@ -34,9 +34,9 @@ pub(crate) struct Graph {
 struct Entity {
     name: Box<str>,
     kind: EntityKind,
-    /// By slot.
+    /// The records that mention it, sorted by slot.
     mentions: Vec<Slot>,
-    /// Other ends, each with how many relations lead there.
+    /// Neighbours, each with the number of relations to it.
     neighbours: BTreeMap<Number, u32>,
 }
 
@@ -46,18 +46,17 @@ struct Supported {
     relations: Vec<(Number, Number, Box<str>)>,
 }
 
-/// An entity as it is shown.
+/// An entity of the graph.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Node {
-    /// Its name as it was first written.
+    /// The name in its first spelling.
     pub name: String,
-    /// What it is.
     pub kind: EntityKind,
-    /// How many records mention it.
+    /// Number of records that mention it.
     pub mentions: usize,
 }
 
-/// A relation as it is shown.
+/// A relation with the slots of the records that support it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub(crate) from: String,
@@ -67,7 +66,7 @@ pub(crate) struct Edge {
 }
 
 impl Graph {
-    /// Takes in what a record says; what more of it is found later is added.
+    /// Adds the extract of a record. A second extract of the same record, from a model, is added to the first.
     pub(crate) fn insert(&mut self, slot: Slot, extract: Extract) {
         let mut supported = self.supported.remove(&slot).unwrap_or_default();
         for (name, kind) in extract.entities {
@@ -99,7 +98,7 @@ impl Graph {
         }
     }
 
-    /// Takes back what a record said. What others say, too, stays.
+    /// Removes the support of a record. What other records support stays.
     pub(crate) fn remove(&mut self, slot: Slot) {
         let Some(supported) = self.supported.remove(&slot) else {
             return;
@@ -129,7 +128,6 @@ impl Graph {
         }
     }
 
-    /// The entity of this name, if a record mentions it.
     fn find(&self, name: &str) -> Option<Number> {
         let number = self.numbers.get(&*key(name)).copied()?;
         Some(number)
@@ -151,7 +149,7 @@ impl Graph {
         number
     }
 
-    /// The entities that a text names and some record mentions.
+    /// The entities of the graph that a text names.
     pub(crate) fn named_in(&self, text: &str) -> Vec<String> {
         let words: Vec<String> = crate::text::words(text).collect();
         let mut found = Vec::new();
@@ -171,13 +169,12 @@ impl Graph {
         found
     }
 
-    /// The records that mention an entity, by slot.
+    /// The records that mention an entity, sorted by slot.
     pub(crate) fn mentions(&self, name: &str) -> &[Slot] {
         self.find(name)
             .map_or(&[], |number| &self.entities[number as usize].mentions)
     }
 
-    /// The entities that a record mentions.
     pub(crate) fn of(&self, slot: Slot) -> impl Iterator<Item = &str> {
         let supported = self.supported.get(&slot).into_iter();
         supported
@@ -185,7 +182,6 @@ impl Graph {
             .map(|&number| &*self.entities[number as usize].name)
     }
 
-    /// The relations that a record supports.
     pub(crate) fn relations_of(&self, slot: Slot) -> impl Iterator<Item = Edge> {
         let supported = self.supported.get(&slot).into_iter();
         supported
@@ -193,7 +189,7 @@ impl Graph {
             .filter_map(|key| self.edge(key))
     }
 
-    /// An entity's neighbours, those with most relations first.
+    /// The neighbours of an entity, those with most relations first.
     pub(crate) fn neighbours(&self, name: &str, limit: usize) -> Vec<(String, u32)> {
         let Some(number) = self.find(name) else {
             return Vec::new();
@@ -214,7 +210,7 @@ impl Graph {
             return Vec::new();
         };
         let mut slots: Vec<Slot> = self.entities[number as usize].mentions.clone();
-        // The newest are enough to draw from.
+        // Only the newest relations are considered.
         slots.drain(..slots.len().saturating_sub(4096));
         let mut edges: Vec<Edge> = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
@@ -236,7 +232,7 @@ impl Graph {
         edges
     }
 
-    /// An entity as it is shown.
+    /// An entity of the graph.
     pub(crate) fn node(&self, name: &str) -> Option<Node> {
         let entity = &self.entities[self.find(name)? as usize];
         (!entity.mentions.is_empty()).then(|| Node {
@@ -246,7 +242,7 @@ impl Graph {
         })
     }
 
-    /// All entities that some record mentions, in the order they were first mentioned in.
+    /// All entities, in the order of their first mention.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = Node> {
         let entities = self.entities.iter().filter(|it| !it.mentions.is_empty());
         entities.map(|entity| Node {
@@ -256,7 +252,7 @@ impl Graph {
         })
     }
 
-    /// All relations, in an order that is always the same.
+    /// All relations, in a fixed order.
     pub(crate) fn all_edges(&self) -> Vec<Edge> {
         let mut keys: Vec<_> = self.relations.keys().collect();
         keys.sort();
@@ -274,7 +270,7 @@ impl Graph {
     }
 }
 
-/// What an entity is found by, however it is written.
+/// The key of an entity: its name without differences of case and spacing.
 fn key(name: &str) -> Box<str> {
     let words: Vec<String> = crate::text::words(name).collect();
     words.join(" ").into()

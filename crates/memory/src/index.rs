@@ -1,68 +1,73 @@
-//! Which records have which terms, and where they stand: an inverted index with the statistics that ranking needs.
+//! The inverted index of a space: terms, the records that contain them, sessions and speakers, with the statistics that
+//! BM25 needs.
 //!
-//! It holds one space and lives in memory. Terms are counted within the space, so that what is rare for one agent does
-//! not depend on what another one has seen.
+//! Why not SQLite's FTS5 or tantivy: both compute how rare a term is over one index. All agents would share it, so that the
+//! rank of a record would depend on what other agents have stored, and one could learn from it what they have; an index for
+//! each agent would be thousands of tables or folders. Ranking here also needs more than a list of scored hits: BM25 of
+//! the session as a whole, bigrams, the terms of the best records (query expansion), the neighbours of a record in its
+//! conversation. FTS5 gives none of these, and tantivy only through its internals. And with the index in memory, ranking is
+//! a pure function of values and can be tested as such.
+//!
+//! What it costs: the index is built when a space is loaded, and stays in memory (155 MB for 100,000 records with
+//! everything else of a space, docs/benchmarks.md). A term that no record contains now keeps its number.
 
 use rustc_hash::FxHashMap;
 
 use crate::text;
 
-/// The place of a record in its space.
+/// The number of a record in its space. Slots are not reused.
 pub(crate) type Slot = u32;
 
-/// The number of a term.
 pub(crate) type Term = u32;
 
-/// The number of a session.
 pub(crate) type Session = u32;
 
-/// No slot.
+/// Stands for a missing neighbour.
 pub(crate) const NONE: Slot = Slot::MAX;
 
-/// A record that has a term, and how often.
+/// A record that contains a term, and how often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Posting {
     pub(crate) slot: Slot,
     pub(crate) count: u32,
 }
 
-/// What ranking knows of a record without looking at it.
+/// What ranking needs to know of a record.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Doc {
-    /// Its terms in order; empty for a slot that is free.
+    /// In the order of the text; empty after the record was removed.
     pub(crate) terms: Box<[Term]>,
     pub(crate) session: Option<Session>,
-    /// Its neighbours in the session, [`NONE`] at the ends.
+    /// The neighbours in the session, [`NONE`] at its ends.
     pub(crate) before: Slot,
     pub(crate) after: Slot,
-    /// Whether its last sentence is a question.
+    /// Whether the text ends with a question mark.
     pub(crate) asks: bool,
-    /// Whether a question is in it.
+    /// Whether the text contains a question mark.
     pub(crate) has_question: bool,
-    /// The names of who said it.
+    /// The number of the speaker.
     pub(crate) speaker: Option<u32>,
 }
 
-/// The index of a space.
+/// The index of a space (see the module).
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     terms: FxHashMap<Box<str>, Term>,
     postings: Vec<Vec<Posting>>,
     docs: Vec<Doc>,
-    /// How many slots hold a record.
     count: usize,
-    /// How many terms all records have together.
+    /// Number of terms in all records.
     length: u64,
     sessions: FxHashMap<Box<str>, Session>,
     ends: Vec<Ends>,
     speakers: FxHashMap<Box<str>, u32>,
-    /// The words of each speaker's name.
+    /// The words of the name of each speaker.
     names: Vec<Vec<String>>,
-    /// The same as terms.
+    /// The stems of these words.
     name_terms: Vec<Vec<String>>,
 }
 
-/// What a session is made of.
+/// The last record and the totals of a session.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     last: Slot,
@@ -71,7 +76,7 @@ struct Ends {
 }
 
 impl Index {
-    /// Takes a record in, at a slot that is free or the next one.
+    /// Adds a record. Slots ascend, and a record follows the last one of its session.
     pub(crate) fn insert(
         &mut self,
         slot: Slot,
@@ -124,7 +129,7 @@ impl Index {
         };
     }
 
-    /// Takes a record out. Its neighbours become each other's.
+    /// Removes a record. Its neighbours become neighbours of each other.
     pub(crate) fn remove(&mut self, slot: Slot) {
         let Some(doc) = self.docs.get_mut(slot as usize).map(std::mem::take) else {
             return;
@@ -153,58 +158,53 @@ impl Index {
         }
     }
 
-    /// The number of a term that some record has had.
     pub(crate) fn term(&self, term: &str) -> Option<Term> {
         self.terms.get(term).copied()
     }
 
-    /// The records that have a term, by slot.
+    /// The records that contain a term, sorted by slot.
     pub(crate) fn postings(&self, term: Term) -> &[Posting] {
         &self.postings[term as usize]
     }
 
-    /// How much a term says: more, the fewer records have it.
+    /// Inverse document frequency of a term.
     pub(crate) fn weight(&self, term: Term) -> f32 {
         rarity(self.count, self.postings(term).len())
     }
 
-    /// The record at a slot.
     pub(crate) fn doc(&self, slot: Slot) -> &Doc {
         &self.docs[slot as usize]
     }
 
-    /// How many records there are.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// How many slots there are, free ones included.
+    /// Number of slots, with those of removed records.
     pub(crate) fn slots(&self) -> usize {
         self.docs.len()
     }
 
-    /// The mean number of terms of a record; never 0.
+    /// Mean number of terms of a record, at least 1.
     pub(crate) fn mean_length(&self) -> f32 {
         (self.length as f32 / self.count.max(1) as f32).max(1.0)
     }
 
-    /// How many sessions there are.
     pub(crate) fn session_count(&self) -> usize {
         self.ends.len()
     }
 
-    /// How many terms a session has.
     pub(crate) fn session_length(&self, session: Session) -> u32 {
         self.ends[session as usize].length
     }
 
-    /// The mean number of terms of a session; never 0.
+    /// Mean number of terms of a session, at least 1.
     pub(crate) fn mean_session_length(&self) -> f32 {
         let length: u64 = self.ends.iter().map(|ends| u64::from(ends.length)).sum();
         (length as f32 / self.ends.len().max(1) as f32).max(1.0)
     }
 
-    /// The speakers one of whose names is among these words.
+    /// The speakers with a name among these words.
     pub(crate) fn speakers_named(&self, words: &[String]) -> Vec<u32> {
         let named = |names: &Vec<String>| names.iter().any(|name| words.contains(name));
         let speakers = self.names.iter().enumerate();
@@ -214,7 +214,7 @@ impl Index {
             .collect()
     }
 
-    /// The names of these speakers, as terms.
+    /// The names of these speakers, as stems.
     pub(crate) fn names_of(&self, speakers: &[u32]) -> impl Iterator<Item = &str> {
         let names = speakers
             .iter()
@@ -262,13 +262,13 @@ impl Index {
     }
 }
 
-/// How much it says that something is among `having` of `all`.
+/// Inverse document frequency as BM25 has it, of a term in `having` of `all` records.
 pub(crate) fn rarity(all: usize, having: usize) -> f32 {
     let (all, having) = (all as f32, having as f32);
     (1.0 + (all - having + 0.5).max(0.0) / (having + 0.5)).ln()
 }
 
-/// Each term once, with how often it comes.
+/// Each term once, with its count.
 pub(crate) fn counted(terms: &[Term]) -> Vec<(Term, u32)> {
     let mut sorted = terms.to_vec();
     sorted.sort_unstable();

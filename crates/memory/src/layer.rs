@@ -1,25 +1,25 @@
-//! The layers of memory: from what was merely seen to what is never given up.
+//! The layers of memory, from observations to axioms.
 
 use serde::{Deserialize, Serialize};
 
-/// How firmly something is held.
+/// How firmly a record is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layer {
-    /// Seen and logged; nothing is concluded from it.
+    /// Logged as it was seen.
     Observation,
-    /// An observation that matters at the moment.
+    /// An observation that was recalled several times of late.
     Working,
-    /// Held to be true, for a reason.
+    /// Held to be true, with a reason.
     Belief,
-    /// How something is done, for a reason.
+    /// How something is done, with a reason.
     Procedure,
-    /// What the agent starts from and cannot change itself.
+    /// Held to be true in any case; the agent cannot change it.
     Axiom,
 }
 
 impl Layer {
-    /// All of them, the loosest first.
+    /// All layers, the loosest first.
     pub const ALL: [Self; 5] = [
         Self::Observation,
         Self::Working,
@@ -39,12 +39,11 @@ impl Layer {
         }
     }
 
-    /// The layer of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|layer| layer.name() == name)
     }
 
-    /// Whether it is kept in the long term, and so needs a reason.
+    /// The lasting layer, which needs a reason; None for the two others.
     pub fn lasting(self) -> Option<Lasting> {
         match self {
             Self::Observation | Self::Working => None,
@@ -55,15 +54,13 @@ impl Layer {
     }
 }
 
-/// A layer of the long term: what is in it is there for a [`Reason`](crate::Reason).
+/// A layer of the long term. Its records have a [`Reason`](crate::Reason).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lasting {
-    /// Held to be true.
     Belief,
-    /// How something is done.
     Procedure,
-    /// What the agent starts from: only those who govern it write here.
+    /// Only the operator writes axioms ([`Access::Govern`](crate::Access::Govern)).
     Axiom,
 }
 

@@ -1,10 +1,11 @@
-//! Layered, justified memory: a log of everything, and little that is held to be true, each for a reason.
+//! Layered memory: a log of observations, and few lasting records, each with a reason.
 //!
-//! Whatever is seen is an [observation](Handle::observe). What is to last is [kept](Handle::keep), and that takes a
-//! [`Reason`]: where it comes from, how sure it is, what it answers and why it matters. What says the same as something
-//! known confirms it instead of being added; what was recalled and comes back as the agent's own words is an echo; what
-//! contradicts something puts one of the two in doubt. By [`Rules`], which are data, records rise with use and
-//! confirmation and fade without. [Recall](Handle::recall) finds evidence and says why it thinks it is some.
+//! Everything that is seen is logged as an [observation](Handle::observe). To [keep](Handle::keep) a record in the long term
+//! takes a [`Reason`]: its source, its confidence, the question it answers, and why it is worth keeping. A record that says
+//! the same as a known one confirms it and is not added; the agent's own repetition of a recalled record is an echo and is
+//! not kept; of two records that contradict each other one becomes uncertain. By [`Rules`], which are data, records are
+//! promoted by use and confirmation, and fade without. [Recall](Handle::recall) finds records for a question and says by
+//! which signs each was found.
 //!
 //! ```
 //! use memory::{Content, Keep, Memory, Outcome, Reason, Recall, TABLES};
@@ -34,22 +35,22 @@
 //!
 //! # Layout
 //!
-//! What you use:
-//! - `memory`: opening, spaces, handles and what they allow
-//! - `record`, `layer`, `reason`: what is held, how firmly, and why
+//! The public side:
+//! - `memory`: opening and closing, spaces, handles and their rights
+//! - `record`, `layer`, `reason`: what a record is
 //! - `rules`: how records move between layers
-//! - `recall`: questions and answers; `audit`, `view`, `export`: other ways to look
+//! - `recall`: questions and answers, the cache; `audit`, `view`, `export`: other reads
 //!
-//! What is behind it, in the order a write takes:
-//! - `keeper`: the one who writes, a group at a time; `tables`: how records lie in the store
-//! - `decide`: what becomes of a write; `claim`: what says the same, and what contradicts
-//! - `space`: what is held in memory; `index`, `graph`, `recall/vectors`: what is derived from it
-//! - `afterwards`: what is made of records in the background: `embedding`, vectors; `reading`, what a model finds
-//! - `recall/rank`: what answers a question best; `recall/weights`: what counts for how much
-//! - `text`: words, stems, dates; `limits`: what is bounded, and by how much
+//! Behind it, in the order of a write:
+//! - `writer`: the task that writes, in groups; `tables`: the tables in the store
+//! - `decide`: the decision about a write; `claim`: likeness and contradiction of texts
+//! - `space`: the records in memory; `index`, `graph`, `recall/vectors`: the indexes derived from them
+//! - `background`: work after the commit: `embedding` (vectors) and `reading` (entities found by a model)
+//! - `recall/rank`: ranking; `recall/weights`: its weights; `recall/answer`: hits, relations, provenance
+//! - `text`: words, stems, dates; `limits`: bounds
 
-mod afterwards;
 mod audit;
+mod background;
 mod claim;
 #[cfg(test)]
 #[path = "claim_tests.rs"]
@@ -63,7 +64,6 @@ mod error;
 pub mod export;
 mod graph;
 mod index;
-mod keeper;
 mod layer;
 pub mod limits;
 mod memory;
@@ -79,6 +79,7 @@ mod space;
 mod tables;
 mod text;
 mod view;
+mod writer;
 
 pub use audit::Audit;
 pub use claim::{Claim, Conflict, conflict};
@@ -86,11 +87,11 @@ pub use decide::{Keep, Outcome};
 pub use error::Error;
 pub use graph::{EntityKind, Node};
 pub use layer::{Lasting, Layer};
-pub use memory::{Access, Handle, Memory, Options};
+pub use memory::{Access, Handle, Memory, Options, SpaceName};
 pub use reason::{Draft, Lacking, Reason};
 pub use recall::{Answer, Hit, Link, Mode, Noted, Recall, Relation, Sign, Weights};
 pub use record::{Certainty, Content, Kept, Record, RecordId, Standing, Support, Tombstone, Usage};
-pub use rules::Rules;
+pub use rules::{NotAdmitted, Rules};
 pub use tables::TABLES;
 pub use text::date::{Millis, format as format_time, parse as parse_time};
 pub use view::{Context, Picture};

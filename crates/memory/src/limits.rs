@@ -1,40 +1,40 @@
-//! The numbers that bound what callers send and what is held.
+//! Bounds of requests, queues, batches and caches.
 
-/// The most bytes of a record's text.
+/// Longest text of a record, in bytes.
 pub const MAX_TEXT: usize = 64 * 1024;
 
-/// The most bytes of a record's metadata, written as JSON.
+/// Largest metadata of a record, in bytes of JSON.
 pub const MAX_METADATA: usize = 16 * 1024;
 
-/// The most bytes of each part of a reason.
+/// Longest part of a reason, in bytes.
 pub const MAX_REASON: usize = 4 * 1024;
 
-/// The most bytes of names: spaces, speakers, sessions, tasks, kinds.
+/// Longest name of a space, speaker, session, task or kind, in bytes.
 pub const MAX_NAME: usize = 256;
 
-/// The most bytes of a question.
+/// Longest question, in bytes.
 pub const MAX_QUESTION: usize = 8 * 1024;
 
-/// The most hits of one recall.
+/// Most hits of one recall.
 pub const MAX_HITS: usize = 1000;
 
-/// How many writes may wait.
+/// Most writes that wait for the writer; further callers wait until there is room.
 pub(crate) const MAILBOX: usize = 1024;
 
-/// The most writes in one commit.
+/// Most writes in one commit.
 pub(crate) const GROUP: usize = 512;
 
-/// How many uses are gathered before they are written down.
+/// Uses of records that are counted before they are written.
 pub(crate) const USES: usize = 256;
 
-/// How many answers the cache of recall holds, in each space.
+/// Most answers in the cache of recall, for all spaces together.
 pub(crate) const CACHE: usize = 256;
 
-/// How many records a model reads at once.
+/// Records in one prompt of entity extraction.
 pub(crate) const READ_BATCH: usize = 8;
 
-/// The most bytes of a record that a model reads.
+/// Most bytes of a record in a prompt of entity extraction.
 pub(crate) const READ_TEXT: usize = 4 * 1024;
 
-/// How many texts are embedded at once.
+/// Texts in one call of the embedder.
 pub(crate) const EMBED_BATCH: usize = 16;

@@ -1,68 +1,100 @@
-//! Memory as its users hold it: spaces, and handles on them that allow this or that.
+//! Memory as its users hold it: opening and closing, and handles on spaces with the rights that they give.
+//!
+//! Answering questions is in `recall`, writing in `writer`.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 
 use model::{Embed, Model};
+use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 use store::Store;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::afterwards::{News, Worker};
 use crate::audit::{Audit, audit};
+use crate::background::{Changes, Worker};
 use crate::decide::{Keep, Outcome};
 use crate::embedding::Embedding;
 use crate::error::Error;
-use crate::keeper::{self, Keeper, Reply, Request, Shared, Spaces, Write};
-use crate::layer::Lasting;
-use crate::limits::{CACHE, MAILBOX, MAX_NAME};
+use crate::layer::{Lasting, Layer};
+use crate::limits::{MAILBOX, MAX_NAME};
 use crate::reading::Reading;
-use crate::recall::question::Question;
-use crate::recall::rank::rank;
-use crate::recall::{Answer, Hit, Link, Mode, Noted, Recall, Relation, Weights, tokens};
+use crate::recall::{Recaller, Weights};
 use crate::record::{Content, Record, RecordId};
-use crate::rules::{self, Laws, Rules};
-use crate::space::Space;
+use crate::rules::{Rules, SpaceRules};
 use crate::tables;
+use crate::writer::{self, Reply, Request, Shared, Spaces, Write, Writer};
 
 /// How memory is opened.
 #[derive(Debug, Default)]
 pub struct Options {
     /// How records move between layers, in spaces that have no rules of their own.
     pub rules: Rules,
-    /// How much signs count for in recall.
+    /// How much each sign counts in ranking.
     pub weights: Weights,
-    /// What makes vectors; without it recall goes by words.
+    /// Makes the vectors; without it recall goes by words.
     pub embedder: Option<Arc<dyn Embed>>,
-    /// What reads records to find entities and relations in them; without it that is done by rules alone.
+    /// The model that extracts entities and relations from records; without it rules alone do.
     pub reader: Option<Arc<dyn Model>>,
 }
 
-/// The memory of all agents of a server. Clones are the same memory.
+/// The name of a space: not empty, at most [`MAX_NAME`] bytes, without slashes and control characters.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SpaceName(Arc<str>);
+
+impl SpaceName {
+    /// Parses a name, or says why it is not one.
+    pub fn parse(name: &str) -> Result<Self, Error> {
+        let problem = match name {
+            "" => "it is empty",
+            _ if name.len() > MAX_NAME => "it is too long",
+            // Keys in the store are `space/record`.
+            _ if name.contains('/') || name.chars().any(char::is_control) => {
+                "it has a slash or a control character in it"
+            }
+            _ => return Ok(Self(name.into())),
+        };
+        Err(Error::Input {
+            what: format!("the space {name:?}"),
+            problem: problem.to_owned(),
+        })
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SpaceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The memory of all agents of a server. Clones share the same memory.
+///
+/// It owns the mailbox of the writer, the tasks that work in the background, the spaces that were loaded,
+/// and what recall needs (embedder, weights, cache). All writes go through the mailbox; reads look at the loaded spaces.
 #[derive(Clone)]
 pub struct Memory(Arc<Inner>);
 
 struct Inner {
     store: Store,
     spaces: Spaces,
-    rules: Arc<RwLock<Laws>>,
-    weights: Weights,
-    embedder: Option<Arc<dyn Embed>>,
-    /// Gone when memory is closed.
+    rules: Arc<RwLock<SpaceRules>>,
+    recaller: Recaller,
+    /// None after `close`: the writer ends when the last sender is gone.
     mailbox: Mutex<Option<mpsc::Sender<Request>>>,
-    /// Gone when memory is closed.
-    keeper: Mutex<Option<JoinHandle<()>>>,
-    /// Who makes something of records in the background.
+    /// None after `close`, which waits for it.
+    writer: Mutex<Option<JoinHandle<()>>>,
     workers: Vec<Worker>,
-    cache: Mutex<Cache>,
 }
 
-/// Answers, each with the version of its space that it was made of.
-type Cache = FxHashMap<(String, Recall), (u64, Arc<Answer>)>;
-
 impl Memory {
-    /// Opens memory on a store that has [`TABLES`](crate::TABLES). This starts tasks on the current runtime.
+    /// Opens memory on a store that has [`TABLES`](crate::TABLES). Starts the writer and the background tasks on the
+    /// current runtime; [`close`](Self::close) ends them.
     pub fn open(store: Store, options: Options) -> Self {
         let Options {
             rules,
@@ -72,100 +104,94 @@ impl Memory {
         } = options;
         let (sender, mailbox) = mpsc::channel(MAILBOX);
         let spaces = Spaces::default();
-        let rules = Arc::new(RwLock::new(Laws {
-            usual: rules,
-            own: FxHashMap::default(),
-        }));
-        let news = News::new(0);
-        let keeper = Keeper {
+        let rules = Arc::new(RwLock::new(SpaceRules::new(rules)));
+        let changes = Changes::new(0);
+        let writer = Writer {
             store: store.clone(),
             rules: Arc::clone(&rules),
             spaces: Arc::clone(&spaces),
             embedder: embedder.as_ref().map(|it| it.name().to_owned()),
             mailbox,
-            news: news.clone(),
+            changes: changes.clone(),
             histories: FxHashMap::default(),
             uses: FxHashMap::default(),
         };
         let embedding = embedder.clone().map(|embedder| {
             let work = Embedding { embedder };
-            Worker::start(work, Arc::clone(&spaces), news.clone(), sender.downgrade())
+            Worker::start(
+                work,
+                Arc::clone(&spaces),
+                changes.clone(),
+                sender.downgrade(),
+            )
         });
         let reading = reader.map(|model| {
             let work = Reading { model };
-            Worker::start(work, Arc::clone(&spaces), news.clone(), sender.downgrade())
+            Worker::start(
+                work,
+                Arc::clone(&spaces),
+                changes.clone(),
+                sender.downgrade(),
+            )
         });
         Self(Arc::new(Inner {
             store,
             spaces,
             rules,
-            weights,
-            embedder,
+            recaller: Recaller::new(weights, embedder),
             workers: embedding.into_iter().chain(reading).collect(),
             mailbox: Mutex::new(Some(sender)),
-            keeper: Mutex::new(Some(tokio::spawn(keeper.run()))),
-            cache: Mutex::default(),
+            writer: Mutex::new(Some(tokio::spawn(writer.run()))),
         }))
     }
 
-    /// An agent's own space: everything is allowed there but to change its axioms.
+    /// A handle on an agent's own space: it allows everything except changing axioms.
     pub fn space(&self, name: &str) -> Result<Handle, Error> {
-        let problem = match name {
-            "" => "it is empty",
-            _ if name.len() > MAX_NAME => "it is too long",
-            _ if name.contains('/') || name.chars().any(char::is_control) => {
-                "it has a slash or something invisible in it"
-            }
-            _ => {
-                return Ok(Handle {
-                    memory: self.clone(),
-                    name: name.to_owned(),
-                    access: Access::Own,
-                });
-            }
-        };
-        Err(Error::Input {
-            what: format!("the space {name:?}"),
-            problem: problem.to_owned(),
+        Ok(Handle {
+            memory: self.clone(),
+            name: SpaceName::parse(name)?,
+            access: Access::Own,
         })
     }
 
-    /// The names of all spaces that hold something.
+    /// The names of all spaces that hold a record.
     pub async fn names(&self) -> Result<Vec<String>, Error> {
         Ok(self.0.store.read(tables::spaces).await?)
     }
 
-    /// What serves questions: `words`, or `words+vectors` with the embedder's name.
+    /// How questions are answered: `words`, or `words+vectors` with the embedder's name.
     pub fn retriever(&self) -> String {
-        match &self.0.embedder {
-            Some(embedder) => format!("words+vectors ({})", embedder.name()),
-            None => "words".to_owned(),
-        }
+        self.0.recaller.name()
     }
 
-    /// Waits until every record that is at hand has its vector and was read, or that has failed.
+    /// Waits until the background tasks have worked on every record that is loaded now, or have failed.
     pub async fn settled(&self) {
         for worker in &self.0.workers {
             worker.idle().await;
         }
     }
 
-    /// Commits what was handed in and ends its tasks. Everything after it fails with [`Error::Closed`].
+    /// Commits the writes that were handed in and ends all tasks. Later operations fail with [`Error::Closed`].
     pub async fn close(&self) {
         self.0.workers.iter().for_each(Worker::stop);
-        drop(lock(&self.0.mailbox).take());
-        let keeper = lock(&self.0.keeper).take();
-        if let Some(keeper) = keeper {
-            // A task that panicked has said so.
-            drop(keeper.await);
+        drop(self.0.mailbox.lock().take());
+        let writer = self.0.writer.lock().take();
+        if let Some(writer) = writer {
+            // A panic in the writer was reported by the runtime; there is nothing to add.
+            drop(writer.await);
         }
     }
 
-    async fn ask(&self, space: &str, write: Write) -> Result<Reply, Error> {
+    pub(crate) fn recaller(&self) -> &Recaller {
+        &self.0.recaller
+    }
+
+    /// Hands a write to the writer and waits for its outcome.
+    async fn ask(&self, space: &SpaceName, write: Write) -> Result<Reply, Error> {
         let mailbox = self.mailbox().ok_or(Error::Closed)?;
         let (reply, answer) = oneshot::channel();
         let request = Request {
-            space: space.to_owned(),
+            space: space.clone(),
             write,
             reply,
         };
@@ -173,16 +199,28 @@ impl Memory {
         answer.await.map_err(|_| Error::Closed)?
     }
 
-    fn mailbox(&self) -> Option<mpsc::Sender<Request>> {
-        lock(&self.0.mailbox).clone()
+    /// Hands a write to the writer if there is room, and does not wait for it.
+    pub(crate) fn offer(&self, space: &SpaceName, write: Write) {
+        let request = Request {
+            space: space.clone(),
+            write,
+            reply: oneshot::channel().0,
+        };
+        if let Some(mailbox) = self.mailbox() {
+            drop(mailbox.try_send(request));
+        }
     }
 
-    async fn load(&self, name: &str) -> Result<Shared, Error> {
-        if let Some(space) = keeper::find(&self.0.spaces, name) {
+    fn mailbox(&self) -> Option<mpsc::Sender<Request>> {
+        self.0.mailbox.lock().clone()
+    }
+
+    async fn load(&self, name: &SpaceName) -> Result<Shared, Error> {
+        if let Some(space) = writer::find(&self.0.spaces, name) {
             return Ok(space);
         }
         self.ask(name, Write::Load).await?;
-        keeper::find(&self.0.spaces, name).ok_or(Error::Closed)
+        writer::find(&self.0.spaces, name).ok_or(Error::Closed)
     }
 }
 
@@ -194,16 +232,16 @@ impl fmt::Debug for Memory {
     }
 }
 
-/// What a handle on a space allows; each allows what those before it do.
+/// The rights of a handle; each includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
-    /// To recall: a space that others share for reading.
+    /// Recall, in a space that is shared for reading.
     Read,
-    /// To add: a space that others share for contributing.
+    /// Add records, in a space that is shared for contributing.
     Append,
-    /// To move and forget: an agent in its own space.
+    /// Move and forget records: an agent in its own space.
     Own,
-    /// To write axioms: those who govern the agent.
+    /// Write axioms: the operator of the agent.
     Govern,
 }
 
@@ -218,21 +256,22 @@ impl Access {
     }
 }
 
-/// A handle on a space. It can be made to allow less, never more.
+/// A handle on a space. [`shared`](Self::shared) makes one with fewer rights; none can be made with more, except by
+/// the holder of the [`Memory`] itself.
 #[derive(Clone, Debug)]
 pub struct Handle {
     memory: Memory,
-    name: String,
+    name: SpaceName,
     access: Access,
 }
 
 impl Handle {
-    /// The name of its space.
-    pub fn name(&self) -> &str {
+    /// The name of the space.
+    pub fn name(&self) -> &SpaceName {
         &self.name
     }
 
-    /// A handle for somebody else that allows no more than this.
+    /// A handle on the same space with at most these rights.
     #[must_use]
     pub fn shared(&self, access: Access) -> Self {
         Self {
@@ -241,7 +280,7 @@ impl Handle {
         }
     }
 
-    /// A handle for those who govern the agent. Only whoever holds the memory as a whole can make one.
+    /// A handle that may also write axioms. `memory` proves the right: it must be the memory of this handle.
     #[must_use]
     pub fn governed(self, memory: &Memory) -> Self {
         let governs = Arc::ptr_eq(&memory.0, &self.memory.0);
@@ -257,347 +296,153 @@ impl Handle {
         }
         Err(Error::Denied {
             what,
-            space: self.name.clone(),
+            space: self.name.to_string(),
             access: self.access.name(),
         })
     }
 
-    /// From now on records of this space move by these rules. Whoever owns the space hands them in each time it is
-    /// opened: they are not held here.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// The space, read from the store if it is not loaded.
+    pub(crate) async fn load(&self) -> Result<Shared, Error> {
+        self.memory.load(&self.name).await
+    }
+
+    async fn ask(&self, write: Write) -> Result<Reply, Error> {
+        self.memory.ask(&self.name, write).await
+    }
+
+    /// Sets the rules by which records of this space move. They are not stored: the owner sets them again after
+    /// each start.
     pub fn follow(&self, rules: Rules) -> Result<(), Error> {
         self.allow("set rules", Access::Own)?;
-        let laws = self.memory.0.rules.write();
-        let mut laws = laws.unwrap_or_else(PoisonError::into_inner);
-        laws.own.insert(self.name.clone(), rules);
+        let mut all = self.memory.0.rules.write();
+        all.set(self.name.clone(), rules);
         Ok(())
     }
 
     /// The rules by which records of this space move.
     pub fn rules(&self) -> Rules {
-        let laws = &self.memory.0.rules;
-        let laws = laws.read().unwrap_or_else(PoisonError::into_inner);
-        laws.of(&self.name).clone()
+        self.memory.0.rules.read().of(&self.name).clone()
     }
 
-    /// Logs something that was seen.
     pub async fn observe(&self, content: Content) -> Result<RecordId, Error> {
         let ids = self.observe_all(vec![content]).await?;
         ids.into_iter().next().ok_or(Error::Closed)
     }
 
-    /// Logs things that were seen, all or none, in this order.
+    /// Logs observations in this order, all or none.
     pub async fn observe_all(&self, contents: Vec<Content>) -> Result<Vec<RecordId>, Error> {
         self.allow("observe", Access::Append)?;
-        match self
-            .memory
-            .ask(&self.name, Write::Observe(contents))
-            .await?
-        {
+        match self.ask(Write::Observe(contents)).await? {
             Reply::Observed(ids) => Ok(ids),
             _ => Err(Error::Closed),
         }
     }
 
-    /// Keeps something in the long term, if it is new; says what became of it.
+    /// Keeps something in the long term if it is new. [`Outcome`] says what became of it.
     pub async fn keep(&self, keep: Keep) -> Result<Outcome, Error> {
-        let axiom = keep.layer == Lasting::Axiom;
-        self.allow(
-            "keep",
-            if axiom {
-                Access::Govern
-            } else {
-                Access::Append
-            },
-        )?;
-        match self
-            .memory
-            .ask(&self.name, Write::Keep(Box::new(keep)))
-            .await?
-        {
+        let least = match keep.layer {
+            Lasting::Axiom => Access::Govern,
+            Lasting::Belief | Lasting::Procedure => Access::Append,
+        };
+        self.allow("keep", least)?;
+        match self.ask(Write::Keep(Box::new(keep))).await? {
             Reply::Kept(outcome) => Ok(outcome),
             _ => Err(Error::Closed),
         }
     }
 
-    /// Forgets a record, and what was concluded from it alone: says how many are gone.
+    /// Forgets a record and the records that were concluded from it alone. Returns how many are gone.
     pub async fn forget(&self, id: &RecordId, why: &str) -> Result<usize, Error> {
         self.allow("forget", Access::Own)?;
         if why.trim().is_empty() {
             return Err(Error::Content {
-                what: "why it is forgotten",
+                what: "the reason for forgetting",
                 problem: "is missing",
             });
         }
-        let space = self.memory.load(&self.name).await?;
-        let layer = look(&space, |space| space.get(id).map(|record| record.layer()));
-        if layer == Some(crate::Layer::Axiom) {
+        let space = self.load().await?;
+        let layer = space.read().get(id).map(|record| record.layer());
+        if layer == Some(Layer::Axiom) {
             self.allow("forget an axiom", Access::Govern)?;
         }
         let (id, why) = (id.clone(), why.to_owned());
-        match self
-            .memory
-            .ask(&self.name, Write::Forget { id, why })
-            .await?
-        {
+        match self.ask(Write::Forget { id, why }).await? {
             Reply::Forgotten(count) => Ok(count),
             _ => Err(Error::Closed),
         }
     }
 
-    /// Moves what time moves: what was in working memory for too long, what nobody uses. Says how many moved.
-    pub async fn tend(&self) -> Result<usize, Error> {
-        self.allow("tend", Access::Own)?;
-        match self.memory.ask(&self.name, Write::Tend).await? {
-            Reply::Tended(count) => Ok(count),
+    /// Applies the rules that depend on time: records leave working memory, and beliefs that lost their confidence are
+    /// forgotten. Returns how many records changed.
+    pub async fn expire(&self) -> Result<usize, Error> {
+        self.allow("expire", Access::Own)?;
+        match self.ask(Write::Expire).await? {
+            Reply::Expired(count) => Ok(count),
             _ => Err(Error::Closed),
         }
     }
 
-    /// Takes in records of an export; says how many were new.
+    /// Takes in records of an export. Returns how many were new.
     pub async fn import(&self, records: Vec<Record>) -> Result<usize, Error> {
         self.allow("import", Access::Own)?;
-        let axioms = records.iter().any(|it| it.layer() == crate::Layer::Axiom);
+        let axioms = records.iter().any(|it| it.layer() == Layer::Axiom);
         if axioms {
             self.allow("import axioms", Access::Govern)?;
         }
-        match self.memory.ask(&self.name, Write::Import(records)).await? {
+        match self.ask(Write::Import(records)).await? {
             Reply::Imported(count) => Ok(count),
             _ => Err(Error::Closed),
         }
     }
 
-    /// Answers a question.
-    pub async fn recall(&self, recall: Recall) -> Result<Arc<Answer>, Error> {
-        recall.check()?;
-        let space = self.memory.load(&self.name).await?;
-        let inner = &self.memory.0;
-        let key = (self.name.clone(), recall);
-        let version = look(&space, Space::version);
-        let cached = lock(&inner.cache).get(&key).cloned();
-        let answer = match cached {
-            Some((made, answer)) if made == version => answer,
-            _ => {
-                let (vector, retriever) = self.vector(&space, &key.1.question).await;
-                let weights = key.1.mode.adjust(&inner.weights);
-                let rules = self.rules();
-                let answer = look(&space, |space| {
-                    answer(
-                        space,
-                        &key.1,
-                        vector.as_deref(),
-                        &weights,
-                        &rules,
-                        retriever,
-                    )
-                });
-                let answer = Arc::new(answer);
-                let mut cache = lock(&inner.cache);
-                if cache.len() >= CACHE {
-                    cache.clear();
-                }
-                cache.insert(key.clone(), (version, Arc::clone(&answer)));
-                answer
-            }
-        };
-        if key.1.noted == Noted::Use && !answer.hits.is_empty() {
-            self.note(&answer, key.1.question);
-        }
-        Ok(answer)
-    }
-
-    /// The best hits were of use. Nobody waits for it to be written down.
-    fn note(&self, answer: &Answer, question: String) {
-        /// How many hits count as used.
-        const USED: usize = 3;
-        let ids = answer.hits.iter().take(USED);
-        let ids = ids.map(|hit| hit.record.id.clone()).collect();
-        let request = Request {
-            space: self.name.clone(),
-            write: Write::Use { ids, question },
-            reply: oneshot::channel().0,
-        };
-        if let Some(mailbox) = self.memory.mailbox() {
-            // Where many writes wait, a use more or less does not matter.
-            drop(mailbox.try_send(request));
-        }
-    }
-
-    /// The question's vector, if there is something to compare it with, and what serves the answer.
-    async fn vector(&self, space: &Shared, question: &str) -> (Option<Vec<f32>>, String) {
-        let known = look(space, |space| space.vectors().count());
-        let words = || (None, "words".to_owned());
-        let Some(embedder) = self.memory.0.embedder.as_ref().filter(|_| known > 0) else {
-            return words();
-        };
-        match embedder.embed(vec![question.to_owned()]).await {
-            Ok(mut vectors) if vectors.len() == 1 => (vectors.pop(), self.memory.retriever()),
-            Ok(_) => words(),
-            Err(problem) => {
-                tracing::warn!(%problem, "the question could not be embedded; words will do");
-                words()
-            }
-        }
-    }
-
     /// The record of this id.
     pub async fn get(&self, id: &RecordId) -> Result<Option<Arc<Record>>, Error> {
-        let space = self.memory.load(&self.name).await?;
-        Ok(look(&space, |space| space.get(id).cloned()))
+        let space = self.load().await?;
+        let found = space.read().get(id).cloned();
+        Ok(found)
     }
 
-    /// All records, in the order they came in, that fulfil a condition.
+    /// The records that fulfil a condition, in the order in which they were added.
     pub async fn records(
         &self,
         wanted: impl Fn(&Record) -> bool,
     ) -> Result<Vec<Arc<Record>>, Error> {
-        let space = self.memory.load(&self.name).await?;
-        Ok(look(&space, |space| {
-            space
-                .records()
-                .filter(|record| wanted(record))
-                .cloned()
-                .collect()
-        }))
+        let space = self.load().await?;
+        let space = space.read();
+        let found = space.records().filter(|record| wanted(record));
+        Ok(found.cloned().collect())
     }
 
-    /// What is wrong with what is held.
+    /// Counts duplicates, loops, contradictions and other faults of the space.
     pub async fn audit(&self) -> Result<Audit, Error> {
-        let space = self.memory.load(&self.name).await?;
+        let space = self.load().await?;
         let rules = self.rules();
-        Ok(look(&space, |space| audit(space, &rules)))
+        Ok(audit(&space.read(), &rules))
     }
 
-    /// Entities and relations around a topic; the strongest of all, if there is none.
+    /// Entities and relations around a topic; without one, those with most mentions.
     pub async fn graph(
         &self,
         topic: Option<&str>,
         limit: usize,
     ) -> Result<crate::view::Picture, Error> {
-        let space = self.memory.load(&self.name).await?;
-        Ok(look(&space, |space| {
-            crate::view::picture(space, topic, limit)
-        }))
+        let space = self.load().await?;
+        Ok(crate::view::picture(&space.read(), topic, limit))
     }
 
-    /// What is known that has to do with a task.
+    /// The records of a task, and the entities they are about.
     pub async fn context(&self, task: &str, limit: usize) -> Result<crate::view::Context, Error> {
-        let space = self.memory.load(&self.name).await?;
-        Ok(look(&space, |space| {
-            crate::view::context(space, task, limit)
-        }))
+        let space = self.load().await?;
+        Ok(crate::view::context(&space.read(), task, limit))
     }
 
-    /// Statements of Cypher that build the graph elsewhere.
+    /// Cypher statements that build the graph in another database.
     pub async fn cypher(&self) -> Result<String, Error> {
-        let space = self.memory.load(&self.name).await?;
-        Ok(look(&space, crate::export::cypher))
+        let space = self.load().await?;
+        Ok(crate::export::cypher(&space.read()))
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn look<R>(space: &Shared, look: impl FnOnce(&Space) -> R) -> R {
-    look(&space.read().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// What a space has to say to a question.
-fn answer(
-    space: &Space,
-    recall: &Recall,
-    vector: Option<&[f32]>,
-    weights: &Weights,
-    rules: &Rules,
-    retriever: String,
-) -> Answer {
-    let question = Question::of(&recall.question, space.graph());
-    let allowed = |slot| space.at(slot).is_some_and(|record| recall.admits(record));
-    let ranked = rank(
-        space.corpus(),
-        &question,
-        vector,
-        weights,
-        recall.limit,
-        &allowed,
-    );
-    let best = ranked.first().map_or(1.0, |it| it.score);
-    let now = keeper::now();
-    let mut left = recall.tokens.unwrap_or(usize::MAX);
-    let mut hits = Vec::with_capacity(ranked.len());
-    let mut slots = Vec::with_capacity(ranked.len());
-    for ranked in ranked {
-        let Some(record) = space.at(ranked.slot) else {
-            continue;
-        };
-        let size = tokens(&record.content.text);
-        if size > left {
-            continue;
-        }
-        left -= size;
-        slots.push(ranked.slot);
-        hits.push(Hit {
-            record: Arc::clone(record),
-            score: ranked.score,
-            relevance: ranked.score / best,
-            similarity: vector.and_then(|vector| space.vectors().near(ranked.slot, vector)),
-            signs: ranked.signs(),
-            confidence: record
-                .kept()
-                .map(|kept| rules::confidence(record, kept, rules, now)),
-            provenance: provenance(space, record),
-        });
-    }
-    let graph = space.graph();
-    let mut names = question.entities.clone();
-    for name in slots.iter().flat_map(|&slot| graph.of(slot)) {
-        if !names.iter().any(|it| it == name) && names.len() < 32 {
-            names.push(name.to_owned());
-        }
-    }
-    let mut relations: Vec<Relation> = Vec::new();
-    let local = recall.mode != Mode::Global;
-    let around = question.entities.iter().filter(|_| local);
-    let edges = around.flat_map(|name| graph.edges(name, 8));
-    for edge in slots
-        .iter()
-        .flat_map(|&slot| graph.relations_of(slot))
-        .chain(edges)
-    {
-        let relation = crate::view::relation(space, edge);
-        if !relations.contains(&relation) && relations.len() < 64 {
-            relations.push(relation);
-        }
-    }
-    Answer {
-        hits,
-        entities: names.iter().filter_map(|name| graph.node(name)).collect(),
-        relations,
-        retriever,
-    }
-}
-
-/// What a record was concluded from, and what that was concluded from, each once.
-fn provenance(space: &Space, record: &Record) -> Vec<Link> {
-    let mut chain: Vec<Link> = Vec::new();
-    let mut next: Vec<RecordId> = record
-        .kept()
-        .map_or_else(Vec::new, |kept| kept.from.clone());
-    while let Some(id) = next.pop() {
-        if chain.len() >= 16 || chain.iter().any(|link| link.id == id) {
-            continue;
-        }
-        let known = space.get(&id);
-        chain.push(Link {
-            source: known.and_then(|record| record.source().map(str::to_owned)),
-            occurred: known.map(|record| record.occurred()),
-            id,
-        });
-        next.extend(
-            known
-                .and_then(|record| record.kept())
-                .map_or_else(Vec::new, |kept| kept.from.clone()),
-        );
-    }
-    chain
 }

@@ -1,4 +1,4 @@
-//! What a model may say that a text says.
+//! Which entities and relations of a model's reply are accepted.
 
 use crate::graph::extract::EntityKind;
 use crate::reading::{Note, supported};

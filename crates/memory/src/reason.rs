@@ -1,4 +1,4 @@
-//! Why something is kept: nothing enters the long term without it.
+//! The reason of a lasting record.
 
 use std::fmt;
 
@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::MAX_REASON;
 
-/// The sufficient reason of a lasting record. There is no way to make one with a part missing.
+/// The reason of a lasting record: source, confidence, context, and why it is worth keeping. A value of this type is
+/// complete; an incomplete one is a [`Draft`].
 ///
 /// ```
 /// use memory::Reason;
@@ -26,7 +27,8 @@ pub struct Reason {
 }
 
 impl Reason {
-    /// Who or what it comes from, how sure that is (0 to 1), the question it answers, and why it is worth keeping.
+    /// A reason of the source (`user:ada`), the confidence (0 to 1), the question that the record answers, and why it is
+    /// worth keeping.
     pub fn new(
         source: impl Into<String>,
         confidence: f64,
@@ -42,32 +44,31 @@ impl Reason {
         .complete()
     }
 
-    /// Who or what it comes from: `user:ada`, `tool:terminal`, `agent:scout`.
+    /// The source: `user:ada`, `tool:terminal`, `agent:scout`.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The kind of source: what stands before the colon.
+    /// The kind of source: the part before the colon.
     pub fn origin(&self) -> &str {
         self.source.split(':').next().unwrap_or_default()
     }
 
-    /// How sure it is, from 0 to 1.
     pub fn confidence(&self) -> f64 {
         self.confidence
     }
 
-    /// The question it answers.
+    /// The question that the record answers.
     pub fn context(&self) -> &str {
         &self.context
     }
 
-    /// Why it is worth keeping.
+    /// Why the record is worth keeping.
     pub fn why(&self) -> &str {
         &self.why
     }
 
-    /// The same with another confidence, brought into its bounds.
+    /// The same reason with another confidence, clamped to 0 to 1.
     #[must_use]
     pub fn with_confidence(mut self, confidence: f64) -> Self {
         self.confidence = if confidence.is_nan() {
@@ -79,22 +80,18 @@ impl Reason {
     }
 }
 
-/// A reason as it comes in: any part may be missing.
+/// A reason from outside: any part may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Draft {
-    /// Who or what it comes from.
     pub source: Option<String>,
-    /// How sure that is.
     pub confidence: Option<f64>,
-    /// The question it answers.
     pub context: Option<String>,
-    /// Why it is worth keeping.
     pub why: Option<String>,
 }
 
 impl Draft {
-    /// The reason, if nothing is missing; otherwise all that is wrong with it.
+    /// The reason, or all faults of the draft at once.
     pub fn complete(self) -> Result<Reason, Lacking> {
         let mut faults = Vec::new();
         let mut text = |name: &'static str, text: Option<String>| {
@@ -149,17 +146,15 @@ impl From<Reason> for Draft {
     }
 }
 
-/// What a reason lacks: names of parts, each with what is wrong.
+/// The faults of an incomplete reason: names of parts, each with its fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lacking(Vec<(&'static str, &'static str)>);
 
 impl Lacking {
-    /// Everything is missing.
     pub fn all() -> Self {
         Self(PARTS.map(|part| (part, "is missing")).to_vec())
     }
 
-    /// The names of the parts.
     pub fn parts(&self) -> impl Iterator<Item = &'static str> {
         self.0.iter().map(|(part, _)| *part)
     }

@@ -1,16 +1,28 @@
-//! Recall: questions, and answers that say where they come from.
+//! Recall: a question to a space, and the answer with its evidence.
+//!
+//! The order of work: [`Handle::recall`] checks the question and loads the space; [`Recaller`] looks into its cache, has
+//! the question embedded, and calls `answer`, which ranks (`rank`), collects relations and follows provenance. At last the
+//! best hits are noted as used, which moves records between layers.
 
+use std::fmt;
 use std::sync::Arc;
 
+use model::Embed;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::graph::Node;
 use crate::layer::Layer;
-use crate::limits::{MAX_HITS, MAX_QUESTION};
+use crate::limits::{CACHE, MAX_HITS, MAX_QUESTION};
+use crate::memory::{Handle, SpaceName};
 use crate::record::{Record, RecordId};
+use crate::rules::Rules;
 use crate::text::date::Millis;
+use crate::writer::{Shared, Write};
 
+mod answer;
 pub(crate) mod question;
 pub(crate) mod rank;
 #[cfg(test)]
@@ -22,36 +34,154 @@ pub(crate) mod vectors;
 mod vectors_tests;
 mod weights;
 
+use answer::answer;
 pub use rank::Sign;
 pub use weights::Weights;
 
-/// A question to memory. What is not said does not narrow it.
+/// How many of the best hits count as used.
+const USED: usize = 3;
+
+impl Handle {
+    /// Answers a question from the records of this space. Every right allows it.
+    pub async fn recall(&self, recall: Recall) -> Result<Arc<Answer>, Error> {
+        recall.check()?;
+        let space = self.load().await?;
+        let (recaller, rules) = (self.memory().recaller(), self.rules());
+        let answer = recaller.recall(self.name(), &space, &recall, &rules);
+        let answer = answer.await;
+        if recall.noted == Noted::Use && !answer.hits.is_empty() {
+            let used = answer.hits.iter().take(USED);
+            let ids = used.map(|hit| hit.record.id.clone()).collect();
+            let question = recall.question;
+            // Not waited for, and dropped when the mailbox is full: a use more or less does not matter.
+            self.memory()
+                .offer(self.name(), Write::Use { ids, question });
+        }
+        Ok(answer)
+    }
+}
+
+/// Answers, each with the version of its space that it was computed from.
+type Cache = FxHashMap<(SpaceName, Recall), (u64, Arc<Answer>)>;
+
+/// Computes answers and caches them.
+///
+/// An answer stays valid as long as the version of its space is the same; the version changes with every change that
+/// recall could see, also when a vector arrives. So nothing has to be removed from the cache when something is written.
+/// When the cache is full it is emptied: answers are cheap, and a list of the least recently used would cost more than
+/// it saves.
+pub(crate) struct Recaller {
+    weights: Weights,
+    embedder: Option<Arc<dyn Embed>>,
+    cache: Mutex<Cache>,
+}
+
+impl Recaller {
+    pub(crate) fn new(weights: Weights, embedder: Option<Arc<dyn Embed>>) -> Self {
+        Self {
+            weights,
+            embedder,
+            cache: Mutex::default(),
+        }
+    }
+
+    /// `words`, or `words+vectors` with the embedder's name.
+    pub(crate) fn name(&self) -> String {
+        match &self.embedder {
+            Some(embedder) => format!("words+vectors ({})", embedder.name()),
+            None => "words".to_owned(),
+        }
+    }
+
+    async fn recall(
+        &self,
+        name: &SpaceName,
+        space: &Shared,
+        recall: &Recall,
+        rules: &Rules,
+    ) -> Arc<Answer> {
+        let key = (name.clone(), recall.clone());
+        // Read before the answer is computed: if a change comes in between, the cached answer is of an old version and
+        // is computed again.
+        let version = space.read().version();
+        let cached = self.cache.lock().get(&key).cloned();
+        if let Some((made, answer)) = cached
+            && made == version
+        {
+            return answer;
+        }
+        let (vector, retriever) = self.embed(space, &recall.question).await;
+        let weights = recall.mode.adjust(&self.weights);
+        let answer = answer(
+            &space.read(),
+            recall,
+            vector.as_deref(),
+            &weights,
+            rules,
+            retriever,
+        );
+        let answer = Arc::new(answer);
+        let mut cache = self.cache.lock();
+        if cache.len() >= CACHE {
+            cache.clear();
+        }
+        cache.insert(key, (version, Arc::clone(&answer)));
+        answer
+    }
+
+    /// The question's vector if the space has vectors to compare it with, and the retriever that this makes. A failing
+    /// embedder does not fail the recall: words alone answer.
+    async fn embed(&self, space: &Shared, question: &str) -> (Option<Vec<f32>>, String) {
+        let words = || (None, "words".to_owned());
+        let known = space.read().vectors().count();
+        let Some(embedder) = self.embedder.as_ref().filter(|_| known > 0) else {
+            return words();
+        };
+        match embedder.embed(vec![question.to_owned()]).await {
+            Ok(mut vectors) if vectors.len() == 1 => (vectors.pop(), self.name()),
+            Ok(_) => words(),
+            Err(error) => {
+                tracing::warn!(%error, "embedding the question failed; answering by words alone");
+                words()
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Recaller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recaller")
+            .field("name", &self.name())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A question to memory, and filters. An empty filter admits every record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Recall {
-    /// In anybody's words.
+    /// The question in natural language.
     pub question: String,
-    /// From where to look.
     pub mode: Mode,
-    /// At most so many hits.
+    /// Most hits of the answer.
     pub limit: usize,
-    /// Only from these layers; none is all.
+    /// Only records of these layers.
     pub layers: Vec<Layer>,
-    /// Only what comes from one of these sources; none is all.
+    /// Only records from one of these sources.
     pub sources: Vec<String>,
-    /// Only what happened then or later.
+    /// Only records of events at this time or later.
     pub since: Option<Millis>,
-    /// Only what happened before.
+    /// Only records of events before this time.
     pub until: Option<Millis>,
-    /// Only what belongs to this task.
+    /// Only records of this task.
     pub task: Option<String>,
-    /// Only as many hits as fit into so many tokens, roughly.
+    /// Only as many hits as fit into this many tokens, estimated.
     pub tokens: Option<usize>,
     /// Whether the best hits count as used.
     pub noted: Noted,
 }
 
 impl Recall {
-    /// A question, ten hits from everywhere.
+    /// A question for ten hits, without filters. The best hits are noted as used.
     pub fn new(question: impl Into<String>) -> Self {
         Self {
             question: question.into(),
@@ -81,12 +211,12 @@ impl Recall {
             return refuse("it is too long");
         }
         if self.limit == 0 || self.limit > MAX_HITS {
-            return refuse("it asks for no hit, or for too many");
+            return refuse("its limit is 0 or above 1000");
         }
         Ok(())
     }
 
-    /// Whether a record is among those asked for.
+    /// Whether a record passes the filters. Echoes never do.
     pub(crate) fn admits(&self, record: &Record) -> bool {
         let occurred = record.occurred();
         let source = || record.source().unwrap_or_default();
@@ -99,31 +229,31 @@ impl Recall {
     }
 }
 
-/// From where recall looks.
+/// Which signs of ranking are emphasised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// From entities and their neighbours.
+    /// Entities and their neighbours in the graph.
     Local,
-    /// From relations and themes.
+    /// Themes: sessions, query expansion, relations.
     Global,
-    /// From everywhere.
+    /// All signs with their default weights.
     #[default]
     Hybrid,
 }
 
 impl Mode {
-    /// What signs count for in this mode.
+    /// The weights for this mode.
     pub(crate) fn adjust(self, weights: &Weights) -> Weights {
         let mut weights = weights.clone();
         match self {
             Self::Local => {
                 weights.graph *= 4.0;
-                weights.kin = 0.0;
+                weights.expansion = 0.0;
                 weights.session = 0.0;
             }
             Self::Global => {
-                weights.kin *= 2.0;
+                weights.expansion *= 2.0;
                 weights.session *= 2.0;
                 weights.speaker = 0.0;
             }
@@ -133,75 +263,69 @@ impl Mode {
     }
 }
 
-/// Whether the best hits count as used: what is used often moves up, and is known when it comes back as an echo.
+/// Whether the best hits count as used. Records that are used often are promoted, and a record that was recalled is
+/// recognised when the agent repeats it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Noted {
-    /// They do.
     Use,
-    /// Somebody only looks.
+    /// For inspection, without effect on the records.
     Look,
 }
 
-/// What memory has to say to a question.
+/// The answer to a question.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The best first.
+    /// Sorted, the best hit first.
     pub hits: Vec<Hit>,
     /// Entities that the question names, and those that the hits are about.
     pub entities: Vec<Node>,
-    /// What the hits say about entities.
+    /// Relations between entities that the hits support.
     pub relations: Vec<Relation>,
-    /// What served it: `words`, or `words+vectors` with the embedder's name.
+    /// `words`, or `words+vectors` with the embedder's name.
     pub retriever: String,
 }
 
-/// A record that answers.
+/// A record of the answer, with the reasons for its rank.
 #[derive(Clone, Debug)]
 pub struct Hit {
-    /// What was found.
     pub record: Arc<Record>,
-    /// How well it answers; comparable within one answer.
+    /// Comparable within one answer only.
     pub score: f32,
-    /// The same from 0 to 1, where 1 is the best of the answer.
+    /// The score divided by the best score of the answer.
     pub relevance: f32,
-    /// How near it is by vectors, if both have one.
+    /// Cosine similarity to the question, if both have a vector.
     pub similarity: Option<f32>,
-    /// What the score is made of, the strongest first.
+    /// The parts of the score, the strongest first.
     pub signs: Vec<(Sign, f32)>,
-    /// How sure it is by now, if it is held in the long term.
+    /// The present confidence of a lasting record.
     pub confidence: Option<f64>,
-    /// What it was concluded from, and what that was concluded from.
+    /// The records it was concluded from, directly or indirectly.
     pub provenance: Vec<Link>,
 }
 
-/// A step back to where something comes from.
+/// A record in a provenance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Link {
-    /// The record; it may have been forgotten.
+    /// The record may have been forgotten meanwhile.
     pub id: RecordId,
-    /// Its source, if it is known.
     pub source: Option<String>,
-    /// When it happened, if it is known.
     pub occurred: Option<Millis>,
 }
 
 /// A relation of the graph, with the records that support it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Relation {
-    /// The entity it starts from.
     pub from: String,
-    /// The one it leads to.
     pub to: String,
-    /// What it is.
     #[serde(rename = "type")]
     pub kind: String,
-    /// How many records support it.
+    /// Number of records that support it.
     pub weight: usize,
-    /// Some of them.
+    /// Up to eight of the supporting records.
     pub sources: Vec<RecordId>,
 }
 
-/// Roughly how many tokens a text is for a model.
+/// An estimate of the tokens of a text: four bytes each.
 pub(crate) fn tokens(text: &str) -> usize {
     text.len().div_ceil(4)
 }

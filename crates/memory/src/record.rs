@@ -1,4 +1,4 @@
-//! What memory holds: a text, what is known about it, and how firmly it is held.
+//! Records: a text, its circumstances, and how firmly it is held.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,23 +9,21 @@ use crate::limits::{MAX_METADATA, MAX_NAME, MAX_TEXT};
 use crate::reason::Reason;
 use crate::text::date::Millis;
 
-/// The id of a record. Ids of one space are ordered by the time they were given out.
+/// The id of a record. New ids are UUIDs of version 7, so that ids of one space are ordered by time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RecordId(String);
 
 impl RecordId {
-    /// An id that was given out before, or comes from an import.
+    /// An id from a wire, the store or an import.
     pub fn new(id: impl Into<String>) -> Self {
         Self(id.into())
     }
 
-    /// One that nobody has yet.
     pub(crate) fn fresh() -> Self {
         Self(uuid::Uuid::now_v7().simple().to_string())
     }
 
-    /// As text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -37,37 +35,34 @@ impl std::fmt::Display for RecordId {
     }
 }
 
-/// A text and where it stands: what a caller gives.
+/// A text and its circumstances, as the caller gives them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Content {
-    /// What was said, read or concluded.
     pub text: String,
-    /// `conversation`, `code`, `concept`, or a word of the caller's.
+    /// `conversation`, `code`, `concept`, or a kind of the caller's own.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The conversation, or whatever else its neighbours share with it.
+    /// The conversation. Records of a session are neighbours in ranking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Who said it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speaker: Option<String>,
-    /// When it happened; when it was recorded, if that is not known.
+    /// The time of the event; without it, the time of recording counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub occurred: Option<Millis>,
-    /// The task it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// Where it comes from; for an observation `user:ada`, `tool:terminal`, `file:src/main.rs`.
+    /// The source of an observation: `user:ada`, `tool:terminal`, `file:src/main.rs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Whatever else the caller wants back.
+    /// Returned to the caller unchanged.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }
 
 impl Content {
-    /// A text of which nothing else is known.
+    /// A text without circumstances.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -75,7 +70,7 @@ impl Content {
         }
     }
 
-    /// Whether it is within bounds.
+    /// Checks the bounds of `limits`.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let refuse =
             |what: &'static str, problem: &'static str| Err(Error::Content { what, problem });
@@ -97,7 +92,7 @@ impl Content {
                 return refuse(what, "is too long");
             }
         }
-        // Written once more when it is stored; metadata is small or absent.
+        // It is serialised a second time when it is stored, which costs little: metadata is small or absent.
         let metadata = serde_json::to_vec(&self.metadata).map_or(usize::MAX, |bytes| bytes.len());
         if metadata > MAX_METADATA {
             return refuse("metadata", "is too long");
@@ -106,29 +101,24 @@ impl Content {
     }
 }
 
-/// Something that memory holds.
+/// A record of memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Its id.
     pub id: RecordId,
-    /// What it says.
     #[serde(flatten)]
     pub content: Content,
-    /// When it came into memory.
+    /// The time of recording.
     pub recorded: Millis,
-    /// How firmly it is held.
     pub standing: Standing,
-    /// How often it was of use.
     #[serde(default)]
     pub usage: Usage,
-    /// What it repeats, if it is what the agent said after having recalled that. Echoes are in the log and nowhere
-    /// else: they are not recalled, and nothing is concluded from them.
+    /// The record that this one repeats, if the agent said it after having recalled that one. Echoes are logged only:
+    /// they are not recalled, and nothing is concluded from them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub echo: Option<RecordId>,
 }
 
 impl Record {
-    /// The layer it is in.
     pub fn layer(&self) -> Layer {
         match &self.standing {
             Standing::Observed => Layer::Observation,
@@ -137,7 +127,7 @@ impl Record {
         }
     }
 
-    /// What is kept in the long term knows why.
+    /// The reason and the support of a lasting record.
     pub fn kept(&self) -> Option<&Kept> {
         match &self.standing {
             Standing::Kept(kept) => Some(kept),
@@ -145,12 +135,12 @@ impl Record {
         }
     }
 
-    /// When it happened, as far as is known.
+    /// The time of the event, or of recording if that is not known.
     pub fn occurred(&self) -> Millis {
         self.content.occurred.unwrap_or(self.recorded)
     }
 
-    /// Where it comes from.
+    /// The source of the reason, or of the observation, or its speaker.
     pub fn source(&self) -> Option<&str> {
         match &self.standing {
             Standing::Kept(kept) => Some(kept.reason.source()),
@@ -163,63 +153,54 @@ impl Record {
     }
 }
 
-/// How firmly a record is held. What lasts cannot be without a reason.
+/// How firmly a record is held. A lasting one has a reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
-    /// In the log.
     Observed,
-    /// In the log, and in working memory until this time.
+    /// Logged, and in working memory until this time.
     Working {
-        /// When it is no longer.
         until: Millis,
     },
-    /// In the long term.
     Kept(Kept),
 }
 
-/// What is known of a record in the long term.
+/// What belongs to a lasting record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
-    /// Where it is kept.
     pub layer: Lasting,
-    /// Why.
     pub reason: Reason,
-    /// Whether it is held without doubt.
     #[serde(default)]
     pub certainty: Certainty,
-    /// Who else said so, besides the source of the reason; each once.
+    /// Further sources that have said the same, each once.
     #[serde(default)]
     pub support: Vec<Support>,
-    /// What it was concluded from.
+    /// The records it was concluded from.
     #[serde(default)]
     pub from: Vec<RecordId>,
 }
 
 impl Kept {
-    /// Whether nothing is held against it.
     pub fn certain(&self) -> bool {
         self.certainty == Certainty::Certain
     }
 
-    /// Whether this source has a part in it.
+    /// Whether this source has said it.
     pub fn rests_on(&self, source: &str) -> bool {
         self.reason.source() == source || self.support.iter().any(|it| it.source == source)
     }
 }
 
-/// Whether something is held without doubt.
+/// Whether a lasting record is in doubt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Certainty {
-    /// Nothing is held against it.
     #[default]
     Certain,
-    /// Something contradicts it.
+    /// A record that prevails contradicts it.
     Uncertain {
-        /// What does.
         against: RecordId,
-        /// In which way.
+        /// The name of the [`Conflict`](crate::Conflict).
         because: String,
     },
 }
@@ -227,35 +208,27 @@ pub enum Certainty {
 /// A source that said the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Support {
-    /// Who.
     pub source: String,
-    /// When.
     pub at: Millis,
 }
 
-/// How often a record was of use.
+/// How often a record was recalled, and when last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
-    /// How often it was recalled.
     pub times: u32,
-    /// When it was last.
     pub last: Option<Millis>,
-    /// The question it was last recalled for.
+    /// The last question, shortened.
     #[serde(default)]
     pub question: String,
 }
 
-/// What is left of a record that was forgotten.
+/// What remains of a forgotten record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tombstone {
-    /// The record's id.
     pub id: RecordId,
-    /// The layer it was in.
     pub layer: Layer,
-    /// When it was forgotten.
     pub at: Millis,
-    /// Why.
     pub why: String,
-    /// What its text was like: a hash, from which it cannot be read.
+    /// The SHA-256 of the text, so that the text itself is gone.
     pub hash: String,
 }

@@ -1,42 +1,43 @@
-//! The rules by which records move between layers: data that is handed in, and pure functions that follow it.
+//! The rules by which records move between layers: data from the owner of a space, and pure functions that apply it.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::layer::Lasting;
+use crate::memory::SpaceName;
 use crate::reason::Reason;
 use crate::record::{Certainty, Kept, Record, RecordId, Standing, Support};
 use crate::text::date::{DAY, Millis};
 
-/// How memory moves what it holds. An agent's law owns a set of them; this is what holds without one.
+/// How records move between layers and fade. An agent's law contains a set of rules; the default applies without one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rules {
-    /// The least confidence with which something may be kept.
+    /// The least confidence of a lasting record.
     pub min_confidence: f64,
-    /// The kinds of source (`user`, `tool`, `agent`) from which something may be kept; all, if there are none.
+    /// The kinds of source (`user`, `tool`, `agent`) that lasting records may come from; an empty list is all.
     pub origins: Vec<String>,
-    /// From which likeness on (0 to 1) two texts say the same.
+    /// Two texts with at least this likeness (0 to 1) say the same.
     pub duplicate: f64,
-    /// An observation enters working memory when it was recalled so often.
+    /// An observation enters working memory when it was recalled this many times.
     pub working_uses: u32,
-    /// How long it stays there without being used again, in milliseconds.
+    /// How long it stays there without being recalled again, in milliseconds.
     pub working_time: Millis,
     /// The most records in working memory; the least recently used ones leave it first.
     pub working_capacity: usize,
-    /// What is in working memory becomes a belief when it was recalled so often...
+    /// A record in working memory becomes a belief when it was recalled this many times ...
     pub promote_uses: u32,
-    /// ...and so many different sources have said it.
+    /// ... and this many different sources have said it.
     pub promote_sources: u32,
-    /// How much of the doubt that is left an independent source takes away, from 0 to 1.
+    /// The part of the remaining doubt (1 - confidence) that each further source removes, from 0 to 1.
     pub corroboration: f64,
-    /// What the confidence of a contradicted belief is multiplied by.
+    /// Factor for the confidence of a belief that yields to a contradicting one.
     pub contradiction: f64,
-    /// A new claim prevails over an older one whose confidence is higher by no more than this.
+    /// A new claim prevails over an older one with a confidence that is higher by at most this much.
     pub newer_prevails: f64,
     /// The time in which the confidence of an unused belief is halved, in milliseconds; 0 is never.
     pub half_life: Millis,
-    /// A belief whose confidence has sunk below this is forgotten.
+    /// A belief with less confidence than this is forgotten.
     pub forget_below: f64,
 }
 
@@ -60,41 +61,57 @@ impl Default for Rules {
     }
 }
 
-/// The rules of all spaces.
-#[derive(Debug, Default)]
-pub(crate) struct Laws {
-    /// Those of a space that has none of its own.
-    pub(crate) usual: Rules,
-    pub(crate) own: FxHashMap<String, Rules>,
+/// The rules of all spaces: a default, and the rules that a space has of its own.
+#[derive(Debug)]
+pub(crate) struct SpaceRules {
+    default: Rules,
+    own: FxHashMap<SpaceName, Rules>,
 }
 
-impl Laws {
-    pub(crate) fn of(&self, space: &str) -> &Rules {
-        self.own.get(space).unwrap_or(&self.usual)
+impl SpaceRules {
+    pub(crate) fn new(default: Rules) -> Self {
+        let own = FxHashMap::default();
+        Self { default, own }
+    }
+
+    pub(crate) fn set(&mut self, space: SpaceName, rules: Rules) {
+        self.own.insert(space, rules);
+    }
+
+    pub(crate) fn of(&self, space: &SpaceName) -> &Rules {
+        self.own.get(space).unwrap_or(&self.default)
     }
 }
 
+/// Why the rules do not admit a lasting record.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NotAdmitted {
+    #[error("its confidence is {found}, and {least} is the least")]
+    Confidence { found: f64, least: f64 },
+    #[error("its source is {origin:?}, and only {allowed} may be kept")]
+    Origin { origin: String, allowed: String },
+}
+
 impl Rules {
-    /// Whether a lasting record may have this reason; if not, why.
-    pub fn admit(&self, reason: &Reason) -> Result<(), String> {
-        if reason.confidence() < self.min_confidence {
-            let (found, least) = (reason.confidence(), self.min_confidence);
-            return Err(format!(
-                "its confidence is {found}, and {least} is the least"
-            ));
+    /// Whether a lasting record may have this reason.
+    pub fn admit(&self, reason: &Reason) -> Result<(), NotAdmitted> {
+        let (found, least) = (reason.confidence(), self.min_confidence);
+        if found < least {
+            return Err(NotAdmitted::Confidence { found, least });
         }
         let origin = reason.origin();
         if !self.origins.is_empty() && !self.origins.iter().any(|it| it == origin) {
-            let origins = self.origins.join(", ");
-            return Err(format!(
-                "its source is {origin:?}, and only {origins} may be kept"
-            ));
+            return Err(NotAdmitted::Origin {
+                origin: origin.to_owned(),
+                allowed: self.origins.join(", "),
+            });
         }
         Ok(())
     }
 }
 
-/// How sure a lasting record is by now: what is neither used nor said again fades. Axioms do not.
+/// The present confidence of a lasting record: it halves with every half-life since the record was last recalled or
+/// confirmed. Axioms keep theirs.
 pub fn confidence(record: &Record, kept: &Kept, rules: &Rules, now: Millis) -> f64 {
     let stated = kept.reason.confidence();
     if kept.layer == Lasting::Axiom || rules.half_life <= 0 {
@@ -108,7 +125,7 @@ pub fn confidence(record: &Record, kept: &Kept, rules: &Rules, now: Millis) -> f
     stated * 0.5_f64.powf(idle / rules.half_life as f64)
 }
 
-/// What becomes of a lasting record when a source says the same. A source counts once.
+/// The record after a source has said the same. A source counts once.
 pub fn corroborated(kept: &Kept, source: &str, now: Millis, rules: &Rules) -> Kept {
     let mut kept = kept.clone();
     if kept.rests_on(source) {
@@ -124,7 +141,7 @@ pub fn corroborated(kept: &Kept, source: &str, now: Millis, rules: &Rules) -> Ke
     kept
 }
 
-/// What becomes of a lasting record that is contradicted and does not prevail. An axiom stays what it is.
+/// The record after it yielded to a contradicting one. An axiom does not change.
 pub fn doubted(kept: &Kept, against: &RecordId, because: &str, rules: &Rules) -> Kept {
     let mut kept = kept.clone();
     if kept.layer == Lasting::Axiom {
@@ -139,7 +156,7 @@ pub fn doubted(kept: &Kept, against: &RecordId, because: &str, rules: &Rules) ->
     kept
 }
 
-/// Whether a new claim prevails over one that it contradicts, given how sure each is.
+/// Whether a new claim prevails over one that it contradicts, given the layer and the confidence of each.
 pub fn prevails(new: (Lasting, f64), old: (Lasting, f64), rules: &Rules) -> bool {
     match (new.0, old.0) {
         (Lasting::Axiom, _) => true,
@@ -148,18 +165,17 @@ pub fn prevails(new: (Lasting, f64), old: (Lasting, f64), rules: &Rules) -> bool
     }
 }
 
-/// A step of a record from where it is.
+/// A change of a record's layer that the rules ask for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Move {
-    /// It stands otherwise from now on.
     Stand(Standing),
-    /// A belief is to be made of it, for this reason.
+    /// A belief is made of it, with this reason.
     Promote(Reason),
-    /// It is to be forgotten, because of this.
+    /// It is forgotten, for this reason.
     Forget(String),
 }
 
-/// What the rules make of a record at this time, if anything. `sources` is how many different ones have said it.
+/// The move that the rules ask for now, if any. `sources` is the number of different sources that have said it.
 pub fn step(record: &Record, sources: u32, rules: &Rules, now: Millis) -> Option<Move> {
     match &record.standing {
         Standing::Observed if record.usage.times >= rules.working_uses => {
@@ -189,7 +205,8 @@ pub fn step(record: &Record, sources: u32, rules: &Rules, now: Millis) -> Option
     }
 }
 
-/// The reason for which an observation becomes a belief: how often it was of use, for what, and who said so.
+/// The reason of a promoted belief: how often the observation was recalled, for which question, and by how many sources
+/// it was said.
 fn promotion(record: &Record, sources: u32, rules: &Rules) -> Option<Reason> {
     let source = record.source().unwrap_or("observation");
     let doubt = (1.0 - rules.corroboration).powi(sources.min(64).cast_signed());

@@ -1,4 +1,4 @@
-//! What is held of one space in memory: its records, and everything that is derived from them.
+//! One space in memory: its records, and the indexes derived from them.
 
 use std::sync::Arc;
 
@@ -13,10 +13,25 @@ use crate::recall::vectors::Vectors;
 use crate::record::{Record, RecordId, Tombstone};
 use crate::text::{self, date::Millis};
 
-/// The records of a space.
+/// The records of a space with everything that recall and decisions look up.
+///
+/// It is a projection: everything in it is derived from rows of the store, by applying [`Change`]s in order. The same
+/// [`apply`](Self::apply) is used when a space is loaded and when the writer has committed, so that a space after a restart
+/// equals the one before. It changes only through `apply` and the marks of background work; readers share it behind a
+/// read lock.
+///
+/// A record has a slot, a number that is given out once and never reused. Index, graph, vectors, dates and standings are
+/// arrays by slot, which makes ranking loops over numbers instead of lookups by id; slots that were reused would let a
+/// posting of a forgotten record point to another one. The price is a hole for each forgotten record.
+///
+/// The whole space is in memory and not queried from SQLite: ranking looks at statistics of all records (how rare a term
+/// is, how long records are), which a query would compute anew. A space is loaded at its first use and stays.
+///
+/// The version counts changes. Recall's cache compares it, so `apply` must increase it for every change that could alter
+/// an answer, also for vectors.
 #[derive(Debug, Default)]
 pub(crate) struct Space {
-    /// By slot. A slot is used once.
+    /// By slot; None after the record was forgotten.
     records: Vec<Option<Arc<Record>>>,
     slots: FxHashMap<RecordId, Slot>,
     tombstones: FxHashMap<RecordId, Tombstone>,
@@ -26,53 +41,49 @@ pub(crate) struct Space {
     occurred: Vec<Millis>,
     standing: Vec<f32>,
     claims: Claims,
-    /// Changes with everything that recall could see.
     version: u64,
-    /// Every record before this slot has a vector or cannot have one.
+    /// Every record before this slot was handed out for embedding.
     embedded: Slot,
-    /// What a model has read.
+    /// Records with entities from a model.
     readings: FxHashSet<Slot>,
-    /// Every record before this slot was read by a model or is not to be.
+    /// Every record before this slot was handed out for entity extraction.
     read: Slot,
 }
 
-/// What lasting records claim.
+/// The claims of lasting records, indexed by their subject.
 #[derive(Debug, Default)]
 struct Claims {
     of: FxHashMap<Slot, Claim>,
     by_subject: FxHashMap<String, Vec<Slot>>,
 }
 
-/// A change to a space, decided and not yet made.
+/// A change of a space, as decisions make it and the writer applies it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Change {
-    /// A new record.
     Insert(Record),
-    /// A record stands otherwise; its text is the same.
+    /// A record with another standing or usage; its text must be the same, because the index is not updated.
     Replace(Record),
-    /// A record is gone.
     Remove(Tombstone),
-    /// Something more is known about a record.
+    /// Derived data of a record.
     Derive(RecordId, Derived),
 }
 
-/// What is made of a record after it was written, and can be made again.
+/// Data that background work makes of a record, and can make again.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Derived {
-    /// A vector, and whose.
+    /// The name of the embedder, and the vector.
     Vector(String, Vec<f32>),
-    /// What a model has found in it, and which.
+    /// The name of the model, and the entities and relations it found.
     Reading(String, Extract),
 }
 
-/// What counts for a doubtful record.
+/// The standing of an uncertain record in ranking, where a certain one has 1.
 const DOUBT: f32 = -3.0;
 
-/// How many records two rare terms may lead to when something alike is looked for.
+/// Most records of one term that are compared when like texts are searched.
 const ALIKE: usize = 512;
 
 impl Space {
-    /// Makes a change.
     pub(crate) fn apply(&mut self, change: Change) {
         self.version += 1;
         match change {
@@ -119,7 +130,6 @@ impl Space {
         self.tombstones.insert(tombstone.id.clone(), tombstone);
     }
 
-    /// Takes in what was made of a record, if it is still there.
     fn derive(&mut self, id: &RecordId, derived: Derived) {
         let Some(&slot) = self.slots.get(id) else {
             return;
@@ -127,7 +137,7 @@ impl Space {
         match derived {
             Derived::Vector(_, vector) => {
                 if !self.vectors.insert(slot, &vector) {
-                    tracing::warn!(%id, "its vector cannot be compared with the others");
+                    tracing::warn!(record = %id, "vector ignored: other length than the rest, or not finite");
                 }
             }
             Derived::Reading(_, extract) => {
@@ -137,7 +147,7 @@ impl Space {
         }
     }
 
-    /// Records that have no vector yet, the oldest first. They are given out once.
+    /// The oldest records without a vector. Each is handed out once, until `embed_again`.
     pub(crate) fn unembedded(&mut self, limit: usize) -> Vec<Arc<Record>> {
         let wanted = |slot, _: &Record| !self.vectors.has(slot);
         let (found, place) = self.from(self.embedded, limit, wanted);
@@ -145,12 +155,12 @@ impl Space {
         found
     }
 
-    /// Gives out again what has no vector.
     pub(crate) fn embed_again(&mut self) {
         self.embedded = 0;
     }
 
-    /// Records that no model has read yet, the oldest first. They are given out once; echoes say nothing new.
+    /// The oldest records without entities from a model. Each is handed out once, until `read_again`; echoes never are,
+    /// since they say nothing new.
     pub(crate) fn unread(&mut self, limit: usize) -> Vec<Arc<Record>> {
         let wanted =
             |slot, record: &Record| record.echo.is_none() && !self.readings.contains(&slot);
@@ -159,12 +169,11 @@ impl Space {
         found
     }
 
-    /// Gives out again what was not read.
     pub(crate) fn read_again(&mut self) {
         self.read = 0;
     }
 
-    /// The first records from a slot on that are wanted, and where to look for more.
+    /// The first wanted records from a slot on, and the slot after them.
     fn from(
         &self,
         mut place: Slot,
@@ -181,57 +190,48 @@ impl Space {
         (found, place)
     }
 
-    /// The record of this id.
     pub(crate) fn get(&self, id: &RecordId) -> Option<&Arc<Record>> {
         self.at(*self.slots.get(id)?)
     }
 
-    /// The record at a slot.
     pub(crate) fn at(&self, slot: Slot) -> Option<&Arc<Record>> {
         self.records.get(slot as usize)?.as_ref()
     }
 
-    /// All records, in the order they came in.
+    /// All records, in the order in which they were added.
     pub(crate) fn records(&self) -> impl Iterator<Item = &Arc<Record>> {
         self.records.iter().flatten()
     }
 
-    /// How many records there are.
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// What is left of the record of this id, if it was forgotten.
     pub(crate) fn tombstone(&self, id: &RecordId) -> Option<&Tombstone> {
         self.tombstones.get(id)
     }
 
-    /// What is left of all that was forgotten.
     pub(crate) fn tombstones(&self) -> impl Iterator<Item = &Tombstone> {
         self.tombstones.values()
     }
 
-    /// The graph.
     pub(crate) fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// The vectors.
     pub(crate) fn vectors(&self) -> &Vectors {
         &self.vectors
     }
 
-    /// Changes with everything that recall could see.
+    /// Increases with every change.
     pub(crate) fn version(&self) -> u64 {
         self.version
     }
 
-    /// The slot of a record.
     pub(crate) fn slot(&self, id: &RecordId) -> Option<Slot> {
         self.slots.get(id).copied()
     }
 
-    /// What ranking looks at.
     pub(crate) fn corpus(&self) -> Corpus<'_> {
         Corpus {
             index: &self.index,
@@ -242,7 +242,7 @@ impl Space {
         }
     }
 
-    /// All lasting records that cannot be true together with this claim.
+    /// The lasting records that contradict this claim.
     pub(crate) fn against(&self, claim: &Claim) -> Vec<(Arc<Record>, Conflict)> {
         let subject = claim.subject().unwrap_or_default();
         let slots = self.claims.by_subject.get(subject).into_iter().flatten();
@@ -254,8 +254,8 @@ impl Space {
             .collect()
     }
 
-    /// Records that say the same as a text, the most alike first. They are looked for among those that have one of its
-    /// rarest terms.
+    /// Records with at least this likeness to a text, the most alike first. Only records that share one of the text's
+    /// rarest terms are compared.
     pub(crate) fn alike(&self, text: &str, least: f64) -> Vec<(Arc<Record>, f64)> {
         let claim = Claim::of(text);
         let mut terms: Vec<_> = text::terms(text)
@@ -264,7 +264,7 @@ impl Space {
             .collect();
         terms.sort_unstable();
         terms.dedup();
-        // What is alike enough has all but a few of the terms, so one of the few rarest.
+        // A record that is alike enough lacks at most this many terms, so it has at least one of the rarest.
         let missing = ((1.0 - least) * terms.len() as f64).ceil() as usize + 1;
         let mut known: Vec<_> = terms.into_iter().flatten().collect();
         known.sort_by_key(|&term| self.index.postings(term).len());
@@ -310,7 +310,7 @@ impl Claims {
     }
 }
 
-/// What a record's standing makes of its score.
+/// The value of a record's standing in ranking.
 fn standing(record: &Record) -> f32 {
     match record.kept() {
         None => 0.0,

@@ -1,4 +1,4 @@
-//! How records lie in the store. What lasts cannot lie there without a reason: the table has a rule for each part.
+//! The tables of memory in the store. A lasting record without a reason cannot be stored: the columns have rules.
 
 use bytes::Bytes;
 use store::{Batch, Column, Query, Row, Rule, Table, View};
@@ -8,7 +8,7 @@ use crate::layer::Layer;
 use crate::record::{Certainty, Record, RecordId, Standing};
 use crate::space::{Change, Derived};
 
-/// The log of observations. Rows are inserted and never put over others, but for how they are used.
+/// Observations. A row changes only in its usage and in whether it is in working memory.
 static OBSERVED: Table = Table {
     name: "memory_observed",
     columns: &[
@@ -19,7 +19,7 @@ static OBSERVED: Table = Table {
     indexes: &[&["space"]],
 };
 
-/// What lasts, with its reason.
+/// Lasting records, with their reason.
 static KEPT: Table = Table {
     name: "memory_kept",
     columns: &[
@@ -35,7 +35,7 @@ static KEPT: Table = Table {
     indexes: &[&["space"]],
 };
 
-/// What is left of what was forgotten.
+/// What remains of forgotten records.
 static TOMBSTONES: Table = Table {
     name: "memory_tombstone",
     columns: &[
@@ -45,7 +45,7 @@ static TOMBSTONES: Table = Table {
     indexes: &[&["space"]],
 };
 
-/// Vectors of records, which can be made again.
+/// Vectors of records, by embedder. They can be made again.
 static VECTORS: Table = Table {
     name: "memory_vector",
     columns: &[
@@ -55,7 +55,7 @@ static VECTORS: Table = Table {
     indexes: &[&["space", "embedder"]],
 };
 
-/// What models have found in records, which can be found again.
+/// Entities and relations that models found in records. They can be found again.
 static READINGS: Table = Table {
     name: "memory_reading",
     columns: &[
@@ -65,13 +65,12 @@ static READINGS: Table = Table {
     indexes: &[&["space"]],
 };
 
-/// The tables that a store has to be opened with.
+/// The tables that a store must be opened with.
 pub static TABLES: &[&Table] = &[&OBSERVED, &KEPT, &TOMBSTONES, &VECTORS, &READINGS];
 
-/// How many rows are read at once.
 const PAGE: usize = 4096;
 
-/// A batch with one more change.
+/// Adds a change to a batch.
 pub(crate) fn write(batch: Batch, space: &str, change: &Change) -> Result<Batch, Error> {
     Ok(match change {
         Change::Insert(record) => batch.insert(table(record), row(space, record)?),
@@ -105,7 +104,7 @@ pub(crate) fn write(batch: Batch, space: &str, change: &Change) -> Result<Batch,
     })
 }
 
-/// The changes that make an empty space what it is in the store, with the vectors of one embedder.
+/// The changes that rebuild a space from the store, with the vectors of one embedder.
 pub(crate) fn read(
     view: &dyn View,
     space: &str,
@@ -139,11 +138,11 @@ pub(crate) fn read(
     Ok(changes)
 }
 
-/// The names of all spaces that hold something.
+/// The names of all spaces that hold a record.
 pub(crate) fn spaces(view: &dyn View) -> Result<Vec<String>, store::Error> {
     let mut names: Vec<String> = Vec::new();
     for table in [&OBSERVED, &KEPT] {
-        // Keys begin with the name, so the next space is behind all keys of this one.
+        // Keys are `name/id`, and `0` is the character after `/`: the next space begins after `name0`.
         let mut after = String::new();
         loop {
             let rows = view.rows(&Query::of(table).after_key(&after).limit(1))?;
@@ -212,7 +211,7 @@ fn row(space: &str, record: &Record) -> Result<Row, Error> {
     })
 }
 
-/// A slash ends the name of the space, so that no name is the beginning of another's key.
+/// Names of spaces contain no slash, so no name is a prefix of another one's keys.
 fn key(space: &str, id: &RecordId) -> String {
     format!("{space}/{id}")
 }
@@ -225,11 +224,11 @@ fn encode(value: &impl serde::Serialize) -> Result<Bytes, Error> {
     Ok(encoded.into())
 }
 
-/// What a row holds. One that cannot be read is left out, and said.
+/// Decodes a row. One that cannot be decoded is logged and skipped, so that the space still opens.
 fn decode<T: serde::de::DeserializeOwned>(row: &Row) -> Option<T> {
     serde_json::from_slice(&row.body)
         .inspect_err(|problem| {
-            tracing::error!(key = row.key, %problem, "a record of memory cannot be read");
+            tracing::error!(key = row.key, %problem, "skipping a row of memory that cannot be decoded");
         })
         .ok()
 }

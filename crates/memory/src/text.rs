@@ -1,4 +1,4 @@
-//! Texts as recall sees them: words, and what is common to the forms of a word.
+//! Words and stems of a text.
 
 use rustc_hash::FxHashSet;
 
@@ -14,20 +14,20 @@ mod stem_tests;
 
 pub(crate) use stem::stem;
 
-/// Words that say how a sentence is built rather than what it is about.
+/// Function words of English, which are not indexed.
 const COMMON: &str = "a about also am an and any are as at be been being but by can could d did do does doing done \
     don for from had has have having he her here him his how i if in into is it its just ll m me my no not of on or \
     our out re s she should so some t than that the their them then there these they this those to up us ve was we \
     were what when where which who whom whose why will with would you your";
 
-/// Whether a word, in lower case, says nothing of what a text is about.
+/// Whether a word in lower case is a function word.
 pub(crate) fn is_common(word: &str) -> bool {
     use std::sync::LazyLock;
     static WORDS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| COMMON.split_whitespace().collect());
     WORDS.contains(word)
 }
 
-/// The words of a text in lower case: runs of letters and digits. A possessive ending is no word.
+/// The words of a text in lower case: runs of letters and digits, without a possessive ending.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
     let text = text.to_lowercase().replace('’', "'");
     let words: Vec<String> = text
@@ -39,12 +39,12 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
     words.into_iter()
 }
 
-/// The beginning of a text, at most so many bytes.
+/// The beginning of a text: at most `most` bytes.
 pub(crate) fn start(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
 
-/// What a text is about: its words without the common ones, each reduced to what its forms have in common, in order.
+/// The stems of a text's words in order, without function words.
 pub(crate) fn terms(text: &str) -> Vec<String> {
     words(text)
         .filter(|word| !is_common(word))
@@ -52,7 +52,7 @@ pub(crate) fn terms(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// What the forms of a word in lower case have in common.
+/// The stem of a word in lower case: the base of an irregular form, or the word, without its endings.
 pub(crate) fn term(word: &str) -> String {
     stem(irregular::base(word).unwrap_or(word))
 }

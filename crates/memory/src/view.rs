@@ -1,4 +1,4 @@
-//! Views of a space: its graph for drawing, and what has to do with a task.
+//! Views of a space: its graph for drawing, and the records of a task.
 
 use std::sync::Arc;
 
@@ -13,24 +13,22 @@ use crate::space::Space;
 /// Entities and relations, for drawing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Picture {
-    /// The entities.
     pub nodes: Vec<Node>,
-    /// Relations between them.
     pub edges: Vec<Relation>,
 }
 
-/// What has to do with a task.
+/// The records of a task.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// Entities that the task's records are about, the most mentioned first.
     pub concepts: Vec<String>,
-    /// The task's records, the newest first, but for those about code.
+    /// The task's records except those about code, the newest first.
     pub conversations: Vec<Arc<Record>>,
-    /// The task's records about code.
+    /// The task's records about code, the newest first.
     pub code: Vec<Arc<Record>>,
 }
 
-/// How many supporting records a relation names.
+/// Most supporting records that a relation names.
 const NAMED: usize = 8;
 
 pub(crate) fn relation(space: &Space, edge: Edge) -> Relation {
@@ -47,7 +45,7 @@ pub(crate) fn relation(space: &Space, edge: Edge) -> Relation {
     }
 }
 
-/// The graph around a topic: what it names, and what that is connected with. Without a topic, what is mentioned most.
+/// The entities that a topic names and their neighbours. Without a topic, the entities with most mentions.
 pub(crate) fn picture(space: &Space, topic: Option<&str>, limit: usize) -> Picture {
     let graph = space.graph();
     let mut names: Vec<String> = match topic {
@@ -87,7 +85,6 @@ pub(crate) fn picture(space: &Space, topic: Option<&str>, limit: usize) -> Pictu
     }
 }
 
-/// What has to do with a task.
 pub(crate) fn context(space: &Space, task: &str, limit: usize) -> Context {
     let mut context = Context::default();
     let mut mentions: FxHashMap<String, usize> = FxHashMap::default();

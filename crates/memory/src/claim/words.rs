@@ -1,6 +1,6 @@
-//! The words of English by which claims are told apart.
+//! English words that decide how claims are compared.
 
-/// What a text says before it says again what was said.
+/// Phrases that introduce a repetition.
 const FRAMES: [&str; 18] = [
     "as i said",
     "as mentioned",
@@ -22,7 +22,7 @@ const FRAMES: [&str; 18] = [
     "reminder",
 ];
 
-/// A text without words at its beginning that only say that it is said again.
+/// The text without such phrases at its beginning.
 pub(super) fn without_frame(text: &str) -> &str {
     let mut rest = text.trim_start();
     while let Some(shorter) = FRAMES.iter().find_map(|frame| strip(rest, frame)) {
@@ -39,7 +39,7 @@ fn strip<'a>(text: &'a str, frame: &str) -> Option<&'a str> {
     (ends && head.eq_ignore_ascii_case(frame) && !left.is_empty()).then_some(left)
 }
 
-/// Pairs of words of which one denies the other, the negative one first.
+/// Antonyms, the negative word first.
 const OPPOSITES: [(&str, &str); 22] = [
     ("disabled", "enabled"),
     ("disable", "enable"),
@@ -65,13 +65,13 @@ const OPPOSITES: [(&str, &str); 22] = [
     ("excludes", "includes"),
 ];
 
-/// The word that a word denies, both in lower case.
+/// The positive word of a negative one, both in lower case.
 pub(super) fn negative_of(word: &str) -> Option<&'static str> {
     let found = OPPOSITES.iter().find(|(negative, _)| *negative == word);
     found.map(|(_, positive)| *positive)
 }
 
-/// Verbs and other words that take one value at a time.
+/// Words that take one value at a time.
 const SINGLE: [&str; 26] = [
     "lives",
     "live",
@@ -107,7 +107,7 @@ pub(super) fn single_valued(word: &str) -> bool {
 
 const COPULAS: [&str; 8] = ["is", "are", "was", "were", "be", "am", "been", "becomes"];
 
-/// By term.
+/// Whether a stem is that of a copula.
 pub(super) fn is_copula(term: &str) -> bool {
     COPULAS.iter().any(|word| crate::text::term(word) == term)
 }
@@ -117,13 +117,13 @@ const HELPERS: [&str; 18] = [
     "will", "can", "must", "should", "may",
 ];
 
-/// Whether a term only connects what is said of something with it.
+/// Whether a stem is that of an auxiliary verb or of "as" and "on".
 pub(super) fn connects(term: &str) -> bool {
-    // "As" and "on" are kept while a claim is read, for what they say of its verb.
+    // "As" and "on" stay tokens while a claim is parsed, because they mark its verb as single-valued.
     matches!(term, "doe" | "ha" | "as" | "wa" | "i") || HELPERS.contains(&term)
 }
 
-/// Whether a word in lower case is a verb, as far as is known without looking around.
+/// Whether a word in lower case is a verb, judged without its context.
 pub(super) fn verb(word: &str) -> bool {
     const OTHERS: [&str; 24] = [
         "takes", "uses", "works", "ends", "starts", "begins", "leaves", "arrives", "opens",
@@ -135,7 +135,7 @@ pub(super) fn verb(word: &str) -> bool {
         || OTHERS.contains(&word)
 }
 
-/// Whether a word is a verb in the past: what it tells may have happened more than once.
+/// Whether a word is a verb in the past tense: the event may have happened more than once.
 pub(super) fn repeats(word: &str) -> bool {
     const PAST: [&str; 20] = [
         "ran", "bought", "saw", "met", "ate", "went", "came", "made", "gave", "took", "sold",
@@ -154,7 +154,7 @@ pub(super) fn year(word: &str) -> bool {
             .is_ok_and(|year: u16| (1900..2100).contains(&year))
 }
 
-/// Whether a word is an ordinal number, as days of a month are.
+/// Whether a word is an ordinal number, as in days of a month.
 pub(super) fn ordinal(word: &str) -> bool {
     const WORDS: [&str; 12] = [
         "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",

@@ -1,39 +1,39 @@
-//! Entities and relations of a text, by rules: names, identifiers, files, dates, quoted terms, and verbs between them.
+//! Extraction of entities and relations by rules: names, identifiers, files, dates, quoted terms, and verbs between them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::text::{self, date};
 
-/// What an entity is, as far as its spelling says.
+/// The kind of an entity, judged by its spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntityKind {
-    /// Someone who spoke.
+    /// A speaker of a record.
     Speaker,
-    /// Written with a capital: a person, a place, a thing with a name.
+    /// Capitalised: a person, a place, a product.
     Name,
-    /// An identifier: of code, of a ticket, of a version.
+    /// An identifier of code, of a ticket, or of a version.
     Symbol,
-    /// A path or the name of a file.
+    /// A path or a file name.
     File,
     /// A day, a month or a year.
     Date,
-    /// Set in quotation marks.
+    /// A term in quotation marks.
     Term,
 }
 
-/// What a text says.
+/// The entities and relations of a text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Extract {
     pub(crate) entities: Vec<(String, EntityKind)>,
-    /// From, to, type.
+    /// Each as (from, to, type).
     pub(crate) relations: Vec<(String, String, String)>,
 }
 
-/// The most entities of one text.
+/// Most entities of one text.
 const MAX_ENTITIES: usize = 64;
 
-/// Extracts from a text and who said it.
+/// Extracts from a text and its speaker.
 pub(crate) fn extract(content: &str, speaker: Option<&str>) -> Extract {
     let mut extract = Extract::default();
     let speaker = speaker.map(str::trim).filter(|speaker| !speaker.is_empty());
@@ -102,7 +102,7 @@ impl Extract {
         }
         if let (Some(speaker), Some((start, _, name, _))) = (speaker, found.first()) {
             let before = &tokens[..*start];
-            // What a speaker says of themselves is said of the speaker.
+            // "I" is the speaker.
             let own = before
                 .iter()
                 .position(|token| matches!(&*token.lower, "i" | "we" | "my"));
@@ -119,7 +119,7 @@ impl Extract {
 struct Token<'a> {
     raw: &'a str,
     lower: String,
-    /// Whether something that ends a phrase follows.
+    /// Whether punctuation that ends a phrase follows.
     ends: bool,
 }
 
@@ -144,7 +144,7 @@ fn tokens(sentence: &str) -> Vec<Token<'_>> {
         .collect()
 }
 
-/// The entity that begins at a place: how many tokens it has, its name, its kind.
+/// The entity that begins at a token: number of tokens, name, kind.
 fn entity_at(tokens: &[Token<'_>], place: usize) -> Option<(usize, String, EntityKind)> {
     let token = &tokens[place];
     if let Some(kind) = spelled(token.raw) {
@@ -172,7 +172,7 @@ fn entity_at(tokens: &[Token<'_>], place: usize) -> Option<(usize, String, Entit
     {
         length += 1;
     }
-    // At the beginning of a sentence every word has a capital: a single one is a name if it is spoken of.
+    // The first word of a sentence is always capitalised, so alone it is a name only if a verb follows.
     if place == 0 && length == 1 {
         let next = tokens.get(1).map_or("", |token| &*token.lower);
         let spoken_of = tokens[0].ends || is_verb(next);
@@ -187,7 +187,7 @@ fn entity_at(tokens: &[Token<'_>], place: usize) -> Option<(usize, String, Entit
     Some((length, name.join(" "), EntityKind::Name))
 }
 
-/// Words that begin sentences without naming anything.
+/// Words at the beginning of sentences that are not names.
 fn is_opening(word: &str) -> bool {
     const OPENINGS: &str = "yes no yeah oh wow hey hi hello thanks thank well okay ok sure sorry please maybe today \
         yesterday tomorrow now then later first second next last also still never always everything everyone nobody \
@@ -196,7 +196,7 @@ fn is_opening(word: &str) -> bool {
     OPENINGS.split_whitespace().any(|it| it == word)
 }
 
-/// What the spelling of a token alone says it is.
+/// The kind of a token by its spelling alone.
 fn spelled(raw: &str) -> Option<EntityKind> {
     let inner = raw.trim_end_matches("()");
     let letters = inner.chars().any(char::is_alphabetic);
@@ -231,7 +231,7 @@ fn spelled(raw: &str) -> Option<EntityKind> {
     (camel || ticket || acronym || symbol).then_some(EntityKind::Symbol)
 }
 
-/// The date that begins here: how many tokens say it, and its name.
+/// The date that begins at a token: number of tokens, and its name.
 fn date_at(tokens: &[Token<'_>]) -> Option<(usize, String)> {
     let first = tokens.first()?;
     let parsed = date::parse(first.raw).is_some() && first.raw.len() >= 10;
@@ -244,7 +244,7 @@ fn date_at(tokens: &[Token<'_>]) -> Option<(usize, String)> {
         };
         let joined: Vec<&str> = window.iter().map(|token| token.raw).collect();
         let joined = joined.join(" ");
-        // A number alone is a number.
+        // A number alone is not a date.
         let says = window
             .iter()
             .any(|token| date::month(&token.lower).is_some_and(|_| token.lower.len() > 2));
@@ -266,14 +266,14 @@ fn date_at(tokens: &[Token<'_>]) -> Option<(usize, String)> {
     None
 }
 
-/// The type of the relation that these words between two entities state, if there is a verb in them.
+/// The type of the relation that the words between two entities state, if they contain a verb.
 fn verb_between(words: &[Token<'_>]) -> Option<String> {
     if words.len() > 6 {
         return None;
     }
     let at = words.iter().rposition(|token| is_verb(&token.lower))?;
     let mut kind = base(&words[at].lower);
-    // "Is" says little without what comes after it.
+    // "Is" takes the following word into the type.
     if let Some(next) = words.get(at + 1)
         && (kind == "be" || is_preposition(&next.lower))
         && !matches!(&*next.lower, "a" | "an" | "the" | "not")
@@ -317,7 +317,7 @@ fn is_verb(word: &str) -> bool {
     WORDS.contains(word)
 }
 
-/// A verb as it is named: the form before its other forms in the list.
+/// The base form of a verb.
 fn base(verb: &str) -> String {
     if matches!(verb, "is" | "are" | "was" | "were" | "be") {
         return "be".to_owned();
@@ -330,7 +330,6 @@ fn base(verb: &str) -> String {
         .to_owned()
 }
 
-/// The sentences of a text.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -353,7 +352,7 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
     .filter(|sentence| !sentence.trim().is_empty())
 }
 
-/// What is set in quotation marks, if it is short.
+/// Short texts in quotation marks.
 fn quoted(sentence: &str) -> impl Iterator<Item = &str> {
     let pairs = [('"', '"'), ('“', '”'), ('`', '`'), ('«', '»')];
     pairs.into_iter().flat_map(move |(open, close)| {

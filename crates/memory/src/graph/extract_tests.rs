@@ -1,4 +1,4 @@
-//! What is found in texts.
+//! Entities and relations that the rules find in texts.
 
 use proptest::prelude::*;
 

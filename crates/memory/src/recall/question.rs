@@ -1,25 +1,22 @@
-//! What a question asks for, as far as its words say.
+//! A question, parsed into terms, dates and entities.
 
 use crate::graph::Graph;
 use crate::text::{self, date};
 
-/// A question, taken apart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Question {
-    /// Its words in lower case.
+    /// All words, in lower case.
     pub(crate) words: Vec<String>,
-    /// What it is about, in order.
+    /// The stems without common words, in order.
     pub(crate) terms: Vec<String>,
-    /// The dates it names.
     pub(crate) dates: Vec<date::Partial>,
-    /// The entities it names that memory knows.
+    /// The entities of the graph that it names.
     pub(crate) entities: Vec<String>,
-    /// Whether it asks for the newest.
+    /// Whether it asks for the newest records.
     pub(crate) newest: bool,
 }
 
 impl Question {
-    /// Takes a question apart, given what memory knows.
     pub(crate) fn of(text: &str, graph: &Graph) -> Self {
         let words: Vec<String> = text::words(text).collect();
         let newest = words.iter().any(|word| {

@@ -1,9 +1,25 @@
-//! Ranking: a question and what a space knows in, scored records out. Pure.
+//! Ranking: a question and the indexes of a space go in, scored records come out. Pure.
 //!
-//! Words lead (BM25), with pairs of words and words that keep company with them; dates that the question names; vectors
-//! where there are any. What was found so lends part of its score to its neighbours in the conversation, because an
-//! answer often stands beside the words that were asked for; sessions that are about the question, records of a speaker
-//! that is named, and connections in the graph weigh in.
+//! [`rank`] works in two stages, and their order matters. The first finds candidates by themselves: BM25 of the question's
+//! terms and bigrams, query expansion (terms that the best records have in common, as pseudo-relevance feedback), dates
+//! that the question names, and vectors. These scores are divided by the best one, so that the weights of the second
+//! stage mean the same for short and long questions.
+//!
+//! The second stage adds context to the candidates. A record lends part of its score to its neighbours in the
+//! conversation, since an answer often stands beside the record that has the words of the question ("Where did you
+//! go?" - "To Rome."); this is the only step that adds candidates, so it comes before the others. Then the graph, the
+//! session as a whole, the speaker, and how firmly a record is held. The last ones are factors of the score so far: if
+//! they came first, a record that merely has the right speaker would be found.
+//!
+//! Each part of a score is kept under its [`Sign`], so that an answer can say why a record was found; a test checks
+//! that the parts add up. Ties are broken by slot: the same question gives the same answer.
+//!
+//! Vectors: all of them are scanned with 8-bit products, the best 256 compared exactly (`vectors`). Similarities are
+//! scaled between the median and the best of the space, because those of one embedder lie in a narrow band and say
+//! little by themselves.
+//!
+//! The weights were tuned on one half of LoCoMo and not on the questions in `conformance/memory`. Why not a learned
+//! ranker or a cross-encoder: this one needs no model, and an answer can say what each hit owes to which sign.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,49 +30,49 @@ use crate::graph::Graph;
 use crate::index::{Index, NONE, Session, Slot, Term, counted, rarity};
 use crate::text::date::{self, Millis};
 
-/// What ranking looks at.
+/// The indexes of a space that ranking reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Corpus<'a> {
     pub(crate) index: &'a Index,
     pub(crate) graph: &'a Graph,
     pub(crate) vectors: &'a Vectors,
-    /// When each record happened, by slot.
+    /// The time of each record's event, by slot.
     pub(crate) occurred: &'a [Millis],
-    /// What each record's standing makes of its score: 0 for an observation, above for what is held, below for doubt.
+    /// By slot: 0 for an observation, positive for a certain lasting record, negative for an uncertain one.
     pub(crate) standing: &'a [f32],
 }
 
-/// A sign by which a record was found.
+/// A reason why a record was found, which contributes a part of its score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sign {
-    /// Words of the question.
+    /// BM25 of the question's terms and bigrams.
     Words,
-    /// Words that keep company with those of the question.
-    Kin,
+    /// Terms of the best records that the question does not have (query expansion).
+    Expansion,
     /// A date that the question names.
     Date,
-    /// Nearness in meaning, by vectors.
+    /// Similarity of the record's vector to the question's.
     Vector,
-    /// Neighbours in the conversation.
+    /// The score of neighbours in the conversation.
     Neighbours,
-    /// The conversation as a whole.
+    /// BM25 of the session as a whole.
     Session,
-    /// A connection in the graph.
+    /// A mention of an entity of the question, or of a neighbour of one in the graph.
     Graph,
-    /// Newness.
+    /// The age of the record, if the question asks for the newest.
     Recent,
-    /// Who said it.
+    /// The question names the speaker.
     Speaker,
-    /// That it asks rather than tells.
+    /// The record ends with a question; negative.
     Asking,
-    /// How firmly it is held.
+    /// Lasting records gain, uncertain ones lose.
     Standing,
 }
 
 const SIGNS: [Sign; 11] = [
     Sign::Words,
-    Sign::Kin,
+    Sign::Expansion,
     Sign::Date,
     Sign::Vector,
     Sign::Neighbours,
@@ -68,7 +84,7 @@ const SIGNS: [Sign; 11] = [
     Sign::Standing,
 ];
 
-/// A record with its score, and what each sign has added to it or taken from it.
+/// A record with its score and the part of each sign.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ranked {
     pub(crate) slot: Slot,
@@ -91,7 +107,7 @@ impl Ranked {
         self.parts[sign as usize] += amount;
     }
 
-    /// The signs that count for something, the strongest first. They add up to the score.
+    /// The signs with a part other than 0, the strongest first. The parts add up to the score.
     pub(crate) fn signs(&self) -> Vec<(Sign, f32)> {
         let parts = SIGNS.into_iter().zip(self.parts);
         let mut signs: Vec<_> = parts.filter(|(_, part)| *part != 0.0).collect();
@@ -100,16 +116,16 @@ impl Ranked {
     }
 }
 
-/// How many of the records that were found by themselves are looked at further.
+/// Most candidates of the first stage.
 const CANDIDATES: usize = 2048;
 
-/// How many of the nearest vectors are compared exactly.
+/// How many of the nearest vectors of the scan are compared exactly.
 const EXACT: usize = 256;
 
-/// Among so few vectors there is no telling what most are like.
+/// With fewer vectors than this the median says nothing, and 0 is used.
 const FEW: usize = 8;
 
-/// The best records for a question, the best first; only those that are allowed.
+/// The best allowed records for a question, the best first.
 pub(crate) fn rank(
     corpus: Corpus<'_>,
     question: &Question,
@@ -120,7 +136,7 @@ pub(crate) fn rank(
 ) -> Vec<Ranked> {
     let mut ranking = Ranking::new(corpus, question, weights);
     ranking.words();
-    ranking.kin();
+    ranking.expand();
     ranking.dates();
     let mut found = ranking.candidates(vector);
     ranking.neighbours(&mut found);
@@ -145,15 +161,15 @@ struct Ranking<'a> {
     corpus: Corpus<'a>,
     question: &'a Question,
     weights: &'a Weights,
-    /// The question's terms that some record has, each once, with what it counts for.
+    /// The question's known terms, each once, with a weight: the name of a speaker counts less.
     terms: Vec<(Term, f32)>,
-    /// By slot.
+    /// BM25 of the question's terms, by slot; likewise the next two.
     words: Vec<f32>,
-    kin: Vec<f32>,
+    expansion: Vec<f32>,
     dates: Vec<f32>,
-    /// Slots that have some of these.
+    /// The slots with a value in one of these.
     touched: Vec<Slot>,
-    /// What sessions as a whole have to do with the question.
+    /// BM25 of each session as if it were one text.
     sessions: FxHashMap<Session, f32>,
     speakers: FxHashSet<u32>,
 }
@@ -179,7 +195,7 @@ impl<'a> Ranking<'a> {
             weights,
             terms,
             words: vec![0.0; slots],
-            kin: vec![0.0; slots],
+            expansion: vec![0.0; slots],
             dates: Vec::new(),
             touched: Vec::new(),
             sessions: FxHashMap::default(),
@@ -187,25 +203,23 @@ impl<'a> Ranking<'a> {
         }
     }
 
-    /// What saying a term so often in this record counts for, before its rarity (BM25).
+    /// The factor of BM25 for a term's count in a record, without the term's rarity.
     fn said(&self, slot: Slot, count: u32) -> f32 {
-        let Weights {
-            saturation, length, ..
-        } = *self.weights;
+        let Weights { k1, b, .. } = *self.weights;
         let index = self.corpus.index;
         let long = index.doc(slot).terms.len() as f32 / index.mean_length();
         let count = count as f32;
-        count * (saturation + 1.0) / (count + saturation * (1.0 - length + length * long))
+        count * (k1 + 1.0) / (count + k1 * (1.0 - b + b * long))
     }
 
     fn touch(&mut self, slot: Slot) {
         let place = slot as usize;
-        if self.words[place] == 0.0 && self.kin[place] == 0.0 {
+        if self.words[place] == 0.0 && self.expansion[place] == 0.0 {
             self.touched.push(slot);
         }
     }
 
-    /// Words of the question, alone and in pairs; for records, and for sessions as if each were one text.
+    /// BM25 of the question's terms for records and for sessions, and of its bigrams for records.
     fn words(&mut self) {
         let index = self.corpus.index;
         let mean = index.mean_session_length();
@@ -241,11 +255,11 @@ impl<'a> Ranking<'a> {
             .filter_map(|pair| Some((pair[0]?, pair[1]?)))
             .collect();
         for (one, other) in pairs {
-            self.pair(one, other);
+            self.bigram(one, other);
         }
     }
 
-    fn pair(&mut self, one: Term, other: Term) {
+    fn bigram(&mut self, one: Term, other: Term) {
         let index = self.corpus.index;
         let rarer = |term| index.postings(term).len();
         let few = if rarer(one) <= rarer(other) {
@@ -262,54 +276,55 @@ impl<'a> Ranking<'a> {
                 (count > 0).then_some((posting.slot, count as u32))
             })
             .collect();
-        let weight = rarity(index.count(), having.len()) * self.weights.pair;
+        let weight = rarity(index.count(), having.len()) * self.weights.bigram;
         for (slot, count) in having {
             let score = weight * self.said(slot, count);
             self.words[slot as usize] += score;
         }
     }
 
-    /// Words that the best records have in common, as far as they are rare elsewhere.
-    fn kin(&mut self) {
+    /// Query expansion: the rare terms that the best records have in common are searched, too.
+    fn expand(&mut self) {
         let Weights {
-            kin,
-            kin_records,
-            kin_terms,
+            expansion,
+            expansion_records,
+            expansion_terms,
             ..
         } = *self.weights;
-        if kin <= 0.0 || kin_records == 0 {
+        if expansion <= 0.0 || expansion_records == 0 {
             return;
         }
         let index = self.corpus.index;
-        let best = top(&self.touched, kin_records, |slot| self.words[slot as usize]);
+        let best = top(&self.touched, expansion_records, |slot| {
+            self.words[slot as usize]
+        });
         let most = best.first().map_or(0.0, |&slot| self.words[slot as usize]);
-        let mut company: FxHashMap<Term, f32> = FxHashMap::default();
+        let mut terms: FxHashMap<Term, f32> = FxHashMap::default();
         for &slot in &best {
             let share = self.words[slot as usize] / most;
             for (term, count) in counted(&index.doc(slot).terms) {
                 let weight = index.weight(term);
-                *company.entry(term).or_default() +=
-                    share * weight * weight * self.said(slot, count);
+                *terms.entry(term).or_default() += share * weight * weight * self.said(slot, count);
             }
         }
         for (term, _) in &self.terms {
-            company.remove(term);
+            terms.remove(term);
         }
-        let mut company: Vec<(Term, f32)> = company.into_iter().collect();
-        company.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        company.truncate(kin_terms);
-        let strongest = company.first().map_or(1.0, |(_, strength)| *strength);
-        for (term, strength) in company {
-            let weight = kin * strength / strongest * index.weight(term);
+        let mut terms: Vec<(Term, f32)> = terms.into_iter().collect();
+        terms.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        terms.truncate(expansion_terms);
+        let strongest = terms.first().map_or(1.0, |(_, strength)| *strength);
+        for (term, strength) in terms {
+            let weight = expansion * strength / strongest * index.weight(term);
             for posting in index.postings(term) {
                 let score = weight * self.said(posting.slot, posting.count);
                 self.touch(posting.slot);
-                self.kin[posting.slot as usize] += score;
+                self.expansion[posting.slot as usize] += score;
             }
         }
     }
 
-    /// Records that happened when the question says.
+    /// Records of events at a date that the question names.
     fn dates(&mut self) {
         let asked = &self.question.dates;
         if asked.is_empty() || self.weights.date <= 0.0 {
@@ -331,16 +346,21 @@ impl<'a> Ranking<'a> {
             .collect();
         for slot in 0..self.dates.len() {
             let free = self.corpus.index.doc(slot as Slot).terms.is_empty();
-            if self.dates[slot] > 0.0 && !free && self.words[slot] == 0.0 && self.kin[slot] == 0.0 {
+            if self.dates[slot] > 0.0
+                && !free
+                && self.words[slot] == 0.0
+                && self.expansion[slot] == 0.0
+            {
                 self.touched.push(slot as Slot);
             }
         }
     }
 
-    /// The records that were found by themselves; the best of them gets 1 for its words, its kin and its date.
+    /// The candidates of the first stage. Words, expansion and date of the best one add up to 1.
     fn candidates(&mut self, vector: Option<&[f32]>) -> FxHashMap<Slot, Ranked> {
         let date = |slot: Slot| self.dates.get(slot as usize).copied().unwrap_or_default();
-        let own = |slot: Slot| self.words[slot as usize] + self.kin[slot as usize] + date(slot);
+        let own =
+            |slot: Slot| self.words[slot as usize] + self.expansion[slot as usize] + date(slot);
         let mut slots = top(&self.touched, CANDIDATES, own);
         let most = slots
             .first()
@@ -359,7 +379,7 @@ impl<'a> Ranking<'a> {
         for slot in slots {
             let mut ranked = Ranked::new(slot);
             ranked.add(Sign::Words, self.words[slot as usize] / most);
-            ranked.add(Sign::Kin, self.kin[slot as usize] / most);
+            ranked.add(Sign::Expansion, self.expansion[slot as usize] / most);
             ranked.add(Sign::Date, date(slot) / most);
             let near = near.get(slot as usize).copied().unwrap_or_default();
             ranked.add(Sign::Vector, self.weights.vector * near);
@@ -368,7 +388,7 @@ impl<'a> Ranking<'a> {
         found
     }
 
-    /// How near each record is, from 0 for the farther half to 1 for the nearest; by slot.
+    /// The similarity of each record by slot, scaled from 0 for the median and below to 1 for the nearest.
     fn near(&self, vector: &[f32]) -> Vec<f32> {
         let vectors = self.corpus.vectors;
         let mut near = vectors.scan(vector);
@@ -382,7 +402,7 @@ impl<'a> Ranking<'a> {
         if slots.is_empty() {
             return Vec::new();
         }
-        // What is as near as most are says nothing.
+        // The median is the zero point.
         slots.select_nth_unstable_by(middle, |a, b| of(a).total_cmp(&of(b)));
         let least = if slots.len() < FEW {
             0.0
@@ -397,7 +417,7 @@ impl<'a> Ranking<'a> {
         scaled.collect()
     }
 
-    /// Each record lends part of what it has to those before and after it; a question lends more to its reply.
+    /// Adds a part of each candidate's score to its neighbours in the session; a question gives more to its reply.
     fn neighbours(&self, found: &mut FxHashMap<Slot, Ranked>) {
         let index = self.corpus.index;
         let Weights {
@@ -429,7 +449,7 @@ impl<'a> Ranking<'a> {
         }
     }
 
-    /// Records that mention what the question names, or what has most to do with that.
+    /// Adds to records that mention an entity of the question, and less to those that mention a neighbour of one.
     fn graph(&self, found: &mut FxHashMap<Slot, Ranked>) {
         if self.weights.graph <= 0.0 {
             return;
@@ -477,7 +497,7 @@ impl<'a> Ranking<'a> {
         }
     }
 
-    /// Who said it, whether it asks, how firmly it is held, and how new it is.
+    /// Factors for the speaker, for questions, for age, and for how firmly a record is held.
     fn standing(&self, found: &mut FxHashMap<Slot, Ranked>) {
         let Weights {
             speaker,
@@ -510,7 +530,7 @@ impl<'a> Ranking<'a> {
     }
 }
 
-/// The best of these slots, the best first; among equals the first.
+/// The best of these slots, the best first; among equals the lower slot.
 fn top(slots: &[Slot], count: usize, score: impl Fn(Slot) -> f32) -> Vec<Slot> {
     let mut slots = slots.to_vec();
     let order = |a: &Slot, b: &Slot| score(*b).total_cmp(&score(*a)).then(a.cmp(b));

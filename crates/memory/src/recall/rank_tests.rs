@@ -1,4 +1,4 @@
-//! What holds of every ranking.
+//! Properties of every ranking.
 
 use proptest::prelude::*;
 
@@ -110,7 +110,7 @@ proptest! {
         turns in prop::collection::vec((sentence(), 0..4_u8, 0..3_u8), 2..30),
         question in sentence(),
     ) {
-        // Without the last record a space ranks as if it had never been there.
+        // After a record is removed, a space ranks as if it had never been added.
         let (_, before) = turns.split_last().unwrap();
         let mut shrunk = space(&turns);
         let last = RecordId::new((turns.len() - 1).to_string());

@@ -1,61 +1,60 @@
-//! How much each sign counts for. The defaults were measured; `docs/memory.md` says on what.
+//! The weights of ranking. The defaults were measured; `docs/memory.md` says on which data.
 
 use serde::{Deserialize, Serialize};
 
-/// How much each sign counts for when records are ranked.
+/// How much each sign counts when records are ranked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Weights {
-    /// How soon saying a word again stops to count (`k1` of BM25).
-    pub saturation: f32,
-    /// How much a long text is held against it, from 0 to 1 (`b` of BM25).
-    pub length: f32,
-    /// What the name of a speaker counts for when it is said, as a share of another word.
+    /// `k1` of BM25: how soon repetitions of a term stop to count.
+    pub k1: f32,
+    /// `b` of BM25: how much long texts are penalised, from 0 to 1.
+    pub b: f32,
+    /// The weight of a speaker's name in a text, where another term has 1.
     pub name: f32,
-    /// What it counts for that two words of the question follow each other.
-    pub pair: f32,
-    /// What words count for that come with the question's words in the best records.
-    pub kin: f32,
-    /// From how many of the best records those are taken.
-    pub kin_records: usize,
-    /// How many such words.
-    pub kin_terms: usize,
-    /// What a day counts for that the question names.
+    /// Bigrams: two terms of the question that follow each other.
+    pub bigram: f32,
+    /// Terms of query expansion.
+    pub expansion: f32,
+    /// How many of the best records give terms for expansion.
+    pub expansion_records: usize,
+    /// How many terms are added by expansion.
+    pub expansion_terms: usize,
+    /// A date that the question names.
     pub date: f32,
-    /// What is given to the next record of a session.
+    /// The part of its score that a record gives to the next one of its session.
     pub after: f32,
-    /// What is given to the one before.
+    /// The part for the record before it.
     pub before: f32,
-    /// What is given to those two places away.
+    /// The part for records two places away.
     pub further: f32,
-    /// What a reply gets in addition from the question before it.
+    /// What a question gives to the record after it, in addition.
     pub reply: f32,
-    /// What counts for every record of a session that is about the question.
+    /// BM25 of the session as a whole.
     pub session: f32,
-    /// What a record gains whose speaker the question names.
+    /// Gain of a record if the question names its speaker.
     pub speaker: f32,
-    /// What a record loses that ends by asking.
+    /// Loss of a record that ends with a question.
     pub asking: f32,
-    /// What nearness of vectors counts for.
     pub vector: f32,
-    /// What a connection in the graph counts for.
+    /// A connection in the graph.
     pub graph: f32,
-    /// What newness counts for, if the question asks for the newest.
+    /// Gain of new records if the question asks for the newest.
     pub recent: f32,
-    /// What a record gains that is held in the long term, and loses if it is in doubt.
+    /// Gain of a lasting record; an uncertain one loses three times as much.
     pub standing: f32,
 }
 
 impl Default for Weights {
     fn default() -> Self {
         Self {
-            saturation: 0.7,
-            length: 0.3,
+            k1: 0.7,
+            b: 0.3,
             name: 0.5,
-            pair: 0.5,
-            kin: 0.1,
-            kin_records: 8,
-            kin_terms: 10,
+            bigram: 0.5,
+            expansion: 0.1,
+            expansion_records: 8,
+            expansion_terms: 10,
             date: 2.0,
             after: 0.42,
             before: 0.28,

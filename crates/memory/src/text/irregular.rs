@@ -1,4 +1,4 @@
-//! Words of English whose forms no rule derives from each other.
+//! Irregular forms of English words, which a stemmer cannot reduce to their base.
 
 use std::sync::LazyLock;
 
@@ -88,7 +88,7 @@ const FORMS: &str = "
     child kid kids
 ";
 
-/// The base of a form that no rule derives, in lower case.
+/// The base of an irregular form in lower case.
 pub(super) fn base(word: &str) -> Option<&'static str> {
     static BASES: LazyLock<FxHashMap<&'static str, &'static str>> = LazyLock::new(|| {
         let lines = FORMS.lines().map(str::split_whitespace);

@@ -1,10 +1,10 @@
-//! The junk test: half of what is written is worth nothing, and none of it becomes a belief.
+//! The junk test: half of the writes are worthless, and none of them becomes a belief.
 
 use memory::{Content, Draft, Error, Keep, Layer, Outcome, Reason, Recall, Rules};
 
 use crate::support::{belief, in_memory};
 
-/// Facts that differ from each other in what they say.
+/// Facts that are compatible with each other.
 fn fact(number: usize) -> String {
     const WHO: [&str; 25] = [
         "Ada", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hana", "Ivo", "Jin", "Kaya", "Leo",
@@ -50,7 +50,7 @@ async fn none_of_the_junk_becomes_a_belief_and_nearly_all_of_the_rest_is_kept() 
             .unwrap();
         good += 1;
         kept += usize::from(matches!(outcome, Outcome::Kept(_)));
-        // Half of all writes are worth nothing, in three ways.
+        // Half of the writes are junk, of three kinds.
         junk += 1;
         match number % 3 {
             0 => {

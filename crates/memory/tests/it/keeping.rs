@@ -1,4 +1,4 @@
-//! What was acknowledged stays, with its reason; what handles allow.
+//! Durability of acknowledged records with their reasons, and the rights of handles.
 
 use memory::{
     Access, Content, Error, Keep, Lasting, Layer, Memory, Options, Outcome, Recall, TABLES, export,
@@ -135,7 +135,7 @@ async fn a_shared_space_allows_what_it_was_shared_for_and_never_more() {
         reader.shared(Access::Own).observe(Content::text("x")).await,
         Err(Error::Denied { .. })
     ));
-    // Another agent's space is another space.
+    // Spaces are separate.
     let other = memory.space("scout").unwrap();
     assert!(
         other
@@ -221,7 +221,7 @@ async fn an_export_builds_the_same_memory_elsewhere() {
     );
     let bad = export::parse("{\"id\": 3}").unwrap_err().to_string();
     assert!(bad.starts_with("use line 1: "), "{bad}");
-    // A reason cannot be left out on this way either.
+    // An import cannot leave out the reason either.
     let without = text.replace("\"why\":\"it may be asked\"", "\"why\":\" \"");
     let refused = export::parse(&without).unwrap_err().to_string();
     assert!(refused.contains("why is missing"), "{refused}");
@@ -258,8 +258,8 @@ async fn many_who_write_at_once_all_find_what_they_wrote() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// The store commits as far as it is told, then the process ends: what was acknowledged is there afterwards,
-    /// whole, and memory as a whole is sound.
+    /// The process ends after a given number of commits: every acknowledged record is there after the restart, and the
+    /// audit is clean.
     #[test]
     fn a_crash_at_any_point_loses_nothing_that_was_acknowledged(
         deeds in proptest::collection::vec((0..6_usize, any::<bool>()), 1..14),
@@ -307,7 +307,7 @@ proptest! {
                     None => break,
                 }
             }
-            // The end of the process: what waits is lost, what was committed is not.
+            // The process ends: waiting writes are lost, committed ones are not.
             if unanswered {
                 steps.commit_unanswered();
             }

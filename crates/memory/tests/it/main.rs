@@ -1,7 +1,7 @@
-//! Memory as its users see it.
+//! Memory through its public API.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod afterwards;
+mod background;
 mod junk;
 mod keeping;
 mod recall;

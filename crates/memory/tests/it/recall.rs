@@ -1,4 +1,4 @@
-//! Questions, and what answers say about themselves.
+//! Recall: filters, signs, provenance and the cache.
 
 use memory::{Content, Layer, Mode, Noted, Recall, Sign, parse_time};
 

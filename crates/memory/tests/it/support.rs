@@ -1,4 +1,4 @@
-//! Memories to test.
+//! Helpers that open a memory for a test.
 
 use memory::{Content, Keep, Memory, Options, Reason, TABLES};
 use store::Store;

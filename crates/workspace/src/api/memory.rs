@@ -180,7 +180,7 @@ async fn audit(space: Handle, _: Fields) -> Result<AuditCounts, Failure> {
     let audit = space.audit().await.map_err(failure)?;
     let layers = audit.layers.iter();
     Ok(AuditCounts {
-        agent: space.name().to_owned(),
+        agent: space.name().to_string(),
         clean: audit.clean(),
         contradictions: audit.contradictions,
         duplicates: audit.duplicates,

@@ -1,40 +1,41 @@
-//! The one who writes: takes what waits, decides, commits it in one batch, and only then shows it.
+//! The writer: the one task that changes spaces. It decides, commits in batches, and then makes changes visible.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 use store::{Batch, NewEvent, Store, StreamId};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::afterwards::News;
+use crate::background::Changes;
 use crate::decide::{self, Keep, Outcome};
 use crate::error::Error;
 use crate::limits::{GROUP, USES};
+use crate::memory::SpaceName;
 use crate::record::{Content, Record, RecordId, Standing};
-use crate::rules::{Laws, Rules};
+use crate::rules::{Rules, SpaceRules};
 use crate::space::{Change, Derived, Space};
 use crate::tables;
 use crate::text::date::Millis;
 
-/// A space that readers and the keeper share.
+/// A space, shared by the writer and its readers. Only the writer takes the write lock, and background work for its marks.
 pub(crate) type Shared = Arc<RwLock<Space>>;
 
-/// All spaces that were asked for.
-pub(crate) type Spaces = Arc<RwLock<FxHashMap<String, Shared>>>;
+/// The spaces that were loaded, by name. They stay loaded.
+pub(crate) type Spaces = Arc<RwLock<FxHashMap<SpaceName, Shared>>>;
 
-/// Something to be done in a space.
+/// A write to a space, with the channel for its outcome.
 #[derive(Debug)]
 pub(crate) struct Request {
-    pub(crate) space: String,
+    pub(crate) space: SpaceName,
     pub(crate) write: Write,
     pub(crate) reply: oneshot::Sender<Result<Reply, Error>>,
 }
 
-/// What is to be done.
 #[derive(Debug)]
 pub(crate) enum Write {
-    /// To have the space at hand.
+    /// Reads the space from the store; changes nothing.
     Load,
     Observe(Vec<Content>),
     Keep(Box<Keep>),
@@ -43,17 +44,16 @@ pub(crate) enum Write {
         id: RecordId,
         why: String,
     },
-    /// Nobody waits for this.
+    /// Records were recalled. The caller does not wait for this.
     Use {
         ids: Vec<RecordId>,
         question: String,
     },
-    Tend,
-    /// What was made of records.
+    Expire,
+    /// Vectors or entities from background work.
     Derive(Vec<(RecordId, Derived)>),
 }
 
-/// What came of it.
 #[derive(Debug)]
 pub(crate) enum Reply {
     Done,
@@ -61,33 +61,56 @@ pub(crate) enum Reply {
     Kept(Outcome),
     Imported(usize),
     Forgotten(usize),
-    Tended(usize),
+    Expired(usize),
 }
 
-/// The task that writes. It ends when nobody can ask it any more.
-pub(crate) struct Keeper {
+/// The task that writes to all spaces.
+///
+/// It owns the order of writes: requests arrive in one mailbox and are processed one after the other, so that a decision
+/// (is this known already? does it contradict something?) sees every write before it and cannot be overtaken by another.
+/// Readers do not pass through it; they take the read lock of a space.
+///
+/// For a group of requests that wait, in this order:
+///
+/// 1. `decide` computes the changes of a request from the space as it is. It is pure, so it can be tested without a store.
+/// 2. The changes of the group are committed to the store in one transaction. Requests that only add (observations,
+///    uses, vectors) share it; a request that looks at records is committed apart, after everything before it, because
+///    its decision must see those records.
+/// 3. Only then are the changes applied to the space in memory, and the replies are sent.
+///
+/// If 3 came before 2, a reader could recall a record that a failed commit never stored. If a reply were sent before the
+/// commit, an acknowledged record could be lost in a crash. If decisions were made concurrently, two callers could each
+/// keep the same belief as new.
+///
+/// Uses of records (from recall) are counted in memory and written in bulk, since each recall makes three of them; up to
+/// `USES` of them are lost in a crash, which only delays a promotion.
+///
+/// One task for all spaces, and not one for each, because a commit costs a sync of the disk: a group from many agents
+/// shares it. The decisions are microseconds of CPU. The task ends when the last sender of the mailbox is dropped
+/// ([`Memory::close`](crate::Memory::close)), after the waiting requests and the counted uses are written.
+pub(crate) struct Writer {
     pub(crate) store: Store,
-    pub(crate) rules: Arc<RwLock<Laws>>,
+    pub(crate) rules: Arc<RwLock<SpaceRules>>,
     pub(crate) spaces: Spaces,
-    /// The embedder whose vectors are read.
+    /// The name of the embedder; vectors of other embedders are not loaded.
     pub(crate) embedder: Option<String>,
     pub(crate) mailbox: mpsc::Receiver<Request>,
-    /// Told of every change.
-    pub(crate) news: News,
-    /// How far the history of each space goes.
-    pub(crate) histories: FxHashMap<String, u64>,
-    /// Uses that are not written down yet.
-    pub(crate) uses: FxHashMap<(String, RecordId), (u32, String)>,
+    /// Wakes the background tasks.
+    pub(crate) changes: Changes,
+    /// The last event of each space's history stream.
+    pub(crate) histories: FxHashMap<SpaceName, u64>,
+    /// Uses that are not written yet: how often, and for which question last.
+    pub(crate) uses: FxHashMap<(SpaceName, RecordId), (u32, String)>,
 }
 
-/// What is decided and not yet committed.
+/// Decided changes that are not committed yet, and the replies that wait for the commit.
 #[derive(Default)]
 struct Pending {
-    changes: Vec<(String, Shared, Vec<Change>)>,
+    changes: Vec<(SpaceName, Shared, Vec<Change>)>,
     replies: Vec<(oneshot::Sender<Result<Reply, Error>>, Reply)>,
 }
 
-impl Keeper {
+impl Writer {
     pub(crate) async fn run(mut self) {
         let mut group = Vec::with_capacity(GROUP);
         while self.mailbox.recv_many(&mut group, GROUP).await > 0 {
@@ -111,7 +134,7 @@ impl Keeper {
                     continue;
                 }
             };
-            // What looks at records has to see those that were written before it.
+            // A decision that looks at records must see the ones before it.
             let looks = match &write {
                 Write::Load | Write::Use { .. } | Write::Derive(_) => false,
                 Write::Observe(contents) => contents.iter().any(decide::is_own),
@@ -141,13 +164,13 @@ impl Keeper {
 
     fn decide(
         &mut self,
-        name: &str,
+        name: &SpaceName,
         shared: &Shared,
         write: Write,
     ) -> Result<(Vec<Change>, Reply), Error> {
         let now = now();
         let rules = self.rules(name);
-        let space = shared.read().unwrap_or_else(PoisonError::into_inner);
+        let space = shared.read();
         Ok(match write {
             Write::Load => (Vec::new(), Reply::Done),
             Write::Observe(contents) => {
@@ -178,33 +201,32 @@ impl Keeper {
             }
             Write::Use { ids, question } => {
                 for id in ids {
-                    let (times, last) = self.uses.entry((name.to_owned(), id)).or_default();
+                    let (times, last) = self.uses.entry((name.clone(), id)).or_default();
                     *times += 1;
                     last.clone_from(&question);
                 }
                 (Vec::new(), Reply::Done)
             }
             Write::Derive(all) => {
-                // Who made it may not have seen that a record was forgotten.
+                // A record may have been forgotten while background work was under way.
                 let known = all.into_iter().filter(|(id, _)| space.get(id).is_some());
                 let changes = known.map(|(id, derived)| Change::Derive(id, derived));
                 (changes.collect(), Reply::Done)
             }
-            Write::Tend => {
-                let changes = decide::tend(&space, &rules, now);
+            Write::Expire => {
+                let changes = decide::expire(&space, &rules, now);
                 let count = changes.len();
-                (changes, Reply::Tended(count))
+                (changes, Reply::Expired(count))
             }
         })
     }
 
-    fn rules(&self, space: &str) -> Rules {
-        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        rules.of(space).clone()
+    fn rules(&self, space: &SpaceName) -> Rules {
+        self.rules.read().of(space).clone()
     }
 
-    /// Writes down what was used, in one space or in all, and moves what the rules move.
-    async fn write_uses(&mut self, space: Option<&str>) {
+    /// Writes the counted uses of one space or of all, with the promotions that follow from them.
+    async fn write_uses(&mut self, space: Option<&SpaceName>) {
         let due: Vec<_> = self
             .uses
             .extract_if(|(name, _), _| space.is_none_or(|space| space == name))
@@ -216,7 +238,7 @@ impl Keeper {
                 continue;
             };
             let changes = {
-                let space = shared.read().unwrap_or_else(PoisonError::into_inner);
+                let space = shared.read();
                 decide::used(
                     &space,
                     &id,
@@ -227,7 +249,7 @@ impl Keeper {
                     RecordId::fresh,
                 )
             };
-            // A promotion makes a belief, which the next one has to see.
+            // A promotion adds a belief, which the next decision must see.
             let promotes = changes.len() > 1;
             pending.changes.push((name, shared, changes));
             if promotes {
@@ -237,7 +259,7 @@ impl Keeper {
         self.commit(&mut pending).await;
     }
 
-    /// Commits what is pending, shows it, and answers.
+    /// Commits the pending changes, applies them to the spaces, and sends the replies.
     async fn commit(&mut self, pending: &mut Pending) {
         let Pending { changes, replies } = std::mem::take(pending);
         let committed = self.write(&changes).await;
@@ -246,25 +268,25 @@ impl Keeper {
                 if changes.is_empty() {
                     continue;
                 }
-                let mut space = shared.write().unwrap_or_else(PoisonError::into_inner);
+                let mut space = shared.write();
                 changes.into_iter().for_each(|change| space.apply(change));
                 drop(space);
-                self.news.send_modify(|count| *count += 1);
+                self.changes.send_modify(|count| *count += 1);
             }
         }
         for (reply, done) in replies {
-            // Whoever asked may have gone.
+            // The caller may have stopped waiting.
             drop(reply.send(committed.clone().map(|()| done)));
         }
     }
 
-    async fn write(&mut self, changes: &[(String, Shared, Vec<Change>)]) -> Result<(), Error> {
+    async fn write(&mut self, changes: &[(SpaceName, Shared, Vec<Change>)]) -> Result<(), Error> {
         let mut batch = Batch::new();
-        let mut events: FxHashMap<&str, Vec<NewEvent>> = FxHashMap::default();
+        let mut events: FxHashMap<&SpaceName, Vec<NewEvent>> = FxHashMap::default();
         for (name, shared, changes) in changes {
-            let space = shared.read().unwrap_or_else(PoisonError::into_inner);
+            let space = shared.read();
             for change in changes {
-                batch = tables::write(batch, name, change)?;
+                batch = tables::write(batch, name.as_str(), change)?;
                 if let Some(event) = event(&space, change) {
                     events.entry(name).or_default().push(NewEvent::new(event));
                 }
@@ -273,7 +295,7 @@ impl Keeper {
         let mut reached = Vec::new();
         for (name, events) in events {
             let after = self.histories.get(name).copied().unwrap_or_default();
-            reached.push((name.to_owned(), after + events.len() as u64));
+            reached.push((name.clone(), after + events.len() as u64));
             batch = batch.append(&history(name), after, events);
         }
         if !batch.is_empty() {
@@ -283,44 +305,42 @@ impl Keeper {
         Ok(())
     }
 
-    /// The space of this name, read from the store if it is not at hand.
-    async fn space(&mut self, name: &str) -> Result<Shared, Error> {
+    /// The space of this name, read from the store if it is not loaded.
+    async fn space(&mut self, name: &SpaceName) -> Result<Shared, Error> {
         if let Some(space) = find(&self.spaces, name) {
             return Ok(space);
         }
-        let (wanted, embedder) = (name.to_owned(), self.embedder.clone());
+        let (wanted, embedder) = (name.clone(), self.embedder.clone());
         let (loaded, last) = self
             .store
             .read(move |view| {
-                let loaded = tables::read(view, &wanted, embedder.as_deref())?;
+                let loaded = tables::read(view, wanted.as_str(), embedder.as_deref())?;
                 let history = view.stream(&history(&wanted))?;
                 Ok((loaded, history.map_or(0, |state| state.last)))
             })
             .await?;
         let mut space = Space::default();
         loaded.into_iter().for_each(|change| space.apply(change));
-        self.histories.insert(name.to_owned(), last);
+        self.histories.insert(name.clone(), last);
         let shared = Arc::new(RwLock::new(space));
-        let mut spaces = self.spaces.write().unwrap_or_else(PoisonError::into_inner);
-        spaces.insert(name.to_owned(), Arc::clone(&shared));
+        let mut spaces = self.spaces.write();
+        spaces.insert(name.clone(), Arc::clone(&shared));
         drop(spaces);
-        self.news.send_modify(|count| *count += 1);
+        self.changes.send_modify(|count| *count += 1);
         Ok(shared)
     }
 }
 
-/// The space of this name, if it is at hand.
-pub(crate) fn find(spaces: &Spaces, name: &str) -> Option<Shared> {
-    let spaces = spaces.read().unwrap_or_else(PoisonError::into_inner);
-    spaces.get(name).cloned()
+pub(crate) fn find(spaces: &Spaces, name: &SpaceName) -> Option<Shared> {
+    spaces.read().get(name).cloned()
 }
 
-/// The stream of a space's moves.
-pub(crate) fn history(space: &str) -> StreamId {
+/// The stream with the history of a space: how records moved between layers.
+pub(crate) fn history(space: &SpaceName) -> StreamId {
     StreamId::new(format!("memory/{space}"))
 }
 
-/// What the history says of a change: that something moved. Observations are their own log, and uses are counted.
+/// The history event of a change, if the change moves a record. New observations and uses are not in the history.
 fn event(space: &Space, change: &Change) -> Option<Vec<u8>> {
     let said = match change {
         Change::Derive(..) => return None,
@@ -339,7 +359,6 @@ fn event(space: &Space, change: &Change) -> Option<Vec<u8>> {
     serde_json::to_vec(&said).ok()
 }
 
-/// The time.
 pub(crate) fn now() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_millis() as Millis)

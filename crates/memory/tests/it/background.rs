@@ -1,4 +1,4 @@
-//! What is made of records after they were written: vectors, and what a model finds in them.
+//! Background work: vectors, and entities found by a model.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use memory::{Content, Memory, Options, Recall, TABLES};
 use model::scripted::{Failure, Scripted, Turn, Words};
 use store::Store;
 
-/// What a scripted model finds in its first note.
+/// The scripted reply about the first note.
 fn found(entities: &[&str], relations: &[[&str; 3]]) -> Turn {
     let named = |name| serde_json::json!({ "name": name, "kind": "term" });
     let related = |[from, relation, to]: &[&str; 3]| serde_json::json!({ "from": from, "relation": relation, "to": to });
@@ -95,7 +95,7 @@ async fn a_model_that_fails_is_asked_again_and_one_that_babbles_is_not() {
     space.observe(Content::text(SAID)).await.unwrap();
     memory.settled().await;
     assert_eq!(model.requests().len(), 1);
-    // The pause is over when nothing else is left to do.
+    // The runtime's paused clock jumps over the pause when all tasks wait.
     while model.requests().len() < 2 {
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     }
