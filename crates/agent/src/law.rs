@@ -1,8 +1,8 @@
-//! The law of an agent: what it goes by, as data. Typed and constrained; never prose that is treated as code.
+//! The law of an agent: the rules it goes by, as typed data and never as prose that is treated as code.
 //!
-//! There are three floors. The fixed rules are compiled in ([`meta`]): they say what a law may be and how it may
-//! change. The law is the floor below: every kind of rule in it is consulted by [`step`](crate::step). The state, which
-//! is what the law governs, is the [`Context`](crate::Context). Nothing below can change what is above it.
+//! Layout: [`rules`] declares every kind of rule once; [`meta`] has the fixed rules above the law (bounds, how it may change);
+//! `show` prints a law and compares two; `default.toml` is the default law as a file, which a test keeps equal to the
+//! declarations.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,43 +19,85 @@ mod tests;
 pub use meta::{Edit, Refused};
 pub use rules::*;
 
-/// The rules of one agent. What a file does not say is as in the default, which is a file, too.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Law {
-    /// What the agent cannot change: axioms and safety.
-    pub frozen: Frozen,
-    /// What is made of what was perceived. The first rule that fits counts.
-    #[serde(alias = "update_rules")]
-    pub update: Vec<UpdateRule>,
-    /// What happens when two beliefs cannot both be true.
-    pub belief_conflict: BeliefConflict,
-    /// What is remembered, and how firmly.
-    pub memory: MemoryLaw,
-    /// What comes first. The first rule that fits counts.
-    pub goal_priority: Vec<PriorityRule>,
-    /// What is done about a request that goes against a goal. The first rule that fits counts.
-    pub goal_conflict: Vec<ConflictRule>,
-    /// Which skills are used, and how. The last rule that fits counts.
-    #[serde(alias = "tool_selection_rules", alias = "tool_selection")]
-    pub skill_selection: Vec<SkillRule>,
-    /// Which other agents are asked, and how far they are believed. The first rule that fits counts.
-    pub agent_choice: Vec<AgentRule>,
-    /// When it asks rather than acts.
-    pub clarification: Clarification,
-    /// How far a request is taken apart.
-    pub decomposition: Decomposition,
-    /// How much it attends to.
-    pub attention: Attention,
-    /// What it does by the clock.
-    pub timers: Vec<Timer>,
-    /// What it does when nobody wants anything.
-    pub idle: Option<Idle>,
-    /// What it knows how to do, step by step. The first that fits counts.
-    pub procedures: Vec<Procedure>,
+/// Declares [`Law`]: a line is a kind of rule, with its title on the page of `law show`.
+macro_rules! law {
+    ($(#[$meta:meta])* Law { $($(#[$about:meta])* $kind:ident: $type:ty = $default:expr, $title:literal;)+ }) => {
+        rules::table! { $(#[$meta])* Law { $($(#[$about])* $kind: $type = $default;)+ } }
+
+        impl Law {
+            /// Each kind of rule as the page of `law show` has it: a title and the lines below it.
+            fn sections(&self) -> Vec<(&'static str, Vec<String>)> {
+                vec![$(($title, rules::Says::says(&self.$kind))),+]
+            }
+        }
+    };
 }
 
-/// The default, as it is shipped.
+law! {
+    /// The rules of one agent.
+    ///
+    /// There are three levels. The fixed rules ([`meta`]) are compiled in: they bound every value and say how a law may
+    /// change. The law is data: each agent has its own, every version of it is an event in the agent's journal, and
+    /// [`step`](crate::step) consults every kind of rule in it. The state ([`Context`](crate::Context)) is what the law
+    /// governs. No level can change the one above: a step cannot edit the law except by an event that carries an
+    /// [`Edit`] with a justification, and an edit cannot change `frozen` or leave the bounds.
+    ///
+    /// A law enters in three ways, and each one passes [`meta::check`]: [`Law::parse`] reads a file, a profile brings one
+    /// when an agent is admitted, and [`Edit::apply`] changes one. A journal holds checked laws only. Code that consults
+    /// a rule may therefore rely on the bounds, for example that `attention.turns` is not zero, which would block the
+    /// agent for ever.
+    ///
+    /// A file names what differs from the default; kinds and fields that it leaves out have their default. An unknown
+    /// name is an error, because a misspelt rule that is silently skipped would be a rule that does not govern.
+    ///
+    /// The law is not part of the prompt: a model that is told a rule may forget it, or be talked out of it by the
+    /// text of a web page. `step` is a pure function outside of the model, so a forbidden skill is not called even if
+    /// the model asks for it. The model is told a few lines ([`Law::summary`]) so that it does not plan in vain.
+    ///
+    /// The [`hash`](Law::hash) identifies a version. It is computed over the JSON with the fields in the order of their
+    /// declaration; reordering the fields would change the hash of every stored law.
+    Law {
+        /// What the agent can never change itself: axioms and safety.
+        frozen: Frozen = Frozen::default(), "Frozen";
+        /// What becomes of a perception. The first rule that fits counts.
+        #[serde(alias = "update_rules")]
+        #[schemars(length(max = 200))]
+        update: Vec<UpdateRule> = rules::default_update(), "Perceptions";
+        /// What happens when two beliefs contradict each other.
+        belief_conflict: BeliefConflict = BeliefConflict::default(), "Contradicting beliefs";
+        /// What is remembered, and how firmly.
+        memory: MemoryLaw = MemoryLaw::default(), "Memory";
+        /// Which requests come first. The first rule that fits counts.
+        #[schemars(length(max = 200))]
+        goal_priority: Vec<PriorityRule> = rules::default_priority(), "Priorities";
+        /// What is done about a request that goes against a goal. The first rule that fits counts.
+        #[schemars(length(max = 200))]
+        goal_conflict: Vec<ConflictRule> = Vec::new(), "Requests against goals";
+        /// Which skills are used, and how. The last rule that fits counts.
+        #[serde(alias = "tool_selection_rules", alias = "tool_selection")]
+        #[schemars(length(max = 200))]
+        skill_selection: Vec<SkillRule> = Vec::new(), "Skills";
+        /// Which other agents are asked, and how far their claims are believed. The first rule that fits counts.
+        #[schemars(length(max = 200))]
+        agent_choice: Vec<AgentRule> = Vec::new(), "Other agents";
+        /// When it asks rather than acts.
+        clarification: Clarification = Clarification::default(), "Questions";
+        /// How far a request is taken apart.
+        decomposition: Decomposition = Decomposition::default(), "Limits of a request";
+        /// How much it works on, recalls and spends.
+        attention: Attention = Attention::default(), "Limits of the agent";
+        /// What it does at intervals.
+        #[schemars(length(max = 200))]
+        timers: Vec<Timer> = Vec::new(), "Timers";
+        /// What it does when it has nothing to do.
+        idle: Option<Idle> = None, "When idle";
+        /// How requests of a form are done, step by step. The first that fits counts.
+        #[schemars(length(max = 200))]
+        procedures: Vec<Procedure> = Vec::new(), "Procedures";
+    }
+}
+
+/// The default law as a file, with comments. A test keeps it equal to the declarations.
 const DEFAULT: &str = include_str!("law/default.toml");
 
 impl Law {
@@ -68,31 +110,8 @@ impl Law {
             ..Self::default()
         }
     }
-}
 
-impl Default for Law {
-    fn default() -> Self {
-        Self {
-            frozen: Frozen::default(),
-            update: rules::default_update(),
-            belief_conflict: BeliefConflict::default(),
-            memory: MemoryLaw::default(),
-            goal_priority: rules::default_priority(),
-            goal_conflict: Vec::new(),
-            skill_selection: Vec::new(),
-            agent_choice: Vec::new(),
-            clarification: Clarification::default(),
-            decomposition: Decomposition::default(),
-            attention: Attention::default(),
-            timers: Vec::new(),
-            idle: None,
-            procedures: Vec::new(),
-        }
-    }
-}
-
-impl Law {
-    /// The law as a file says it: TOML, or JSON if it begins with a brace. What is wrong with it is said.
+    /// Reads a law from TOML, or from JSON if the text begins with a brace.
     pub fn parse(text: &str) -> Result<Self, Refused> {
         let law: Self = match text.trim_start().starts_with('{') {
             true => serde_json::from_str(text).map_err(|error| Refused::form(error.to_string()))?,
@@ -102,19 +121,19 @@ impl Law {
         Ok(law)
     }
 
-    /// The file with the default law, for people to begin from.
+    /// The default law as a commented file, for people to begin from.
     pub fn default_file() -> &'static str {
         DEFAULT
     }
 
-    /// What a law looks like, for programs.
+    /// The JSON schema of a law, with help, defaults and bounds.
     pub fn schema() -> serde_json::Value {
         schemars::schema_for!(Self).into()
     }
 
-    /// What it is known by: the same rules have the same hash, whoever wrote them down.
+    /// SHA-256 over the canonical JSON: equal rules have equal hashes, also when their files differ.
     pub fn hash(&self) -> String {
-        // Members of objects come out in a fixed order: structs have one, and maps are ordered.
+        // The order of members is fixed: structs have the order of their declaration, and maps are sorted.
         let canonical = serde_json::to_vec(self).unwrap_or_default();
         let mut text = String::with_capacity(64);
         for byte in Sha256::digest(canonical) {
@@ -123,12 +142,12 @@ impl Law {
         text
     }
 
-    /// Whether it says that something is done by the clock.
+    /// Whether a timer or an idle pursuit needs the clock.
     pub(crate) fn minds_time(&self) -> bool {
         !self.timers.is_empty() || self.idle.is_some()
     }
 
-    /// The rules by which records move in the agent's own space.
+    /// The rules of the agent's memory space: `memory.layers` with the values of `belief_conflict`.
     pub fn layers(&self) -> memory::Rules {
         memory::Rules {
             contradiction: self.belief_conflict.contradiction,
@@ -138,7 +157,7 @@ impl Law {
     }
 }
 
-/// The agent that is asked about something when nobody says whom to ask: the first whose words fit.
+/// The agent that a request without a named agent goes to: the first rule with fitting words.
 pub fn choose(law: &Law, request: &str) -> Option<String> {
     let mut rules = law
         .agent_choice

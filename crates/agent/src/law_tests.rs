@@ -1,8 +1,8 @@
-//! The law governs: for each kind of rule, changing it and nothing else changes what the agent does.
+//! For each kind of rule: changing it, and nothing else, changes what the agent does.
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::event::{Effect, EventKind, MemoryResult, Outgoing};
@@ -21,12 +21,12 @@ fn compare<T: PartialEq + std::fmt::Debug>(
         story(&mut Lived::under(Law::default())),
         story(&mut Lived::under(other)),
     );
-    assert_ne!(by_default, changed, "the rule governs nothing");
+    assert_ne!(by_default, changed, "the rule changes nothing");
     (by_default, changed)
 }
 
 /// A request that is thought about once and leads to these calls.
-fn thought(lived: &mut Lived, text: &str, planned: &[(&str, serde_json::Value)]) -> Vec<Outgoing> {
+fn thought(lived: &mut Lived, text: &str, planned: &[(&str, Value)]) -> Vec<Outgoing> {
     let out = lived.hear("one", text);
     let out = lived.recall(&out);
     lived.think(&out, "said", planned)
@@ -426,7 +426,7 @@ fn procedures_say_how_something_is_done() {
 
 #[test]
 fn what_is_frozen_stays() {
-    let edit = |target: &str, change: serde_json::Value| Edit {
+    let edit = |target: &str, change: Value| Edit {
         target: target.to_owned(),
         change,
         justification: "it would be easier".to_owned(),
@@ -487,11 +487,222 @@ fn a_skill_that_is_always_asked_about_cannot_be_granted() {
     });
 }
 
+/// The schema below a place of the law, with its own help.
+fn described(schema: &Value, place: &str) -> (Value, String) {
+    let mut at = schema.clone();
+    let mut help = String::new();
+    for name in place.split('.') {
+        at = meta::resolved(schema, &at)["properties"][name].clone();
+        help = at["description"].as_str().expect(place).replace('\n', " ");
+    }
+    let at = meta::resolved(schema, &at);
+    let at = at
+        .get("items")
+        .filter(|it| it.get("$ref").is_some())
+        .unwrap_or(at);
+    (meta::resolved(schema, at).clone(), help)
+}
+
+fn fields(kind: &Value) -> Vec<(&str, &Value)> {
+    let names = kind["propertyOrdering"].as_array().into_iter().flatten();
+    names
+        .map(|name| {
+            let name = name.as_str().unwrap();
+            (name, &kind["properties"][name])
+        })
+        .collect()
+}
+
+/// The help of a field, and its bounds.
+fn about(field: &Value) -> String {
+    let help = field["description"].as_str().unwrap_or_default();
+    let mut about = help.replace('\n', " ");
+    match (&field["minimum"], &field["maximum"]) {
+        (least, Value::Number(most)) => about += &format!(" From {least} to {most}."),
+        (Value::Number(least), _) if least.as_u64() > Some(0) => {
+            about += &format!(" At least {least}.");
+        }
+        _ => {}
+    }
+    about
+}
+
+/// The places of all kinds, in the order of the list.
+fn places(schema: &Value) -> Vec<String> {
+    let kinds = fields(schema).into_iter().flat_map(|(kind, _)| match kind {
+        "memory" => vec!["memory.rules".to_owned(), "memory.layers".to_owned()],
+        kind => vec![kind.to_owned()],
+    });
+    kinds.collect()
+}
+
+/// A value as TOML writes it in a line. Fields that have their default are left out.
+fn toml(schema: &Value, kind: &Value, value: &Value) -> String {
+    let kind = meta::resolved(schema, kind);
+    match value {
+        Value::Object(members) => {
+            let listed = fields(kind).into_iter().map(|(name, _)| name);
+            let other = members.keys().map(String::as_str);
+            let names = match listed.len() {
+                0 => other.collect::<Vec<_>>(),
+                _ => listed.collect(),
+            };
+            let written = names.into_iter().filter_map(|name| {
+                let (field, value) = (&kind["properties"][name], &members[name]);
+                let left_out = field.get("default") == Some(value);
+                (!left_out).then(|| format!("{name} = {}", toml(schema, field, value)))
+            });
+            format!("{{ {} }}", written.collect::<Vec<_>>().join(", "))
+        }
+        Value::Array(items) => {
+            let items = items.iter().map(|it| toml(schema, &kind["items"], it));
+            format!("[{}]", items.collect::<Vec<_>>().join(", "))
+        }
+        value => value.to_string(),
+    }
+}
+
+/// `default.toml`, made of the list.
+fn default_file() -> String {
+    let schema = Law::schema();
+    let default = serde_json::to_value(Law::default()).unwrap();
+    let mut file = "# The law of an agent that says nothing else: every kind of rule with its default, or with an example\n\
+                    # behind a hash where the default is none. Written by `UPDATE_EXPECT=1 cargo test -p agent law`.\n"
+        .to_owned();
+    for place in places(&schema) {
+        let (kind, help) = described(&schema, &place);
+        file += &format!("\n# {help}\n");
+        for (name, field) in fields(&kind) {
+            file += &format!("# {name}: {}\n", about(field));
+        }
+        let value = &default
+            .pointer(&format!("/{}", place.replace('.', "/")))
+            .unwrap();
+        let (rules, header, hash) = match value {
+            Value::Array(rules) if rules.is_empty() => (
+                vec![kind["examples"][0].clone()],
+                format!("[[{place}]]"),
+                "# ",
+            ),
+            Value::Array(rules) => (rules.clone(), format!("[[{place}]]"), ""),
+            Value::Null => (
+                vec![kind["examples"][0].clone()],
+                format!("[{place}]"),
+                "# ",
+            ),
+            table => (vec![(*table).clone()], format!("[{place}]"), ""),
+        };
+        let is_list = header.starts_with("[[");
+        for (at, rule) in rules.iter().enumerate() {
+            if at > 0 {
+                file.push('\n');
+            }
+            file += &format!("{hash}{header}\n");
+            let members = rule.as_object().unwrap();
+            let mut names: Vec<&str> = fields(&kind).into_iter().map(|(name, _)| name).collect();
+            if names.is_empty() {
+                // `belief_conflict` says these two.
+                let said = ["contradiction", "newer_prevails"];
+                names = members.keys().map(String::as_str).collect();
+                names.retain(|name| !said.contains(name));
+            }
+            for name in names {
+                let field = &kind["properties"][name];
+                if is_list && field.get("default") == Some(&members[name]) {
+                    continue;
+                }
+                file += &format!("{hash}{name} = {}\n", toml(&schema, field, &members[name]));
+            }
+        }
+    }
+    file
+}
+
 #[test]
 fn the_default_file_says_what_the_default_is() {
+    expect_test::expect_file!["law/default.toml"].assert_eq(&default_file());
     let file = Law::parse(Law::default_file()).expect("it is a law");
     assert_eq!(Law::default().diff(&file), Vec::<String>::new());
     assert_eq!(file.hash(), Law::default().hash());
+}
+
+#[test]
+fn the_examples_of_the_default_file_are_rules() {
+    let uncommented = Law::default_file().lines().map(|line| {
+        let rule = line.strip_prefix("# ").filter(|rule| {
+            rule.starts_with('[')
+                || rule
+                    .split_once(" = ")
+                    .is_some_and(|(name, _)| !name.contains(' '))
+        });
+        rule.unwrap_or(line)
+    });
+    let law = Law::parse(&uncommented.collect::<Vec<_>>().join("\n")).expect("it is a law");
+    assert_eq!((law.timers.len(), law.procedures.len()), (1, 1));
+    assert!(law.idle.is_some());
+}
+
+#[test]
+fn the_documented_table_is_the_list() {
+    let schema = Law::schema();
+    let default = serde_json::to_value(Law::default()).unwrap();
+    let mut table = "| rule | default | says |\n|---|---|---|\n".to_owned();
+    for place in places(&schema) {
+        let (kind, help) = described(&schema, &place);
+        table += &format!("| **`{place}`** | | {help} |\n");
+        for (name, field) in fields(&kind) {
+            let at = default.pointer(&format!("/{}/{name}", place.replace('.', "/")));
+            let value = at.or(field.get("default"));
+            let value = value.map_or(String::new(), |it| {
+                format!("`{}`", toml(&schema, field, it))
+            });
+            table += &format!("| `{name}` | {value} | {} |\n", about(field));
+        }
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agent.md");
+    let document = std::fs::read_to_string(path).unwrap();
+    assert!(
+        document.contains(&table),
+        "docs/agent.md needs this table:\n{table}"
+    );
+}
+
+#[test]
+fn values_out_of_bounds_are_refused_with_their_place_and_bounds() {
+    let refused = |text: &str| Law::parse(text).unwrap_err().to_string();
+    for (text, expected) in [
+        (
+            "[attention]\nturns = 0",
+            "attention.turns is 0: it must be from 1 to 64",
+        ),
+        (
+            "[clarification]\nmin_claim = 1.5",
+            "clarification.min_claim is 1.5: it must be from 0 to 1",
+        ),
+        (
+            "[clarification]\nmin_claim = nan",
+            "clarification.min_claim is not a number: it must be a number",
+        ),
+        (
+            "[[goal_priority]]\npriority = 101",
+            "goal_priority.0.priority is 101: it must be from 0 to 100",
+        ),
+        (
+            "[[timers]]\nname = \"x\"\nevery = 0\nrequest = \"y\"",
+            "timers.0.every is 0: it must be at least 1",
+        ),
+        (
+            "[[memory.rules]]\naction = \"discard\"\ncondition = { min_relevance = -1.0 }",
+            "memory.rules.0.condition.min_relevance is -1.0: it must be from 0 to 1",
+        ),
+    ] {
+        assert_eq!(refused(text), expected);
+    }
+    let many = "[[timers]]\nname = \"x\"\nevery = 1\nrequest = \"y\"\n".repeat(201);
+    assert_eq!(
+        refused(&many),
+        "timers is 201 rules long: it may have 200 rules"
+    );
 }
 
 #[test]

@@ -1,35 +1,32 @@
-//! The fixed rules: what a law may be, and how it may change. They are compiled in, and no law can change them.
+//! The fixed rules above every law: its bounds, and how it may change. They are compiled in; no law can change them.
+
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Law;
 
-/// A law, or a change of one, that is not allowed.
+/// Why a law, or a change of one, is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refused {
-    /// It is not the form of a law.
+    /// The text or the value does not have the form of a law.
     #[error("read the law: {0}")]
     Form(String),
-    /// A value is out of bounds.
     #[error("{rule} is {found}: {bounds}")]
     Bounds {
-        /// Which.
         rule: String,
-        /// What it is.
         found: String,
-        /// What it may be.
         bounds: String,
     },
-    /// It changes what is frozen.
-    #[error("{0} is frozen: the agent cannot change its axioms and its safety")]
+    /// The edit changes `frozen`.
+    #[error("{0} is frozen: an agent cannot change its axioms and its safety")]
     Frozen(String),
-    /// Nobody says why.
     #[error("a change of the law needs a justification")]
     Unjustified,
-    /// There is nothing to change at that place.
-    #[error("the law has no {0:?} that could be changed so")]
+    /// The target does not exist, or the change does not fit its type.
+    #[error("the law has no {0:?} that this change fits")]
     Target(String),
 }
 
@@ -39,7 +36,7 @@ impl Refused {
     }
 }
 
-/// A change that is proposed: what, how and why, in the words of the source document.
+/// A proposed change of a law: target, change and justification.
 ///
 /// ```
 /// use agent::{Edit, Law};
@@ -56,14 +53,13 @@ impl Refused {
 pub struct Edit {
     /// Where in the law, with dots between the names: `memory.rules.0.condition`.
     pub target: String,
-    /// What is changed there: `min_confidence += 0.1`, `max_rounds = 4`, or the value itself.
+    /// An assignment below the target (`min_confidence += 0.1`, `max_rounds = 4`), or the new value of the target.
     pub change: Value,
-    /// Why.
     pub justification: String,
 }
 
 impl Edit {
-    /// The law that comes of it, if that may be.
+    /// The changed law. It has the same `frozen` part and keeps the bounds, or the edit is refused.
     pub fn apply(&self, law: &Law) -> Result<Law, Refused> {
         if self.justification.trim().is_empty() {
             return Err(Refused::Unjustified);
@@ -94,7 +90,7 @@ impl Edit {
     }
 }
 
-/// `name += 0.1`, taken apart: a name, the sign before `=`, a value.
+/// Splits `name += 0.1` into the name, the sign before `=`, and the operand.
 fn assignment(change: &str) -> Option<(&str, &str, &str)> {
     let (left, operand) = change.split_once('=')?;
     let left = left.trim();
@@ -116,14 +112,14 @@ fn relative(old: &Value, sign: &str, operand: &str) -> Option<Value> {
         "-" => old_number - by,
         _ => old_number * by,
     };
-    // What was whole stays whole.
+    // An integer field stays an integer.
     match old.is_u64() {
         true => (new >= 0.0).then(|| Value::from(new.round() as u64)),
         false => serde_json::Number::from_f64((new * 1e9).round() / 1e9).map(Value::Number),
     }
 }
 
-/// The name that we have for one that is written as other languages do.
+/// The name in snake case: `minConfidence` as `min_confidence`.
 fn snake(name: &str) -> String {
     let mut snake = String::new();
     for letter in name.chars() {
@@ -150,128 +146,68 @@ fn at<'a>(tree: &'a mut Value, path: &str) -> Option<&'a mut Value> {
     })
 }
 
-/// The most rules of one kind.
-const RULES: usize = 200;
-
-/// Whether a law may be one.
+/// Checks every value of a law against the bounds that its declaration in `rules` has.
+///
+/// The bounds are read from the JSON schema, which is made of the same declarations, so that a bound cannot be in the
+/// schema and not be checked.
 pub fn check(law: &Law) -> Result<(), Refused> {
-    let bounds = |rule: String, found: String, bounds: &str| {
+    static SCHEMA: LazyLock<Value> = LazyLock::new(Law::schema);
+    let tree = serde_json::to_value(law).map_err(|error| Refused::form(error.to_string()))?;
+    within("", &SCHEMA, &SCHEMA, &tree)
+}
+
+fn within(place: &str, root: &Value, schema: &Value, value: &Value) -> Result<(), Refused> {
+    let schema = resolved(root, schema);
+    let out = |found: String, bounds: String| {
         Err(Refused::Bounds {
-            rule,
+            rule: place.to_owned(),
             found,
-            bounds: bounds.to_owned(),
+            bounds,
         })
     };
-    let parts = [
-        (
-            "belief_conflict.contradiction",
-            law.belief_conflict.contradiction,
-        ),
-        (
-            "belief_conflict.newer_prevails",
-            law.belief_conflict.newer_prevails,
-        ),
-        ("clarification.min_grounded", law.clarification.min_grounded),
-        ("clarification.min_claim", law.clarification.min_claim),
-    ];
-    let parts = parts
-        .map(|(name, value)| (name.to_owned(), value))
-        .into_iter();
-    let updates = law.update.iter().enumerate();
-    let updates = updates.map(|(at, it)| (format!("update.{at}.confidence"), it.confidence));
-    let memory = law.memory.rules.iter().enumerate().flat_map(|(at, it)| {
-        let rule = format!("memory.rules.{at}.condition");
-        [
-            (
-                format!("{rule}.min_confidence"),
-                it.condition.min_confidence,
-            ),
-            (format!("{rule}.min_relevance"), it.condition.min_relevance),
-        ]
-    });
-    let agents = law.agent_choice.iter().enumerate();
-    let agents = agents.map(|(at, it)| (format!("agent_choice.{at}.trust"), it.trust));
-    for (rule, value) in parts.chain(updates).chain(memory).chain(agents) {
-        if !(0.0..=1.0).contains(&value) {
-            return bounds(rule, value.to_string(), "it is from 0 to 1");
+    match value {
+        Value::Object(members) => members.iter().try_for_each(|(name, value)| {
+            let inner = &schema["properties"][name];
+            within(&join(place, name), root, inner, value)
+        }),
+        Value::Array(items) => match schema["maxItems"].as_u64() {
+            Some(most) if items.len() as u64 > most => {
+                let found = format!("{} rules long", items.len());
+                out(found, format!("it may have {most} rules"))
+            }
+            _ => items.iter().enumerate().try_for_each(|(at, item)| {
+                within(&join(place, &at.to_string()), root, &schema["items"], item)
+            }),
+        },
+        // JSON has no NaN and no infinity; both are written as null.
+        Value::Null if schema["type"] == "number" => {
+            out("not a number".to_owned(), "it must be a number".to_owned())
+        }
+        value => {
+            let (least, most) = (&schema["minimum"], &schema["maximum"]);
+            let Some(number) = value.as_f64() else {
+                return Ok(());
+            };
+            let above = least.as_f64().is_none_or(|least| number >= least);
+            let below = most.as_f64().is_none_or(|most| number <= most);
+            match (above && below, most) {
+                (true, _) => Ok(()),
+                (_, Value::Null) => out(value.to_string(), format!("it must be at least {least}")),
+                _ => out(
+                    value.to_string(),
+                    format!("it must be from {least} to {most}"),
+                ),
+            }
         }
     }
-    let attention = &law.attention;
-    let decomposition = &law.decomposition;
-    let numbers = [
-        ("attention.turns", u64::from(attention.turns), 1, 64),
-        ("attention.queue", u64::from(attention.queue), 0, 10_000),
-        ("attention.recall", u64::from(attention.recall), 0, 50),
-        (
-            "attention.conversation",
-            u64::from(attention.conversation),
-            0,
-            100,
-        ),
-        (
-            "attention.approval_seconds",
-            attention.approval_seconds,
-            1,
-            366 * 86_400,
-        ),
-        (
-            "decomposition.max_rounds",
-            u64::from(decomposition.max_rounds),
-            1,
-            100,
-        ),
-        (
-            "decomposition.max_calls",
-            u64::from(decomposition.max_calls),
-            0,
-            1000,
-        ),
-        (
-            "decomposition.max_parallel",
-            u64::from(decomposition.max_parallel),
-            1,
-            32,
-        ),
-    ];
-    for (rule, value, least, most) in numbers {
-        if !(least..=most).contains(&value) {
-            let allowed = format!("it is from {least} to {most}");
-            return bounds(rule.to_owned(), value.to_string(), &allowed);
-        }
-    }
-    for (at, rule) in law.goal_priority.iter().enumerate() {
-        if rule.priority > 100 {
-            let name = format!("goal_priority.{at}.priority");
-            return bounds(name, rule.priority.to_string(), "it is from 0 to 100");
-        }
-    }
-    for (at, timer) in law.timers.iter().enumerate() {
-        if timer.every < 1 {
-            return bounds(
-                format!("timers.{at}.every"),
-                "0".to_owned(),
-                "it is at least 1",
-            );
-        }
-    }
-    let lists = [
-        ("update", law.update.len()),
-        ("memory.rules", law.memory.rules.len()),
-        ("goal_priority", law.goal_priority.len()),
-        ("goal_conflict", law.goal_conflict.len()),
-        ("skill_selection", law.skill_selection.len()),
-        ("agent_choice", law.agent_choice.len()),
-        ("timers", law.timers.len()),
-        ("procedures", law.procedures.len()),
-    ];
-    for (list, count) in lists {
-        if count > RULES {
-            return bounds(
-                list.to_owned(),
-                format!("{count} rules long"),
-                "200 is the most",
-            );
-        }
-    }
-    Ok(())
+}
+
+/// The schema that a `$ref`, or the first choice of an `anyOf`, stands for.
+pub(super) fn resolved<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    let schema = schema.get("anyOf").map_or(schema, |choices| &choices[0]);
+    let reference = schema["$ref"].as_str();
+    let pointer = reference.and_then(|it| it.strip_prefix('#'));
+    pointer
+        .and_then(|pointer| root.pointer(pointer))
+        .unwrap_or(schema)
 }

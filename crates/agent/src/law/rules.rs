@@ -1,4 +1,13 @@
-//! The kinds of rules that a law is made of.
+//! The kinds of rules that a law is made of. Each kind is written here once.
+//!
+//! A kind that exists once, such as `attention`, is declared with `table!`: each of its fields has a default. An item of
+//! a list, such as a timer, is declared with `rule!`. A declaration holds all there is to know about a field: its help
+//! (the doc comment), type, default and bounds (`#[schemars(range(..))]`); `says` is the line that `law show` prints.
+//! Everything else follows from it: the file format (serde), the JSON schema (schemars), the check of the bounds
+//! ([`meta::check`](super::meta::check)), the page of `law show`, and, kept equal by tests, `default.toml` and the table in
+//! `docs/agent.md`.
+//!
+//! A new field is declared here and consulted in `step`; `UPDATE_EXPECT=1 cargo test -p agent law` writes the file.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +15,97 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Where something comes from.
+/// A rule as a line of `law show`.
+pub(super) trait Says {
+    fn says(&self) -> Vec<String>;
+}
+
+impl<T: Says> Says for Vec<T> {
+    fn says(&self) -> Vec<String> {
+        self.iter().flat_map(Says::says).collect()
+    }
+}
+
+impl<T: Says> Says for Option<T> {
+    fn says(&self) -> Vec<String> {
+        self.iter().flat_map(Says::says).collect()
+    }
+}
+
+/// Declares a kind that exists once: a struct, its `Default`, and its line.
+macro_rules! table {
+    ($(#[$meta:meta])* $name:ident { $($(#[$about:meta])* $field:ident: $type:ty = $default:expr;)+ } $(says $line:expr;)?) => {
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(default, deny_unknown_fields)]
+        #[schemars(extend("propertyOrdering" = [$(stringify!($field)),+]))]
+        $(#[$meta])*
+        pub struct $name {
+            $($(#[$about])* pub $field: $type,)+
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default,)+ }
+            }
+        }
+
+        $crate::law::rules::says!($name { $($field),+ } $($line)?);
+    };
+}
+pub(super) use table;
+
+/// Declares an item of a list: a struct without a default, and its line.
+macro_rules! rule {
+    ($(#[$meta:meta])* $name:ident { $($(#[$about:meta])* $field:ident: $type:ty;)+ } $(says $line:expr;)?) => {
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        #[schemars(extend("propertyOrdering" = [$(stringify!($field)),+]))]
+        $(#[$meta])*
+        pub struct $name {
+            $($(#[$about])* pub $field: $type,)+
+        }
+
+        $crate::law::rules::says!($name { $($field),+ } $($line)?);
+    };
+}
+
+/// Implements [`Says`] with an expression that sees every field by its name.
+macro_rules! says {
+    ($name:ident { $($field:ident),+ }) => {};
+    ($name:ident { $($field:ident),+ } $line:expr) => {
+        impl Says for $name {
+            fn says(&self) -> Vec<String> {
+                let Self { $($field),+ } = self;
+                let _ = ($($field),+);
+                vec![$line]
+            }
+        }
+    };
+}
+
+pub(super) use says;
+
+/// Declares a choice: its words in the file follow from the variants' names, and each has words for `law show`.
+macro_rules! choice {
+    ($(#[$meta:meta])* $name:ident { $($(#[$about:meta])* $variant:ident = $words:literal,)+ }) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        $(#[$meta])*
+        pub enum $name {
+            $($(#[$about])* $variant,)+
+        }
+
+        impl $name {
+            fn words(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $words,)+
+                }
+            }
+        }
+    };
+}
+
+/// Where something that the agent perceives comes from.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -14,16 +113,16 @@ use serde_json::Value;
 pub enum Origin {
     /// A person, or a program that speaks for one.
     User,
-    /// What a skill gave.
+    /// The output of a skill.
     Tool,
-    /// Another agent.
+    /// An agent other than this one.
     Agent,
-    /// The agent itself: a timer, or something it pursues.
+    /// The agent itself: a timer, or an idle pursuit.
     Own,
 }
 
 impl Origin {
-    /// As a source of memory begins.
+    /// The word for it in the file, and before the colon of a source in memory.
     pub const fn name(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -34,340 +133,378 @@ impl Origin {
     }
 }
 
-/// What the agent cannot change.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Frozen {
-    /// What it holds to be true or right, whatever it is told.
-    pub axioms: Vec<String>,
-    /// Skills that it never calls, by the beginning of their id.
-    pub never: Vec<String>,
-    /// Skills that a person agrees to each time, by the beginning of their id, whatever is granted.
-    pub always_ask: Vec<String>,
-}
-
-/// What is made of something perceived: what it is worth as a candidate for memory.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UpdateRule {
-    /// What it comes from.
-    pub on: Origin,
-    /// Only from skills or agents whose name begins so.
-    #[serde(default)]
-    pub from: String,
-    /// Only what has one of these words in it; none is everything.
-    #[serde(default)]
-    pub words: Vec<String>,
-    /// What becomes of it.
-    pub then: Update,
-    /// How sure it is, from 0 to 1, if it becomes anything.
-    #[serde(default = "half")]
-    pub confidence: f64,
-}
-
-/// What becomes of something perceived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Update {
-    /// It is weighed by the rules of memory.
-    Consider,
-    /// Nothing.
-    Ignore,
-}
-
-/// What happens when two beliefs cannot both be true.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct BeliefConflict {
-    /// What the confidence of the one that does not prevail is multiplied by.
-    pub contradiction: f64,
-    /// A new one prevails over an older one that is surer by no more than this.
-    pub newer_prevails: f64,
-    /// Whether whoever said it is told.
-    pub tell: bool,
-}
-
-impl Default for BeliefConflict {
-    fn default() -> Self {
-        Self {
-            contradiction: 0.5,
-            newer_prevails: 0.2,
-            tell: true,
-        }
+table! {
+    /// What the agent can never change itself.
+    Frozen {
+        /// Statements that the agent holds to be true or right in any case.
+        axioms: Vec<String> = Vec::new();
+        /// Skills that are never called, by the beginning of their id.
+        never: Vec<String> = Vec::new();
+        /// Skills that need an approval each time, also when they were granted, by the beginning of their id.
+        always_ask: Vec<String> = Vec::new();
     }
 }
 
-/// What is remembered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct MemoryLaw {
-    /// What becomes of a candidate. The first rule that fits counts; what fits none is discarded.
-    #[serde(alias = "memory_rules")]
-    pub rules: Vec<MemoryRule>,
-    /// How records rise and fade.
-    #[schemars(with = "BTreeMap<String, Value>")]
-    pub layers: memory::Rules,
+impl Frozen {
+    /// The lines about skills, without the axioms.
+    pub(super) fn safety(&self) -> Vec<String> {
+        let never = self.never.iter().map(|it| format!("never calls {it}*"));
+        let always = self.always_ask.iter();
+        let always = always.map(|it| format!("asks before each {it}*"));
+        never.chain(always).collect()
+    }
 }
 
-impl Default for MemoryLaw {
-    fn default() -> Self {
-        let rule = |min_confidence, sources: &[Origin], action| MemoryRule {
-            condition: MemoryCondition {
-                min_confidence,
-                min_relevance: 0.0,
-                sources_allowed: sources.to_vec(),
-            },
-            action,
+impl Says for Frozen {
+    fn says(&self) -> Vec<String> {
+        [self.axioms.clone(), self.safety()].concat()
+    }
+}
+
+rule! {
+    /// How a perception becomes a candidate for memory, and with which confidence.
+    UpdateRule {
+        /// The origin that the rule is about.
+        on: Origin;
+        /// Only from skills or agents with a name that begins like this.
+        #[serde(default)]
+        from: String;
+        /// Only text that contains one of these words; an empty list is any text.
+        #[serde(default)]
+        words: Vec<String>;
+        /// What is done with it.
+        then: Update;
+        /// The confidence of the candidate. A claim of another agent is also multiplied by the trust in that agent.
+        #[serde(default = "half")]
+        #[schemars(range(min = 0, max = 1))]
+        confidence: f64;
+    }
+    says {
+        let from = match from.as_str() {
+            "" => String::new(),
+            from => format!(" from {from}*"),
         };
-        Self {
-            rules: vec![
-                rule(0.7, &[Origin::Agent], MemoryAction::PromoteToLongTerm),
-                rule(
-                    0.1,
-                    &[Origin::User, Origin::Tool, Origin::Agent, Origin::Own],
-                    MemoryAction::KeepEphemeral,
-                ),
-            ],
-            layers: memory::Rules::default(),
+        let words = about(" with ", words);
+        match then {
+            Update::Consider => format!("input of {}{from}{words} has confidence {confidence}", on.name()),
+            Update::Ignore => format!("input of {}{from}{words} {}", on.name(), then.words()),
         }
+    };
+}
+
+choice! {
+    /// What is done with a perception.
+    Update {
+        /// The rules of memory decide.
+        Consider = "is considered",
+        /// It is not remembered.
+        Ignore = "is ignored",
     }
 }
 
-/// What becomes of a candidate for memory.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MemoryRule {
-    /// Which candidates it is about.
-    pub condition: MemoryCondition,
-    /// What becomes of them.
-    pub action: MemoryAction,
+table! {
+    /// What happens when two beliefs contradict each other.
+    BeliefConflict {
+        /// Factor for the confidence of the belief that yields.
+        #[schemars(range(min = 0, max = 1))]
+        contradiction: f64 = 0.5;
+        /// A newer belief prevails over an older one with a confidence that is higher by at most this much.
+        #[schemars(range(min = 0, max = 1))]
+        newer_prevails: f64 = 0.2;
+        /// Whether the source of the belief is told about the contradiction.
+        tell: bool = true;
+    }
+    says {
+        let told = if *tell { "" } else { " not" };
+        format!(
+            "the belief that yields keeps {contradiction} of its confidence; a newer one prevails with up to \
+             {newer_prevails} less confidence; its source is{told} told"
+        )
+    };
 }
 
-/// Which candidates a rule of memory is about.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct MemoryCondition {
-    /// Those that are at least so sure.
-    #[serde(alias = "minConfidence")]
-    pub min_confidence: f64,
-    /// Those that have at least so much to do with what was asked and with the agent's goals, from 0 to 1.
-    #[serde(alias = "minRelevance")]
-    pub min_relevance: f64,
-    /// Those that come from one of these; none is all.
-    #[serde(alias = "sourcesAllowed")]
-    pub sources_allowed: Vec<Origin>,
-}
-
-/// What becomes of a candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum MemoryAction {
-    /// It becomes a belief.
-    #[serde(alias = "PROMOTE_TO_LONG_TERM")]
-    PromoteToLongTerm,
-    /// It is logged as an observation.
-    #[serde(alias = "KEEP_EPHEMERAL")]
-    KeepEphemeral,
-    /// It is not remembered.
-    #[serde(alias = "DISCARD")]
-    Discard,
-}
-
-/// What comes first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PriorityRule {
-    /// Requests from one of these; none is all.
-    #[serde(default)]
-    pub from: Vec<Origin>,
-    /// Requests that have one of these words in them; none is all.
-    #[serde(default)]
-    pub words: Vec<String>,
-    /// From 0, last, to 100, first.
-    pub priority: u8,
-}
-
-/// What is done about a request that goes against a goal.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ConflictRule {
-    /// A goal with one of these words in it...
-    pub goal: Vec<String>,
-    /// ...goes against a request with one of these.
-    pub request: Vec<String>,
-    /// What is done then.
-    pub then: OnConflict,
-}
-
-/// What is done about a request that goes against a goal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum OnConflict {
-    /// It is refused, and the goal is named.
-    Refuse,
-    /// Whoever asks is asked whether it is meant.
-    Ask,
-    /// The request goes first.
-    Allow,
-}
-
-/// How a skill is used.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SkillRule {
-    /// Skills whose id begins so.
-    pub skill: String,
-    /// Only for requests that have one of these words in them; none is all.
-    #[serde(default)]
-    pub words: Vec<String>,
-    /// How.
-    pub then: Selection,
-}
-
-/// How a skill is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Selection {
-    /// It is offered before others.
-    Prefer,
-    /// As it is.
-    Allow,
-    /// A person agrees first, though the skill does not say so.
-    Ask,
-    /// It is not used.
-    Forbid,
-}
-
-/// Which agent is asked, and how far it is believed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AgentRule {
-    /// The agent.
-    pub agent: String,
-    /// What it is asked about when nobody says whom to ask: requests with one of these words in them.
-    #[serde(default)]
-    pub words: Vec<String>,
-    /// What the confidence of what it claims is multiplied by, from 0 to 1.
-    #[serde(default = "half")]
-    pub trust: f64,
-}
-
-/// When it asks rather than acts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Clarification {
-    /// A call that changes something is asked about when less than this part of what it says was said before, from 0
-    /// to 1: a model that makes up a name is not to act on it.
-    pub min_grounded: f64,
-    /// A claim of another agent that is less sure than this is answered with a question.
-    pub min_claim: f64,
-}
-
-impl Default for Clarification {
-    fn default() -> Self {
-        Self {
-            min_grounded: 0.25,
-            min_claim: 0.3,
-        }
+table! {
+    /// What is remembered, and how firmly.
+    MemoryLaw {
+        /// What becomes of a candidate. The first rule that fits counts; a candidate without one is discarded.
+        #[serde(alias = "memory_rules")]
+        #[schemars(length(max = 200))]
+        rules: Vec<MemoryRule> = default_memory();
+        /// How records move between the layers of memory (docs/memory.md).
+        #[schemars(with = "BTreeMap<String, Value>")]
+        layers: memory::Rules = memory::Rules::default();
     }
 }
 
-/// How far a request is taken apart.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Decomposition {
-    /// How often it thinks about one request.
-    pub max_rounds: u32,
-    /// How many skills it calls for one request.
-    pub max_calls: u32,
-    /// How many skills that change nothing it calls at a time.
-    pub max_parallel: u32,
-}
-
-impl Default for Decomposition {
-    fn default() -> Self {
-        Self {
-            max_rounds: 8,
-            max_calls: 24,
-            max_parallel: 4,
-        }
+impl Says for MemoryLaw {
+    fn says(&self) -> Vec<String> {
+        self.rules.says()
     }
 }
 
-/// How much it attends to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Attention {
-    /// How many requests it works on at a time; those that wait for a person are not counted.
-    pub turns: u32,
-    /// How many requests may wait for their turn.
-    pub queue: u32,
-    /// How many memories it calls to mind for a request; none is not to look.
-    pub recall: u32,
-    /// How many lines of a conversation it keeps in mind.
-    pub conversation: u32,
-    /// How many tokens of a model one request may cost; none is no end.
-    pub tokens: u64,
-    /// How long a question to a person stays open, in seconds.
-    pub approval_seconds: u64,
+rule! {
+    /// What becomes of a candidate for memory.
+    MemoryRule {
+        /// The candidates that the rule is about.
+        condition: MemoryCondition;
+        /// What becomes of them.
+        action: MemoryAction;
+    }
+    says {
+        let (sure, relevant) = (condition.min_confidence, condition.min_relevance);
+        let from = names(&condition.sources_allowed);
+        let action = action.words();
+        format!("a candidate from {from} with confidence {sure} and relevance {relevant} or more {action}")
+    };
 }
 
-impl Default for Attention {
-    fn default() -> Self {
-        Self {
-            turns: 4,
-            queue: 64,
-            recall: 6,
-            conversation: 12,
-            tokens: 200_000,
-            approval_seconds: 7 * 24 * 3600,
-        }
+table! {
+    /// The candidates that a rule of memory is about.
+    MemoryCondition {
+        /// The least confidence of the candidate.
+        #[serde(alias = "minConfidence")]
+        #[schemars(range(min = 0, max = 1))]
+        min_confidence: f64 = 0.0;
+        /// The least relevance for the request and for the agent's goals.
+        #[serde(alias = "minRelevance")]
+        #[schemars(range(min = 0, max = 1))]
+        min_relevance: f64 = 0.0;
+        /// The origins; an empty list is any origin.
+        #[serde(alias = "sourcesAllowed")]
+        sources_allowed: Vec<Origin> = Vec::new();
     }
 }
 
-/// Something done by the clock.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Timer {
-    /// What it is called.
-    pub name: String,
-    /// How often, in seconds.
-    pub every: u64,
-    /// What it then asks of itself.
-    pub request: String,
+choice! {
+    /// What becomes of a candidate.
+    MemoryAction {
+        /// It becomes a belief.
+        #[serde(alias = "PROMOTE_TO_LONG_TERM")]
+        PromoteToLongTerm = "becomes a belief",
+        /// It is kept as an observation.
+        #[serde(alias = "KEEP_EPHEMERAL")]
+        KeepEphemeral = "is kept as an observation",
+        /// It is not remembered.
+        #[serde(alias = "DISCARD")]
+        Discard = "is not remembered",
+    }
 }
 
-/// What is done when nobody wants anything.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Idle {
-    /// After how many seconds.
-    pub after: u64,
-    /// What it then asks of itself, once.
-    pub request: String,
+rule! {
+    /// The priority of a request.
+    PriorityRule {
+        /// Requests from one of these; an empty list is any origin.
+        #[serde(default)]
+        from: Vec<Origin>;
+        /// Requests that contain one of these words; an empty list is any request.
+        #[serde(default)]
+        words: Vec<String>;
+        /// From 0, last, to 100, first.
+        #[schemars(range(min = 0, max = 100))]
+        priority: u8;
+    }
+    says format!("requests from {}{} have priority {priority}", names(from), about(" with ", words));
 }
 
-/// Something it knows how to do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Procedure {
-    /// What it is called.
-    pub name: String,
-    /// The request it is for, with slots: `summarise {path}`.
-    pub when: String,
-    /// What is done, in this order.
-    pub steps: Vec<ProcedureStep>,
+rule! {
+    /// What is done about a request that goes against a goal.
+    #[schemars(example = Self { goal: texts(&["keep", "preserve"]), request: texts(&["delete", "remove"]), then: OnConflict::Ask })]
+    ConflictRule {
+        /// A goal that contains one of these words conflicts with ...
+        goal: Vec<String>;
+        /// ... a request that contains one of these.
+        request: Vec<String>;
+        /// What is done with the request.
+        then: OnConflict;
+    }
+    says format!("{} against a goal of {} {}", request.join(" or "), goal.join(" or "), then.words());
 }
 
-/// A step of a procedure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ProcedureStep {
-    /// The skill that is called.
-    pub skill: String,
-    /// With what: texts in which `{slot}` stands for what the request says, and `{1}` for what the first step gave.
-    #[serde(default)]
-    pub input: BTreeMap<String, Value>,
+choice! {
+    /// What is done about a request that goes against a goal.
+    OnConflict {
+        /// It is refused, and the goal is named.
+        Refuse = "is refused",
+        /// The caller is asked whether it is meant.
+        Ask = "is asked about",
+        /// The request is done all the same.
+        Allow = "is allowed",
+    }
+}
+
+rule! {
+    /// How a skill is used.
+    #[schemars(example = Self { skill: "terminal".to_owned(), words: Vec::new(), then: Selection::Ask })]
+    SkillRule {
+        /// Skills with an id that begins like this.
+        skill: String;
+        /// Only for requests that contain one of these words; an empty list is any request.
+        #[serde(default)]
+        words: Vec<String>;
+        /// How they are used.
+        then: Selection;
+    }
+    says format!("{} {skill}*{}", then.words(), about(" for ", words));
+}
+
+choice! {
+    /// How a skill is used.
+    Selection {
+        /// It is offered before others.
+        Prefer = "prefers",
+        /// It may be used.
+        Allow = "may use",
+        /// It needs an approval, even if the skill itself is not marked so.
+        Ask = "asks before",
+        /// It is not used.
+        Forbid = "does not use",
+    }
+}
+
+rule! {
+    /// Which agent is asked, and how far its claims are believed.
+    #[schemars(example = Self { agent: "scout".to_owned(), words: texts(&["search", "find"]), trust: 0.8 })]
+    AgentRule {
+        /// The name of the agent.
+        agent: String;
+        /// A request to another agent that names none goes to this agent if it contains one of these words.
+        #[serde(default)]
+        words: Vec<String>;
+        /// Factor for the confidence of its claims.
+        #[serde(default = "half")]
+        #[schemars(range(min = 0, max = 1))]
+        trust: f64;
+    }
+    says format!("claims of {agent} count {trust}{}", about("; it is asked about ", words));
+}
+
+table! {
+    /// When it asks rather than acts.
+    Clarification {
+        /// A call that changes something is asked about when less than this part of its input was said before, so that
+        /// a name that the model made up is not acted on.
+        #[schemars(range(min = 0, max = 1))]
+        min_grounded: f64 = 0.25;
+        /// A claim of another agent with less confidence than this is answered with a question.
+        #[schemars(range(min = 0, max = 1))]
+        min_claim: f64 = 0.3;
+    }
+    says format!(
+        "asks before a change of which less than {min_grounded} was said, and about a claim that is less than {min_claim} sure"
+    );
+}
+
+table! {
+    /// How far a request is taken apart.
+    Decomposition {
+        /// Most calls of the model for one request.
+        #[schemars(range(min = 1, max = 100))]
+        max_rounds: u32 = 8;
+        /// Most calls of skills for one request.
+        #[schemars(range(min = 0, max = 1000))]
+        max_calls: u32 = 24;
+        /// Most calls of read-only skills at a time.
+        #[schemars(range(min = 1, max = 32))]
+        max_parallel: u32 = 4;
+    }
+    says format!("{max_rounds} rounds and {max_calls} calls for a request, {max_parallel} at a time");
+}
+
+table! {
+    /// How much it works on, recalls and spends.
+    Attention {
+        /// Most requests worked on at a time; those that wait for a person are not counted.
+        #[schemars(range(min = 1, max = 64))]
+        turns: u32 = 4;
+        /// Most requests in the queue.
+        #[schemars(range(min = 0, max = 10_000))]
+        queue: u32 = 64;
+        /// Memories recalled for a request; 0 turns recall off.
+        #[schemars(range(min = 0, max = 50))]
+        recall: u32 = 6;
+        /// Lines of the conversation that the model sees.
+        #[schemars(range(min = 0, max = 100))]
+        conversation: u32 = 12;
+        /// Most tokens of a model for one request; 0 is no limit.
+        tokens: u64 = 200_000;
+        /// How long a question to a person stays open, in seconds.
+        #[schemars(range(min = 1, max = 31_622_400))]
+        approval_seconds: u64 = 7 * 24 * 3600;
+    }
+    says format!(
+        "{turns} requests at a time, {queue} more in the queue; {recall} memories, {conversation} lines of conversation and \
+         {tokens} tokens for each; {approval_seconds} s for a person to answer"
+    );
+}
+
+rule! {
+    /// A request that the agent makes to itself at intervals.
+    #[schemars(example = Self { name: "morning".to_owned(), every: 86_400, request: "recall what is due today".to_owned() })]
+    Timer {
+        /// The name of the timer.
+        name: String;
+        /// The interval in seconds.
+        #[schemars(range(min = 1))]
+        every: u64;
+        /// The request that it makes each time.
+        request: String;
+    }
+    says format!("{name}: every {every} s: {request}");
+}
+
+rule! {
+    /// A request that the agent makes to itself, once, when it has had nothing to do for a while.
+    #[schemars(example = Self { after: 3600, request: "recall what is unfinished".to_owned() })]
+    Idle {
+        /// After how many seconds without work.
+        after: u64;
+        /// The request that it makes then.
+        request: String;
+    }
+    says format!("after {after} s: {request}");
+}
+
+rule! {
+    /// A sequence of calls for requests of one form.
+    #[schemars(example = Self::example())]
+    Procedure {
+        /// The name of the procedure.
+        name: String;
+        /// The form of the request, with slots: `summarise {path}`.
+        when: String;
+        /// The calls, in order.
+        steps: Vec<ProcedureStep>;
+    }
+    says {
+        let steps: Vec<&str> = steps.iter().map(|step| step.skill.as_str()).collect();
+        format!("{name}: \u{201c}{when}\u{201d} is {}", steps.join(", then "))
+    };
+}
+
+rule! {
+    /// A call of a procedure.
+    ProcedureStep {
+        /// The id of the skill.
+        skill: String;
+        /// The input, in which `{slot}` stands for a part of the request and `{1}` for the output of the first step.
+        #[serde(default)]
+        input: BTreeMap<String, Value>;
+    }
+}
+
+impl Procedure {
+    fn example() -> Self {
+        let input = [("path", "{path}"), ("content", "{text}")];
+        let input = input.map(|(name, slot)| (name.to_owned(), Value::from(slot)));
+        Self {
+            name: "note".to_owned(),
+            when: "note {text} in {path}".to_owned(),
+            steps: vec![ProcedureStep {
+                skill: "file-write".to_owned(),
+                input: BTreeMap::from(input),
+            }],
+        }
+    }
 }
 
 pub(super) fn default_update() -> Vec<UpdateRule> {
@@ -386,10 +523,26 @@ pub(super) fn default_update() -> Vec<UpdateRule> {
     ]
 }
 
+fn default_memory() -> Vec<MemoryRule> {
+    use Origin::{Agent, Own, Tool, User};
+    let rule = |min_confidence, sources: &[Origin], action| MemoryRule {
+        condition: MemoryCondition {
+            min_confidence,
+            min_relevance: 0.0,
+            sources_allowed: sources.to_vec(),
+        },
+        action,
+    };
+    vec![
+        rule(0.7, &[Agent], MemoryAction::PromoteToLongTerm),
+        rule(0.1, &[User, Tool, Agent, Own], MemoryAction::KeepEphemeral),
+    ]
+}
+
 pub(super) fn default_priority() -> Vec<PriorityRule> {
     let rule = |from, words: &[&str], priority| PriorityRule {
         from: vec![from],
-        words: words.iter().map(|&word| word.to_owned()).collect(),
+        words: texts(words),
         priority,
     };
     vec![
@@ -402,4 +555,24 @@ pub(super) fn default_priority() -> Vec<PriorityRule> {
 
 fn half() -> f64 {
     0.5
+}
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}
+
+/// `before` and the words of a rule; empty if the rule has none.
+fn about(before: &str, words: &[String]) -> String {
+    match words.is_empty() {
+        true => String::new(),
+        false => format!("{before}{}", words.join(" or ")),
+    }
+}
+
+fn names(origins: &[Origin]) -> String {
+    let names: Vec<&str> = origins.iter().map(|it| it.name()).collect();
+    match names.is_empty() {
+        true => "any origin".to_owned(),
+        false => names.join(", "),
+    }
 }
