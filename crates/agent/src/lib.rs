@@ -34,8 +34,8 @@
 //! - `skills`: what every agent can do
 //! - `why`: answers that cite events
 //!
-//! The heart, which is pure:
-//! - `event`: what is perceived, and what is wanted
+//! The pure part:
+//! - `event`: events and effects
 //! - `step`: what follows from an event; `context`: what the changes add up to; `approval`: what a person agrees to
 //! - `prompt`: everything that a model sees
 //!
@@ -43,6 +43,7 @@
 //! - `served`: an agent as the task server calls it; `call`: how calls of skills are run
 //! - `actor`: the one task that owns a state; `journal`: how it is kept
 //! - `turn`: what is done in the world for a request; `gate`: where calls wait for a person
+//! - `delegate`: tasks that agents begin at their own server
 //! - `limits`: what is bounded, and by how much
 
 mod actor;
