@@ -111,8 +111,10 @@ impl Caller {
             },
             Operation::Map(which) => match self.promise(*which) {
                 Some((_, promise)) => {
+                    // A call that cannot fail: reading a property of a mapped list gives the property before the
+                    // failure of an element is known, and the failure after (see `World::function`).
                     let main = &self.main;
-                    promise.map(|mapper, element| mapper.capture(main).call("add", (element, 1)))
+                    promise.map(|mapper, element| mapper.capture(main).call("echo", (element, 1)))
                 }
                 None => return,
             },
