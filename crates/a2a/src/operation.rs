@@ -2,7 +2,7 @@
 //!
 //! A row says what an operation is called, its REST routes, its request and reply, whether it replies once or with a
 //! stream, and what the card must offer for it. From the row come: dispatch in all five bindings, the gRPC descriptors
-//! that reflection serves, the method of [`Client`](crate::client::Client), the TypeScript declarations, and the tests
+//! that reflection serves, the method of [`Client`], the TypeScript declarations, and the tests
 //! that run every operation over every binding. A binding finds a row by name or route, hands over the request as
 //! bytes in one of two formats, and gets the reply as bytes; it never sees a typed request. So a binding cannot forget an
 //! operation, and five bindings cannot disagree about one.

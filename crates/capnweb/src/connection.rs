@@ -95,7 +95,7 @@ impl fmt::Debug for Options {
 /// and with it the transport. A server keeps a handle for as long as the socket is open, since its peer may
 /// have stubs while the server has none.
 ///
-/// Behind it are three parts. The pure [`Session`] decides. `Shared` puts a lock around it, performs the
+/// Behind it are three parts. The pure `Session` decides. `Shared` puts a lock around it, performs the
 /// effects after unlocking and wakes the transport. `Link` is what handles and stubs own; its `Drop` ends the
 /// session. `Shared` refers to `Link` weakly, otherwise the session would keep itself alive.
 ///

@@ -38,7 +38,7 @@ use peer::Peer;
 
 /// The tool servers of one agent. Clones share one state.
 ///
-/// The life of a tool server, which [`Peer`] keeps:
+/// The life of a tool server, which `Peer` keeps:
 /// 1. [`new`](Self::new) connects to nothing. A server that is disabled is left out.
 /// 2. [`tools`](Self::tools) connects to all servers at the same time, lists their tools and makes skills of them. A
 ///    server that fails is reported in [`Tools::problems`], and the agent is made without its tools. The list is read
