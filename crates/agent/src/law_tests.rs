@@ -513,8 +513,29 @@ fn fields(kind: &Value) -> Vec<(&str, &Value)> {
         .collect()
 }
 
-/// The help of a field, and its bounds.
-fn about(field: &Value) -> String {
+/// The fields of a kind with their help, bounds and choices; those of a value inside a field follow it, with a dot.
+fn rows(schema: &Value, kind: &Value) -> Vec<(String, Value, String)> {
+    let mut rows = Vec::new();
+    for (name, field) in fields(kind) {
+        let inside = meta::resolved(schema, field);
+        let inside = inside.get("items").unwrap_or(inside);
+        let inside = meta::resolved(schema, inside);
+        rows.push((name.to_owned(), field.clone(), about(field, inside)));
+        let inner = rows_of(schema, inside, name);
+        rows.extend(inner);
+    }
+    rows
+}
+
+fn rows_of(schema: &Value, kind: &Value, outer: &str) -> Vec<(String, Value, String)> {
+    let inner = rows(schema, kind).into_iter();
+    inner
+        .map(|(name, field, about)| (format!("{outer}.{name}"), field, about))
+        .collect()
+}
+
+/// The help of a field, its bounds, and the words it may have.
+fn about(field: &Value, kind: &Value) -> String {
     let help = field["description"].as_str().unwrap_or_default();
     let mut about = help.replace('\n', " ");
     match (&field["minimum"], &field["maximum"]) {
@@ -523,6 +544,11 @@ fn about(field: &Value) -> String {
             about += &format!(" At least {least}.");
         }
         _ => {}
+    }
+    let choices = kind["oneOf"].as_array().into_iter().flatten();
+    let choices: Vec<&str> = choices.filter_map(|it| it["const"].as_str()).collect();
+    if !choices.is_empty() {
+        about += &format!(" One of {}.", choices.join(", "));
     }
     about
 }
@@ -572,8 +598,8 @@ fn default_file() -> String {
     for place in places(&schema) {
         let (kind, help) = described(&schema, &place);
         file += &format!("\n# {help}\n");
-        for (name, field) in fields(&kind) {
-            file += &format!("# {name}: {}\n", about(field));
+        for (name, _, about) in rows(&schema, &kind) {
+            file += &format!("# {name}: {about}\n");
         }
         let value = &default
             .pointer(&format!("/{}", place.replace('.', "/")))
@@ -650,13 +676,13 @@ fn the_documented_table_is_the_list() {
     for place in places(&schema) {
         let (kind, help) = described(&schema, &place);
         table += &format!("| **`{place}`** | | {help} |\n");
-        for (name, field) in fields(&kind) {
+        for (name, field, about) in rows(&schema, &kind) {
             let at = default.pointer(&format!("/{}/{name}", place.replace('.', "/")));
             let value = at.or(field.get("default"));
             let value = value.map_or(String::new(), |it| {
-                format!("`{}`", toml(&schema, field, it))
+                format!("`{}`", toml(&schema, &field, it))
             });
-            table += &format!("| `{name}` | {value} | {} |\n", about(field));
+            table += &format!("| `{name}` | {value} | {about} |\n");
         }
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agent.md");

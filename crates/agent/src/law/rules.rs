@@ -299,7 +299,7 @@ rule! {
         /// Requests that contain one of these words; an empty list is any request.
         #[serde(default)]
         words: Vec<String>;
-        /// From 0, last, to 100, first.
+        /// Requests with a higher priority come first.
         #[schemars(range(min = 0, max = 100))]
         priority: u8;
     }
