@@ -59,7 +59,9 @@ impl World {
         served.extended_card = Some(agent::extended_card());
         let agent = Scripted::default();
         let gates = agent.gates.clone();
-        let server = monas::Server::start_answerer(&config, served, Arc::new(agent)).await;
+        let serve = monas::Serve::answerer(served, Arc::new(agent));
+        let serve = serve.expect("an answerer is enough for an agent");
+        let server = serve.start(&config).await;
         let server = server.expect("a loopback address can be had");
         let address = server.address();
         let stop = CancellationToken::new();

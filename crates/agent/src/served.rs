@@ -104,7 +104,7 @@ struct Inner {
     parked: Parked,
     on_close: Vec<OnClose>,
     answerer: Option<Arc<dyn a2a::server::Agent>>,
-    /// The agent that has the journal; a plain one is there once it is called.
+    /// The agent that has the journal. A plain one gets it from [`Agent::join`], else when it is first called.
     handle: OnceLock<AgentHandle>,
     thinks: bool,
     started: AtomicBool,
@@ -207,6 +207,22 @@ impl Agent {
         }
     }
 
+    /// Makes a plain agent one of a population, so that its questions and approvals are in the same place as those of the
+    /// other agents of a server, and lapse by the same clock. Its journal is `id`, by default its name as a label. An
+    /// agent that has a handle already stays where it is.
+    pub fn join(&self, population: &Population, id: Option<&str>) {
+        self.inner.handle.get_or_init(|| {
+            let name = &self.inner.manifest.name;
+            let id = id.map_or_else(|| id_of(name), str::to_owned);
+            population.plain(&id, name)
+        });
+    }
+
+    /// The agent that has the journal. A plain one that has not joined a population has none before its first call.
+    pub fn handle(&self) -> Option<&AgentHandle> {
+        self.inner.handle.get()
+    }
+
     /// Marks the agent as served. A server calls this first; a second call fails.
     pub fn claim(&self) -> Result<(), AlreadyStarted> {
         match self.inner.started.swap(true, Ordering::AcqRel) {
@@ -217,8 +233,9 @@ impl Agent {
 
     /// Ends what was started for it. The server that served it calls this last.
     pub async fn close(&self) {
-        if let Some(agent) = self.inner.handle.get().filter(|_| !self.inner.thinks) {
-            // Others close the population that a thinking agent is of.
+        // The population of a thinking agent is closed by its owner; an agent that sleeps must not be woken by this.
+        let plain = self.inner.handle.get().filter(|_| !self.inner.thinks);
+        if let Some(agent) = plain.filter(|it| it.population.0.is_awake(&it.id)) {
             drop(agent.sleep().await);
         }
         let closing = self.inner.on_close.iter().map(|close| close());

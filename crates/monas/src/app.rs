@@ -12,9 +12,7 @@ use skill::{DefinitionError, Manifest, Registry, Skill};
 use crate::config::Config;
 use crate::error::Error;
 use crate::program;
-use crate::serve::agents::{self, Agents};
-use crate::serve::compose::Server;
-use crate::serve::{models, tools};
+use crate::serve::{agents, models, tools};
 use crate::testkit::Kit;
 
 /// An app without skills. Add some and run it:
@@ -126,28 +124,17 @@ impl App {
 
     /// As [`App::start`], with a configuration.
     pub async fn start_with(self, config: &Config) -> Result<Kit, Error> {
-        Ok(Kit::of(Server::start_app(config, self).await?))
+        Kit::with(config, self).await
     }
 
     /// The agent with the configuration's manifest and model, connected to its tool servers.
     pub async fn agent(self, config: &Config) -> Result<Agent, Error> {
         let first = self.plans(config)?.swap_remove(0);
-        first.with_tools().await?.make()
+        first.make().await
     }
 
-    /// That agent, and those of the configuration's folder of manifests, which choose from the same skills.
-    pub async fn agents(self, config: &Config) -> Result<Agents, Error> {
-        let mut plans = self.plans(config)?.into_iter();
-        let first = plans.next().expect("there is always one at the root");
-        let mut agents = Agents::from(first.with_tools().await?.make()?);
-        for plan in plans {
-            let id = plan.id.clone().unwrap_or_default();
-            agents = agents.with(&id, plan.with_tools().await?.make()?)?;
-        }
-        Ok(agents)
-    }
-
-    /// The agents to start, the one at the root first.
+    /// The agents to start, the one at the root first. The others are those of the configuration's folder of manifests,
+    /// which choose from the same skills.
     pub(crate) fn plans(self, config: &Config) -> Result<Vec<Plan>, Error> {
         if let Some(fault) = self.faulty {
             return Err(agent::CreateError::from(fault).into());
@@ -247,7 +234,12 @@ impl Plan {
         Ok(self)
     }
 
-    pub(crate) fn make(self) -> Result<Agent, Error> {
+    pub(crate) fn create(self) -> Result<Agent, Error> {
         Ok(Agent::create(self.manifest, self.options)?)
+    }
+
+    /// The agent with its tools, without memory and law.
+    pub(crate) async fn make(self) -> Result<Agent, Error> {
+        self.with_tools().await?.create()
     }
 }

@@ -26,4 +26,5 @@ pub use config::Config;
 pub use error::Error;
 pub use program::serve_until_signal;
 pub use serve::agents::Agents;
+pub use serve::agents::host::AgentSource;
 pub use serve::compose::{Serve, Server};

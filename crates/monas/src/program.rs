@@ -12,7 +12,7 @@ use crate::command::{self, Command, Refused, client, completion};
 use crate::config::{self, Config};
 use crate::error::Error;
 use crate::log;
-use crate::serve::compose::{Serve, Server, serve_stdio};
+use crate::serve::compose::{Serve, serve_stdio};
 use crate::serve::demo;
 use crate::signals::Signals;
 
@@ -101,7 +101,7 @@ async fn run(command: &Command, app: App) -> Result<ExitCode, Error> {
     let mut signals = catch_signals()?;
     match command {
         Command::Serve(config) => {
-            let server = Server::start_app(config, chosen(config, app)).await?;
+            let server = Serve::new(chosen(config, app)).start(config).await?;
             return Ok(command::serve::run(server, signals).await);
         }
         Command::Mcp(config) => {

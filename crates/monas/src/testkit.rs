@@ -27,8 +27,8 @@ use tokio::task::JoinHandle;
 
 use crate::config::{Config, Data};
 use crate::error::Error;
-use crate::serve::agents::Agents;
-use crate::serve::compose::Server;
+use crate::serve::agents::host::AgentSource;
+use crate::serve::compose::Serve;
 
 /// A running server with one agent, on a free port of this machine, with nothing kept on disk.
 #[derive(Debug)]
@@ -40,8 +40,8 @@ pub struct Kit {
 }
 
 impl Kit {
-    /// Starts a server with one agent, or with several.
-    pub async fn start(agents: impl Into<Agents>) -> Result<Self, Error> {
+    /// Starts a server with one agent, with several, or with those of an app.
+    pub async fn start(agents: impl Into<AgentSource>) -> Result<Self, Error> {
         Self::with(&Self::config(), agents).await
     }
 
@@ -53,22 +53,18 @@ impl Kit {
     }
 
     /// As [`Kit::start`], with a configuration.
-    pub async fn with(config: &Config, agents: impl Into<Agents>) -> Result<Self, Error> {
-        Ok(Self::of(Server::start_agents(config, agents).await?))
-    }
-
-    /// Runs a started server in a task.
-    pub(crate) fn of(server: Server) -> Self {
+    pub async fn with(config: &Config, agents: impl Into<AgentSource>) -> Result<Self, Error> {
+        let server = Serve::new(agents).start(config).await?;
         let url = server.url().to_owned();
         let tasks = server.tasks().clone();
         let (stop, stopped) = oneshot::channel();
         let ended = tokio::spawn(server.run(async { drop(stopped.await) }));
-        Self {
+        Ok(Self {
             url,
             tasks,
             stop,
             ended,
-        }
+        })
     }
 
     pub fn url(&self) -> &str {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use a2a::server::{AfterRestart, Failure, Turn};
 use a2a::types::{Message, Task, TaskId};
 use access::{Principal, Refusal};
-use agent::Agent;
+use agent::{Agent, Population};
 use futures_core::future::BoxFuture;
 use skill::Manifest;
 
@@ -77,11 +77,15 @@ impl Agents {
         self.others.iter().map(|(id, agent)| (&**id, agent))
     }
 
-    /// Whether a caller may use an agent. An unknown agent has nothing to hide, so it is allowed and found missing later.
+    /// Whether a caller may use an agent, named by its id or by that of its journal. An unknown agent has nothing to hide,
+    /// so it is allowed and found missing later.
     pub(crate) fn is_for(&self, id: &str, caller: &Principal) -> bool {
         let agent = match id {
             DEFAULT_AGENT => Some(&self.first),
-            id => self.others.get(id),
+            id => self.others.get(id).or_else(|| {
+                let has_journal = |agent: &&Agent| agent.handle().is_some_and(|it| it.id() == id);
+                self.all().find(has_journal)
+            }),
         };
         agent.is_none_or(|agent| admits(id, agent, caller))
     }
@@ -93,6 +97,16 @@ impl Agents {
     /// Marks all agents as served; fails if another server of this process serves one.
     pub(crate) fn claim(&self) -> Result<(), agent::AlreadyStarted> {
         self.all().try_for_each(Agent::claim)
+    }
+
+    /// Makes those that are plain agents of skills join a population.
+    fn join(&self, population: &Population) {
+        // The id "default" stays with the agent that thinks: a data folder may serve both, one after the other, and
+        // the second would go on under the law of the first.
+        self.first.join(population, None);
+        for (id, agent) in &self.others {
+            agent.join(population, Some(id));
+        }
     }
 
     /// Closes their connections to tool servers.
@@ -180,8 +194,12 @@ fn admits(id: &str, agent: &Agent, caller: &Principal) -> bool {
         || caller.name() == agent::principal(id)
 }
 
-/// The agent's answer, if its allow list has the caller. The door of a binding checks the list before, but a caller can
-/// name an agent as tenant at the address of the root, and agents of this process call each other without a binding.
+/// The agent's answer, if its allow list has the caller.
+///
+/// The list is checked in two places, and neither can go. The door of a binding (`door::of_agent`) checks it for every
+/// operation at the agent's own address: to read and cancel tasks and to list skills, also where no agent answers. But
+/// a caller can name an agent as tenant at the address of the root, whose door is another, and agents of this process
+/// call each other without a binding; both end here.
 fn admitted(id: &str, agent: &Agent, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
     if admits(id, agent, turn.caller()) {
         return a2a::server::Agent::answer(agent, turn);

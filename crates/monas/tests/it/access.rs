@@ -229,6 +229,7 @@ async fn an_agent_for_some_is_for_nobody_else_on_any_wire() {
     server.stop().await;
     // Without schemes no caller can be on a list.
     config.access.schemes.clear();
-    let refused = monas::Server::start(&config).await.unwrap_err().to_string();
+    let serve = monas::Serve::new(monas::serve::demo::app());
+    let refused = serve.start(&config).await.unwrap_err().to_string();
     assert!(refused.contains("no scheme"), "{refused}");
 }

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 
 use monas::config::{Config, Data};
-use monas::{Error, Server};
+use monas::serve::demo;
+use monas::{Error, Serve, Server};
 use sut::Sut;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -32,7 +33,7 @@ impl Running {
 
     /// The agent of `monas serve --demo`.
     pub(crate) async fn demo() -> Self {
-        Self::run(Server::start(&config()).await)
+        Self::run(Serve::new(demo::app()).start(&config()).await)
     }
 
     fn run(server: Result<Server, Error>) -> Self {

@@ -72,7 +72,7 @@ pub(super) fn limit(config: &Config, served: &mut a2a::server::Config) -> Result
 }
 
 /// The skills for files in the workspace folder.
-pub(super) fn files(config: &Config) -> Result<Registry, Error> {
+pub(crate) fn files(config: &Config) -> Result<Registry, Error> {
     let folder = match (&config.workspace, &config.data) {
         (Some(folder), _) => folder.clone(),
         (None, Data::Folder(data)) => data.join("workspace"),

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::parts::{limit, open};
-use super::raise;
 use crate::app::App;
 use crate::config::Config;
 use crate::error::Error;
+use crate::serve::agents::host::{AgentHost, Extent};
 use crate::serve::mcp;
 
 /// Serves the skills of an app's agent over MCP on standard input and output, until that ends or `shutdown` does.
@@ -19,21 +19,12 @@ pub(crate) async fn serve_stdio(
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
     let store = open(config, "the server on standard input").await?;
-    let (agents, life) = if app.lives() {
-        // Only the first agent is served here, so the agents cannot call each other.
-        let (agents, memory, host) = raise(config, &store, false, app).await?;
-        (agents, Some((memory, host)))
-    } else {
-        (app.agent(config).await?.into(), None)
-    };
-    agents.claim()?;
-    let agent = agents.first();
+    let host = AgentHost::start(config, &store, app.into(), Extent::First).await?;
+    let agent = host.agents().first();
     let mut served = a2a::server::Config::new(agent.card());
     limit(config, &mut served)?;
     let tasks = a2a::Server::start(served, Arc::new(agent.clone()), store).await?;
-    if let Some((_, host)) = &life {
-        host.serve(&tasks);
-    }
+    host.serve(&tasks);
     let stopping = CancellationToken::new();
     let handler = mcp::handler(config, agent, Arc::new(tasks.clone()), &stopping)?;
     let session = ::mcp::stdio(handler, config.limits.max_body, stopping.clone());
@@ -46,11 +37,7 @@ pub(crate) async fn serve_stdio(
         }
     };
     tasks.halt().await;
-    if let Some((memory, host)) = life {
-        host.close().await;
-        memory.close().await;
-    }
+    host.close().await;
     tasks.stop().await;
-    agents.close().await;
     Ok(ended?)
 }

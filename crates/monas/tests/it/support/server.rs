@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 
 use monas::config::{Config, Data};
-use monas::{Error, Server};
+use monas::serve::demo;
+use monas::{Error, Serve, Server};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -27,7 +28,7 @@ pub(crate) fn config() -> Config {
 impl Running {
     /// What `monas serve` serves.
     pub(crate) async fn serve(config: &Config) -> Self {
-        Self::run(Server::start(config).await)
+        Self::run(Serve::new(demo::app()).start(config).await)
     }
 
     /// The agent that conformance suites drive, with this configuration.
