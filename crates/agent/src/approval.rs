@@ -123,13 +123,44 @@ pub fn form() -> Value {
     })
 }
 
+/// Why an answer that fulfils the [`form`] decides nothing. The person is shown the message and asked again.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnusableAnswer {
+    /// Another input is given with a decision that would not use it.
+    #[error("to use another input, say modify")]
+    InputWithoutModify,
+    #[error("to modify takes the input to use instead")]
+    ModifyWithoutInput,
+    #[error(transparent)]
+    NotJson(#[from] serde_json::Error),
+    /// The schema of the skill's input is not a schema, so no other input can be checked.
+    #[error("{0}")]
+    Schema(String),
+    /// The other input is not one of the skill.
+    #[error("{path}: {fault}")]
+    Input { path: String, fault: String },
+    #[error("a field without a prefix says nothing")]
+    FieldWithoutPrefix,
+    #[error("{field:?} does not begin with {prefix:?} here")]
+    OtherField { field: String, prefix: String },
+    #[error("nothing in the input begins with {0:?}")]
+    NoField(String),
+    #[error("several fields begin with {0:?}: say which")]
+    SeveralFields(String),
+}
+
 /// What an answer that fulfils the [`form`] decides about calling a skill with this input.
-pub fn decision(answer: &Value, skill: &Definition, input: &Value) -> Result<Decision, String> {
+pub fn decision(
+    answer: &Value,
+    skill: &Definition,
+    input: &Value,
+) -> Result<Decision, UnusableAnswer> {
     let text = |name: &str| answer.get(name).and_then(Value::as_str);
     let filled = |name: &str| text(name).filter(|text| !text.trim().is_empty());
     let decision = text("decision").unwrap_or_default();
     if decision != "modify" && filled("input").is_some() {
-        return Err("to use another input, say modify".to_owned());
+        return Err(UnusableAnswer::InputWithoutModify);
     }
     Ok(match decision {
         "session" => Decision::Approve(Remember::Session),
@@ -137,12 +168,15 @@ pub fn decision(answer: &Value, skill: &Definition, input: &Value) -> Result<Dec
             Decision::Approve(remember(filled("field"), filled("prefix"), input)?)
         }
         "modify" => {
-            let edited = filled("input").ok_or("to modify takes the input to use instead")?;
-            let edited: Value = serde_json::from_str(edited).map_err(|error| error.to_string())?;
+            let edited = filled("input").ok_or(UnusableAnswer::ModifyWithoutInput)?;
+            let edited: Value = serde_json::from_str(edited)?;
             let schema = jsonschema::validator_for(&skill.input);
-            let schema = schema.map_err(|error| error.to_string())?;
+            let schema = schema.map_err(|error| UnusableAnswer::Schema(error.to_string()))?;
             if let Some(fault) = schema.iter_errors(&edited).next() {
-                return Err(format!("{}: {fault}", fault.instance_path()));
+                return Err(UnusableAnswer::Input {
+                    path: fault.instance_path().to_string(),
+                    fault: fault.to_string(),
+                });
             }
             Decision::Modify(edited)
         }
@@ -151,10 +185,14 @@ pub fn decision(answer: &Value, skill: &Definition, input: &Value) -> Result<Dec
 }
 
 /// What else an approval counts for. What is asked about begins with the prefix itself: otherwise it is not meant.
-fn remember(field: Option<&str>, prefix: Option<&str>, input: &Value) -> Result<Remember, String> {
+fn remember(
+    field: Option<&str>,
+    prefix: Option<&str>,
+    input: &Value,
+) -> Result<Remember, UnusableAnswer> {
     let Some(prefix) = prefix else {
         return match field {
-            Some(_) => Err("a field without a prefix says nothing".to_owned()),
+            Some(_) => Err(UnusableAnswer::FieldWithoutPrefix),
             None => Ok(Remember::Once),
         };
     };
@@ -169,9 +207,12 @@ fn remember(field: Option<&str>, prefix: Option<&str>, input: &Value) -> Result<
             prefix: prefix.to_owned(),
         }),
         (None, _) => Err(match field {
-            Some(field) => format!("{field:?} does not begin with {prefix:?} here"),
-            None => format!("nothing in the input begins with {prefix:?}"),
+            Some(field) => UnusableAnswer::OtherField {
+                field: field.to_owned(),
+                prefix: prefix.to_owned(),
+            },
+            None => UnusableAnswer::NoField(prefix.to_owned()),
         }),
-        (Some(_), Some(_)) => Err(format!("several fields begin with {prefix:?}: say which")),
+        (Some(_), Some(_)) => Err(UnusableAnswer::SeveralFields(prefix.to_owned())),
     }
 }
