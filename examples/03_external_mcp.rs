@@ -20,13 +20,14 @@ use std::process::ExitCode;
 
 use a2a::client::Version;
 use a2a::types::Answer;
+use agent::Manifest;
 use monas::Config;
 use monas::config::Data;
 use monas::testkit::Kit;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use skill::{Context, Manifest, Reply, SkillError, SkillInput, extension, skill};
+use skill::{Context, Reply, SkillError, SkillInput, extension, skill};
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
 struct Way {

@@ -8,11 +8,11 @@ use a2a::server::TABLES;
 use a2a::service::{Call, Service as _};
 use a2a::types::{Answer, Message, Task, TaskState};
 use access::Principal;
-use agent::{Agent, Options};
+use agent::{Agent, Manifest, Options};
 use futures_util::future::join_all;
 use mcp::{ToolLimits, ToolServers};
 use serde_json::{Map, Value, json};
-use skill::{Definition, Manifest, ToolServer, extension};
+use skill::{Definition, ToolServer, extension};
 use store::Store;
 
 use monas::Error;

@@ -14,12 +14,11 @@ use std::time::Duration;
 
 use a2a::server::{AfterRestart, Agent, Failure, Turn};
 use a2a::types::{AgentCard, AgentSkill, Part, Task};
-use agent::{CreateError, Options};
+use agent::{CreateError, Manifest, Options};
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use futures_core::future::BoxFuture;
-use skill::Manifest;
 use store::Store;
 
 use monas::serve::demo;

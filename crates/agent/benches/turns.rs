@@ -11,12 +11,12 @@ use a2a::server::{Config, Server};
 use a2a::service::{Call, Service as _};
 use a2a::types::{Message, SendMessageRequest};
 use access::Principal;
-use agent::{Agent, Options};
+use agent::{Agent, Manifest, Options};
 use agent::{Parts, Population, Profile};
 use memory::{Content, Memory};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use skill::{Manifest, Registry, SkillError, SkillInput, skill};
+use skill::{Registry, SkillError, SkillInput, skill};
 use store::{Store, Table};
 
 #[derive(Deserialize, JsonSchema, SkillInput)]

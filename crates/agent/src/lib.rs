@@ -28,6 +28,7 @@
 //! # Layout
 //!
 //! What you use:
+//! - `manifest`: an agent, as a file describes it
 //! - `population`, `handle`: many agents, and a handle on one
 //! - `law`: the rules, their kinds, how they are shown and changed
 //! - `message`: what agents write to each other, and boards
@@ -58,6 +59,7 @@ mod handle;
 mod journal;
 pub mod law;
 pub mod limits;
+mod manifest;
 pub mod message;
 mod population;
 mod prompt;
@@ -79,6 +81,7 @@ pub use event::{
 pub use handle::{AgentHandle, Status, Version};
 pub use journal::{Checked, Record, TABLES};
 pub use law::{Edit, Law, Origin, Refused};
+pub use manifest::{Access, Manifest, ManifestError};
 pub use message::{Board, Letter};
 pub use population::{Parts, Population, Profile};
 pub use served::{Agent, AlreadyStarted, CreateError, OnClose, Options};

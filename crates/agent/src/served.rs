@@ -10,9 +10,8 @@ use a2a::server::{AfterRestart, Failure, Turn};
 use a2a::types::{AgentCapabilities, AgentCard, Message, Role, Task, TaskId};
 use futures_core::future::BoxFuture;
 
-use skill::{
-    Context, DefinitionError, Entry, Grants, Manifest, Outcome, Registry, SkillError, extension,
-};
+use crate::manifest::Manifest;
+use skill::{Context, DefinitionError, Entry, Grants, Outcome, Registry, SkillError, extension};
 
 use crate::call::{self, CallState, Fence, Hook, Parked, Running};
 use crate::handle::AgentHandle;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use agent::{Agent, Hook, Options};
+use agent::{Agent, Hook, Manifest, Options};
 use dial::Dialer;
 use model::Model;
-use skill::{DefinitionError, Manifest, Registry, Skill};
+use skill::{DefinitionError, Registry, Skill};
 
 use crate::config::Config;
 use crate::error::Error;

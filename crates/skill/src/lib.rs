@@ -35,7 +35,7 @@
 //! - [`Grants`]: which skills and which model a skill may use
 //! - [`Call`]: what runs it; [`MemoryCall`] is one for tests
 //! - [`extension`]: how messages name skills, and what tasks say of them
-//! - [`Manifest`]: an agent, as a file describes it
+//! - [`ToolServer`]: a server of tools, as a file describes it
 
 mod call;
 mod context;
@@ -45,13 +45,13 @@ pub mod extension;
 mod grants;
 mod handler;
 mod input;
-mod manifest;
 mod memory_call;
 mod preview;
 mod registry;
 pub mod reply;
 mod skill;
 mod spec;
+mod tool_server;
 
 pub use call::{Call, QuestionAnswer, WaitGuard};
 pub use context::Context;
@@ -59,13 +59,13 @@ pub use definition::Definition;
 pub use error::{DefinitionError, Fault, SkillError};
 pub use grants::Grants;
 pub use handler::Handler;
-pub use manifest::{Access, Manifest, ManifestError, ToolServer};
 pub use memory_call::MemoryCall;
 pub use registry::{Entry, Registry};
 pub use reply::{Chunk, Ending, Outcome, Reply};
 pub use skill::{Skill, SkillInput, SkillOutput};
 pub use skill_macros::{SkillInput, skill};
 pub use spec::{Id, MAX_LABEL, OneOrMore, Spec, Traits, is_label, to_label};
+pub use tool_server::ToolServer;
 
 // What the macros write refers to these.
 #[doc(hidden)]

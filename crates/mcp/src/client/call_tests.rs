@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use a2a::types::{Task, TaskState};
-use agent::{Agent, Options};
+use agent::{Agent, Manifest, Options};
 use rmcp::model::Tool;
 use serde_json::json;
-use skill::{Manifest, Registry, ToolServer};
+use skill::{Registry, ToolServer};
 use testkit::{Kit, memory_store, state, status_text};
 
 use super::Peer;

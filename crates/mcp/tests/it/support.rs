@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
 use a2a::types::Task;
-use agent::{Agent, Options};
+use agent::{Agent, Manifest, Options};
 use mcp::rmcp::ErrorData;
 use mcp::rmcp::handler::client::ClientHandler;
 use mcp::rmcp::model::*;
@@ -18,7 +18,7 @@ use mcp::{Config, Handler, Http, HttpConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use skill::{Context, Manifest, Registry, Reply, SkillError, SkillInput, reply, skill};
+use skill::{Context, Registry, Reply, SkillError, SkillInput, reply, skill};
 use store::Store;
 pub(crate) use testkit::state;
 use testkit::{Kit, memory_store};

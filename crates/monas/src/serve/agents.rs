@@ -8,9 +8,8 @@ use std::sync::Arc;
 use a2a::server::{AfterRestart, Failure, Turn};
 use a2a::types::{Message, Task, TaskId};
 use access::{Principal, Refusal};
-use agent::{Agent, Population};
+use agent::{Agent, Manifest, Population};
 use futures_core::future::BoxFuture;
-use skill::Manifest;
 
 use crate::error::Error;
 

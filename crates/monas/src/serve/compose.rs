@@ -11,10 +11,9 @@ use std::sync::Arc;
 
 use a2a::binding::{self, Wire};
 use a2a::types::AgentCard;
-use agent::Agent;
+use agent::{Agent, Manifest};
 use axum::Router;
 use capnweb::Tasks;
-use skill::Manifest;
 use store::Store;
 use tokio_util::sync::CancellationToken;
 

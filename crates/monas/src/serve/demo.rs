@@ -12,8 +12,8 @@ use std::time::Duration;
 use a2a::server::{AfterRestart, Agent, Chunk, Failure, Over, Turn};
 use a2a::types::{Artifact, Part, Task, TaskState};
 use access::Principal;
+use agent::Manifest;
 use futures_core::future::BoxFuture;
-use skill::Manifest;
 
 use crate::app::{self, App};
 use crate::config;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use a2a::server::{AfterRestart, Agent as _};
 use a2a::types::{Message, Part, Task};
-use skill::Manifest;
+use agent::Manifest;
 
 use super::{Demo, Request, artifact, made};
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use agent::Options;
+use agent::{Manifest, Options};
 use dial::Dialer;
 use mcp::{ToolLimits, ToolServers, Tools};
-use skill::{Manifest, ToolServer};
+use skill::ToolServer;
 
 use crate::error::Error;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use skill::Manifest;
+use agent::Manifest;
 
 use super::servers;
 

@@ -8,12 +8,13 @@ use a2a::types::{
     Answer, CancelTaskRequest, Event, GetTaskRequest, ListTasksRequest, SendMessageConfiguration,
     SendMessageRequest, Task, TaskState,
 };
+use agent::Manifest;
 use axum::body::Body;
 use monas::Config;
 use monas::config::Data;
 use monas::testkit::Kit;
 use serde_json::{Value, json};
-use skill::{Manifest, extension};
+use skill::extension;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 

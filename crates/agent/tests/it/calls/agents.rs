@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{Agent, CreateError, Options};
-use skill::Manifest;
+use agent::{Agent, CreateError, Manifest, Options};
 
 use super::support::registry;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use a2a::types::TaskState;
-use agent::{Agent, Options};
+use agent::{Agent, Manifest, Options};
 use serde_json::json;
-use skill::{Manifest, Registry, Reply, SkillError, SkillInput, extension, skill};
+use skill::{Registry, Reply, SkillError, SkillInput, extension, skill};
 use store::Store;
 use tokio::sync::Semaphore;
 

@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use a2a::types::TaskState;
-use agent::{Agent, Hook, Options};
+use agent::{Agent, Hook, Manifest, Options};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use skill::{
-    Context, Definition, Handler, Manifest, Outcome, Registry, Reply, SkillError, SkillInput,
-    extension, skill,
+    Context, Definition, Handler, Outcome, Registry, Reply, SkillError, SkillInput, extension,
+    skill,
 };
 
 use super::support::{Bench, greet, registry, said, state};

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use a2a::types::TaskState;
-use agent::{Agent, Options};
+use agent::{Agent, Manifest, Options};
 use serde_json::json;
-use skill::{Context, Manifest, SkillError, SkillInput, skill};
+use skill::{Context, SkillError, SkillInput, skill};
 use store::Store;
 
 use super::support::{Approval, Bench, approved, registry, state, tables};

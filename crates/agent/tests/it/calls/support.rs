@@ -4,9 +4,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use a2a::server::Config;
-use agent::{Agent, Options};
+use agent::{Agent, Manifest, Options};
 use serde_json::{Value, json};
-use skill::{Manifest, Registry};
+use skill::Registry;
 pub(crate) use skills::{Approval, Shop, greet, registry};
 use store::Store;
 use testkit::Kit;

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use a2a::types::{Task, TaskState};
-use agent::{Agent, CreateError, Options};
+use agent::{Agent, CreateError, Manifest, Options};
 use model::scripted::{Failure, Scripted, Turn};
 use model::{Model as _, Request};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use skill::{
-    Context, DefinitionError, Manifest, Registry, SkillError, SkillInput, extension, skill,
-};
+use skill::{Context, DefinitionError, Registry, SkillError, SkillInput, extension, skill};
 
 use super::support::{Bench, greet, said, state};
 

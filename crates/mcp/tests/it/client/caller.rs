@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use a2a::types::{Task, TaskState};
-use agent::{Agent, Options};
+use agent::{Agent, Manifest, Options};
 use mcp::{ToolLimits, ToolProblem, ToolServers};
 use serde_json::{Value, json};
-use skill::{Definition, Manifest, Registry, ToolServer};
+use skill::{Definition, Registry, ToolServer};
 use testkit::{Kit, memory_store, output, state, status_text};
 
 use crate::support;

@@ -1,10 +1,10 @@
 //! Skills that stream, ask, fail and wait.
 
-use agent::{Agent, Options};
+use agent::{Agent, Manifest, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skill::reply::text_artifact;
-use skill::{Context, Manifest, Registry, SkillError, SkillInput, skill};
+use skill::{Context, Registry, SkillError, SkillInput, skill};
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
 struct Trip {
