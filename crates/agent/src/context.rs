@@ -77,7 +77,7 @@ pub struct Context {
     pub(crate) law_version: u64,
 }
 
-/// Something wanted.
+/// An effect that the agent wants and has not got a result of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pending {
     #[serde(rename = "wish")]

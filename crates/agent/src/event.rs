@@ -204,7 +204,7 @@ impl EventKind {
     }
 }
 
-/// A request.
+/// A message that opened a task, as the agent perceives it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// The task that it is.

@@ -82,7 +82,7 @@ pub use handle::{AgentHandle, Status, Version};
 pub use journal::{Checked, Record, TABLES};
 pub use law::{Edit, Law, Origin, Refused};
 pub use manifest::{Access, Manifest, ManifestError};
-pub use message::{Board, Letter};
+pub use message::{Board, InvalidLetter, Letter};
 pub use population::{Parts, Population, Profile};
 pub use served::{Agent, AlreadyStarted, CreateError, OnClose, Options};
 pub use skills::ask_agent;

@@ -9,7 +9,7 @@ pub const ENDED: usize = 64;
 /// How many conversations are kept in mind.
 pub const CONVERSATIONS: usize = 32;
 
-/// How many lines of each are kept, whatever the law wants to see.
+/// How many lines of each are kept, also if the law wants to see more.
 pub const LINES: usize = 100;
 
 /// The longest line that is kept, in bytes.

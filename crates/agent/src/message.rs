@@ -12,7 +12,6 @@ pub const LETTER: &str = "urn:monas:a2a:ext:letter:1";
 /// Something that one agent writes to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Letter {
-    /// What it is.
     #[serde(flatten)]
     pub body: Body,
     /// Where it comes from.
@@ -23,32 +22,26 @@ pub struct Letter {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Body {
-    /// Something is so.
+    /// A statement that the writer holds to be true.
     Claim {
-        /// What.
         text: String,
-        /// How sure that is, from 0 to 1.
+        /// How sure the writer is, from 0 to 1.
         confidence: f64,
     },
-    /// Something should be done or be otherwise.
+    /// Something that should be done or changed.
     Proposal {
-        /// What.
         text: String,
-        /// Why.
+        /// The reason, in words.
         justification: String,
     },
-    /// Something is wanted.
-    Request {
-        /// What.
-        text: String,
-    },
-    /// What came of a letter before.
+    /// Something that the writer wants from the reader.
+    Request { text: String },
+    /// The answer to an earlier letter.
     Answer {
-        /// Which: its id.
+        /// The id of that letter.
         to: String,
-        /// Whether it was taken up.
+        /// Whether its claim, proposal or request was accepted.
         accepted: bool,
-        /// In words.
         text: String,
     },
 }
@@ -68,6 +61,20 @@ pub struct Provenance {
     pub at: i64,
 }
 
+/// Why a part that is marked as a letter is none.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidLetter {
+    #[error("a letter is a part that holds data")]
+    NotData,
+    #[error(transparent)]
+    Form(#[from] serde_json::Error),
+    #[error("the confidence of a claim is from 0 to 1")]
+    Confidence,
+    #[error("a letter says which agent wrote it")]
+    NoWriter,
+}
+
 impl Letter {
     /// The letter as a part of a message.
     pub fn part(&self) -> Part {
@@ -78,8 +85,8 @@ impl Letter {
         part
     }
 
-    /// The first letter in a message. A part that says it is one and is not is an error.
-    pub fn of(message: &Message) -> Option<Result<Self, String>> {
+    /// The first letter in a message. A part that is marked as a letter and is none is an error.
+    pub fn of(message: &Message) -> Option<Result<Self, InvalidLetter>> {
         let mut parts = message.parts.iter();
         let part = parts.find(|part| {
             part.metadata
@@ -89,22 +96,18 @@ impl Letter {
         Some(match &part.content {
             Content::Data(data) => {
                 let letter = serde_json::from_value::<Self>(data.0.clone());
-                letter
-                    .map_err(|error| error.to_string())
-                    .and_then(Self::checked)
+                letter.map_err(InvalidLetter::from).and_then(Self::checked)
             }
-            _ => Err("a letter is a part that holds data".to_owned()),
+            _ => Err(InvalidLetter::NotData),
         })
     }
 
-    fn checked(self) -> Result<Self, String> {
+    fn checked(self) -> Result<Self, InvalidLetter> {
         match &self.body {
             Body::Claim { confidence, .. } if !(0.0..=1.0).contains(confidence) => {
-                Err("the confidence of a claim is from 0 to 1".to_owned())
+                Err(InvalidLetter::Confidence)
             }
-            _ if self.provenance.agent.trim().is_empty() => {
-                Err("a letter says which agent wrote it".to_owned())
-            }
+            _ if self.provenance.agent.trim().is_empty() => Err(InvalidLetter::NoWriter),
             _ => Ok(self),
         }
     }

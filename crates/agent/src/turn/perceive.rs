@@ -36,7 +36,8 @@ pub(super) fn heard(
     ctx: &Context,
 ) -> Result<Request, SkillError> {
     let refuse = |problem: String| SkillError::InvalidInput(vec![Fault::new("", problem)]);
-    let letter = Letter::of(message).transpose().map_err(refuse)?;
+    let letter = Letter::of(message).transpose();
+    let letter = letter.map_err(|invalid| refuse(invalid.to_string()))?;
     let mut text = message.text();
     if let Some(letter) = &letter
         && text.trim().is_empty()

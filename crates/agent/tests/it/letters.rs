@@ -96,6 +96,7 @@ async fn a_letter_that_is_none_is_refused() {
         Letter::of(&message)
             .unwrap()
             .unwrap_err()
+            .to_string()
             .contains("from 0 to 1")
     );
     let schema = jsonschema_of(&Letter::schema());

@@ -242,7 +242,7 @@ impl a2a::server::Agent for Echo {
     }
 }
 
-/// A process.
+/// What one process has: a task server, its store, and the agent behind it.
 pub(crate) struct Bench {
     kit: Kit,
     pub(crate) store: Store,
