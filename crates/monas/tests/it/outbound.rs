@@ -392,7 +392,7 @@ async fn tool_servers_are_reached_through_a_proxy_with_an_own_authority() {
     serve.args(["--ca-cert", &authority.ca()]);
     serve.env("HTTPS_PROXY", proxy.url());
     let mut caller = Monas::start(&mut serve).await;
-    let log = caller.logged("tools of other servers").await;
+    let log = caller.logged("connected to tool servers").await;
     assert!(!log.contains("no tools from"), "{log}");
     assert_eq!(proxy.asked()[0], "CONNECT outside.test:443 HTTP/1.1");
     caller.stop().await;
