@@ -119,7 +119,7 @@ fn says_which_file_is_of_no_use() {
         assert!(
             error
                 .to_string()
-                .ends_with(&format!("it has no {what} in PEM form")),
+                .ends_with(&format!(": no {what} in PEM form")),
             "{error}"
         );
     }
