@@ -172,7 +172,7 @@ fn refuses_what_makes_no_sense_together() {
     );
     assert_eq!(
         complaint(&flags(&[("open", "false")])),
-        "serve with open = false: no scheme in [access] says how callers prove who they are"
+        "serve with open = false: [access] has no scheme, so every caller would be refused"
     );
     let homeless = Given {
         homeless: true,

@@ -32,10 +32,10 @@ fn bounds_count_what_took_no_longer() {
         "capnweb_sessions_parked 1".to_owned(),
         "capnweb_sessions_total 0".to_owned(),
         format!("capnweb_calls_total{{{call},outcome=\"succeeded\"}} 3"),
-        format!("capnweb_call_seconds_bucket{{{call},le=\"0.001\"}} 1"),
-        format!("capnweb_call_seconds_bucket{{{call},le=\"0.005\"}} 2"),
-        format!("capnweb_call_seconds_bucket{{{call},le=\"10.0\"}} 2"),
-        format!("capnweb_call_seconds_bucket{{{call},le=\"+Inf\"}} 3"),
+        format!("capnweb_call_seconds_bucket{{le=\"0.001\",{call}}} 1"),
+        format!("capnweb_call_seconds_bucket{{le=\"0.005\",{call}}} 2"),
+        format!("capnweb_call_seconds_bucket{{le=\"10.0\",{call}}} 2"),
+        format!("capnweb_call_seconds_bucket{{le=\"+Inf\",{call}}} 3"),
     ] {
         assert!(page.lines().any(|found| found == line), "{line}\n{page}");
     }
