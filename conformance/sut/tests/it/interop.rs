@@ -142,10 +142,12 @@ async fn the_official_rust_client_works() {
 
 #[tokio::test]
 async fn the_official_python_client_of_0_3_works() {
-    let python = program("MONAS_OLD_PYTHON", folder().join("old/.venv/bin/python"));
+    let python = program("MONAS_OLD_PYTHON", folder().join("v0_3/.venv/bin/python"));
     check_on(&[Store::Memory], "old-python", 20, || {
         let mut command = Command::new(&python);
-        command.arg("-B").arg(folder().join("old/python/driver.py"));
+        command
+            .arg("-B")
+            .arg(folder().join("v0_3/python/driver.py"));
         command
     })
     .await;
@@ -154,7 +156,7 @@ async fn the_official_python_client_of_0_3_works() {
 /// It refuses a card without a description, or without a list of skills.
 #[tokio::test]
 async fn the_official_python_client_of_0_3_reads_the_card_of_an_agent_that_says_little() {
-    let python = program("MONAS_OLD_PYTHON", folder().join("old/.venv/bin/python"));
+    let python = program("MONAS_OLD_PYTHON", folder().join("v0_3/.venv/bin/python"));
     let home = tempfile::tempdir().unwrap();
     for manifest in ["name = 'Quiet'", "name = 'Quiet'\nskills = []"] {
         let path = home.path().join("quiet.toml");
@@ -163,7 +165,7 @@ async fn the_official_python_client_of_0_3_reads_the_card_of_an_agent_that_says_
         config.manifest = Some(path.clone());
         let server = demo::app().start_with(&config).await.unwrap();
         let mut client = Command::new(&python);
-        client.arg("-B").arg(folder().join("old/python/card.py"));
+        client.arg("-B").arg(folder().join("v0_3/python/card.py"));
         let read = run(client.arg(server.url())).await;
         assert!(read.iter().all(|it| it.ok) && !read.is_empty(), "{read:?}");
         server.stop().await;
@@ -175,7 +177,7 @@ async fn the_official_javascript_client_of_0_3_works() {
     let node = program("MONAS_NODE", "node");
     check_on(&[Store::Memory], "old-js", 25, || {
         let mut command = Command::new(&node);
-        command.arg(folder().join("old/js/driver.mjs"));
+        command.arg(folder().join("v0_3/js/driver.mjs"));
         command
     })
     .await;
