@@ -45,7 +45,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let judge = server.client("jsonrpc", Version::V1_0).await?;
 
     println!("scribe claims that the bridge is closed");
-    claims(server.url(), "scribe", "The bridge is closed.", 0.9).await?;
+    claims(server.url(), "scribe", "The bridge is closed.", 0.8).await?;
     ask(&judge, "recall the bridge").await?;
 
     println!("ranger claims that it is not");
