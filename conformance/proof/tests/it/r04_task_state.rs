@@ -24,6 +24,8 @@ async fn tasks_are_shown_and_listed(wire: Wire) {
     assert_eq!(state(&done), TaskState::Completed, "{wire}");
     assert_eq!((done.artifacts.len(), done.history.len()), (1, 1), "{wire}");
 
+    // Tasks of the same millisecond are listed in the order of their ids.
+    tokio::time::sleep(std::time::Duration::from_millis(2)).await;
     let asking = task(&client, script("ask")).await;
     let list = |status| {
         client.list_tasks(ListTasksRequest {
