@@ -341,7 +341,7 @@ impl Actor {
         if let Ok(space) = space
             && let Err(problem) = space.follow(self.life.law.layers())
         {
-            tracing::warn!(%problem, "the memory of an agent does not follow its law");
+            tracing::warn!(%problem, "the memory could not take over the rules of the law");
         }
     }
 

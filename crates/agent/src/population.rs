@@ -435,7 +435,7 @@ impl Inner {
             {
                 Ok(timed) => timed,
                 Err(problem) => {
-                    tracing::error!(agent = name, %problem, "an agent has stopped");
+                    tracing::error!(agent = name, %problem, "agent stopped by an error; the next message starts it again");
                     true
                 }
             };
@@ -488,10 +488,16 @@ fn note_differences(profile: &Profile, life: &AgentState) {
     let agent = &*profile.id;
     let goals = life.context().goals().iter().map(|goal| &goal.text);
     if !goals.eq(&profile.objectives) {
-        tracing::warn!(agent, "it was born with other objectives, and keeps them");
+        tracing::warn!(
+            agent,
+            "its manifest has other objectives than it was created with; it keeps the old ones"
+        );
     }
     if life.context().law_version == 1 && life.law() != &profile.law {
-        tracing::warn!(agent, "it was born with another law, and keeps it");
+        tracing::warn!(
+            agent,
+            "its manifest has another law than it was created with; it keeps the old one"
+        );
     }
 }
 

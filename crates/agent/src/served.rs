@@ -409,7 +409,7 @@ impl Inner {
             // The agent itself was granted every skill.
             Work::Think(_) => "",
         };
-        tracing::debug!(skill = id, task = %turn.task_id(), caller = %turn.caller(), "work is begun");
+        tracing::debug!(skill = id, task = %turn.task_id(), caller = %turn.caller(), "call of a skill started");
         let (task, conversation) = (turn.task_id(), turn.context_id());
         let call = Arc::new(state.clone());
         let ctx = Context::new(call, self.grants.clone(), task, conversation, skill);

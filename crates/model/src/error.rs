@@ -9,7 +9,7 @@ use crate::layer::Spent;
 #[non_exhaustive]
 pub enum Error {
     /// The API key is missing, wrong, or not valid for this model. Only another key helps.
-    #[error("not authorised: {0}")]
+    #[error("API key missing or rejected: {0}")]
     Auth(String),
     /// The provider limits the rate of requests or tokens.
     #[error("rate limited: {message}")]
@@ -19,13 +19,13 @@ pub enum Error {
         message: String,
     },
     /// The provider refuses this request: the model is unknown, or the input is too large.
-    #[error("refused: {0}")]
+    #[error("request refused: {0}")]
     Refused(String),
     /// The provider failed (a status of 500 and above, or an error inside a reply).
     #[error("the provider failed: {0}")]
     Server(String),
     /// There is no connection. Nothing was sent.
-    #[error("unreachable: {0}")]
+    #[error("provider unreachable: {0}")]
     Unreachable(String),
     /// The reply does not follow the protocol of the provider, or the schema of the request.
     #[error("malformed reply: {0}")]

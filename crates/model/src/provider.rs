@@ -92,7 +92,7 @@ impl Kind {
 
 /// A provider name that is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown provider {0:?}; expected openai, anthropic, gemini or ollama")]
+#[error("unknown provider {0:?}; known are {names}", names = Kind::ALL.map(Kind::name).join(", "))]
 pub struct UnknownKind(pub String);
 
 impl FromStr for Kind {
@@ -336,7 +336,7 @@ impl Embedder {
             Some(_) => Line::to(endpoint, client).map(Self),
             None => {
                 let name = endpoint.kind.name();
-                Err(Error::Unsupported(format!("{name} has no embedders")))
+                Err(Error::Unsupported(format!("{name} offers no embedders")))
             }
         }
     }
@@ -368,7 +368,7 @@ impl Line {
     async fn vectors(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Error> {
         let Some(dialect) = &self.dialect.vectors else {
             return Err(Error::Unsupported(
-                "this provider has no embedders".to_owned(),
+                "this provider offers no embedders".to_owned(),
             ));
         };
         let model = &self.place.model;

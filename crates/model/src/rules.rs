@@ -128,7 +128,7 @@ impl Model for Rules {
 
 fn decide(request: &Request) -> Result<Plan, Error> {
     if request.output.is_some() {
-        let why = "rules fill in no schema: configure a language model";
+        let why = "structured output needs a language model: configure one";
         return Err(Error::Unsupported(why.to_owned()));
     }
     let results = request

@@ -228,7 +228,7 @@ impl Context {
     /// Calls one of the skills it was granted, within its own task.
     pub async fn call(&self, skill: &str, input: Value) -> Result<Reply<Value>, SkillError> {
         if self.depth >= DEPTH {
-            let why = format!("more than {DEPTH} skills called each other");
+            let why = format!("calls of skills are nested more than {DEPTH} deep");
             return Err(SkillError::failed(why));
         }
         let entry = self.skills().entry(skill).cloned();

@@ -1,4 +1,4 @@
-//! What can go wrong with a skill: with what it says of itself, with what it is given, with what it does.
+//! Errors of skills: in their definition, in their input, and in their work.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ pub enum DefinitionError {
         "the id {0:?} is no lower-case DNS label: 1 to 63 of a-z, 0-9 and '-', no '-' at either end"
     )]
     Id(String),
-    /// A list that must say something says nothing.
+    /// A list that needs an entry is empty.
     #[error("skill {id:?} has no {what}: give at least one")]
     Empty {
         id: String,
@@ -21,15 +21,15 @@ pub enum DefinitionError {
     /// Inputs are objects, so that they can grow.
     #[error("the input of skill {0:?} is not an object")]
     NoObject(String),
-    /// A schema is not one.
-    #[error("a schema of skill {id:?}: {problem}")]
+    /// The input or output schema does not follow JSON Schema.
+    #[error("a schema of skill {id:?} is not a valid JSON schema: {problem}")]
     Schema {
         id: String,
         /// What is wrong with it.
         problem: String,
     },
     /// An id means one skill.
-    #[error("skill {0:?} is there twice")]
+    #[error("skill {0:?} is registered twice: give one of the two another id")]
     Duplicate(String),
     /// A registry is narrowed to a skill that it does not have.
     #[error("there is no skill {0:?}")]
@@ -55,14 +55,14 @@ impl Fault {
     }
 }
 
-/// Why a skill did not do what it was asked to.
+/// Why a call of a skill failed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkillError {
     /// The input is not what the skill takes; it was not run.
     #[error("invalid input: {}", all(.0))]
     InvalidInput(Vec<Fault>),
-    /// What every skill may say: it could not be done, and why. The task ends FAILED.
+    /// The skill reports that it could not do its work, and why. The task ends FAILED.
     #[error("{message}")]
     Failed {
         /// A word that programs decide by.
@@ -78,16 +78,16 @@ pub enum SkillError {
     #[error("the question was declined")]
     Declined,
     /// It took too long.
-    #[error("it took longer than {0:?}")]
+    #[error("the call took longer than its limit of {0:?}")]
     TimedOut(std::time::Duration),
     /// The caller has cancelled the task.
-    #[error("it was cancelled")]
+    #[error("the call was cancelled")]
     Cancelled,
-    /// The skill panicked. What it said went to the log.
+    /// The skill panicked. The message of the panic is in the log.
     #[error("skill {0:?} crashed")]
     Crashed(String),
-    /// What the skill gave is not what it says it gives.
-    #[error("skill {id:?} gave something else than it says: {}", all(.faults))]
+    /// The output does not fit the output schema of the skill.
+    #[error("the output of skill {id:?} does not fit its schema: {}", all(.faults))]
     InvalidOutput {
         id: String,
         /// What is wrong with it.
@@ -97,9 +97,11 @@ pub enum SkillError {
     #[error("there is no skill {0:?}")]
     Unknown(String),
     /// The process ended while the skill waited, and it cannot be begun again.
-    #[error("the server was restarted, and skill {0:?} cannot be begun again")]
+    #[error(
+        "the server was restarted, and skill {0:?} cannot be started again: send a new message"
+    )]
     NotReplayable(String),
-    /// The task is over, or what was to be kept could not be.
+    /// The task has ended, or a change of it could not be stored.
     #[error("{0}")]
     Interrupted(String),
 }
@@ -145,7 +147,7 @@ impl SkillError {
 impl From<model::Error> for SkillError {
     fn from(error: model::Error) -> Self {
         let code = format!("model-{}", error.code());
-        Self::coded(code, format!("the model: {error}"))
+        Self::coded(code, format!("language model: {error}"))
     }
 }
 

@@ -76,7 +76,7 @@ impl Grants {
     pub fn model(&self, skill: &str) -> Result<&Arc<dyn Model>, SkillError> {
         let granted = self.model_for.as_ref();
         if !granted.is_none_or(|skills| skills.contains(skill)) {
-            let why = format!("skill {skill:?} was not granted the model");
+            let why = format!("skill {skill:?} may not use the language model: no grant names it");
             return Err(SkillError::coded("no-model", why));
         }
         let none = || SkillError::coded("no-model", "no language model is configured");

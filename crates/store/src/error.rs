@@ -45,7 +45,7 @@ pub enum Error {
         problem: String,
     },
     /// Another process has this folder open.
-    #[error("open {folder}: in use by {by}")]
+    #[error("open {folder}: in use by {by}; stop that process, or use another folder")]
     InUse {
         folder: PathBuf,
         /// The holder's name and process id, from the lock file.
@@ -53,7 +53,7 @@ pub enum Error {
     },
     /// The file was written by a newer version of this program. It was not changed.
     #[error(
-        "open {path}: its format is {found}, newer than {known}, the newest that this version reads"
+        "open {path}: its format is {found}, and this version reads up to {known}; use a newer version"
     )]
     Newer {
         path: PathBuf,

@@ -24,13 +24,13 @@ pub enum Error {
     #[error("{0}: there is no such file")]
     NotFound(ProjectPath),
     /// The path exists and is not a file, or one of its parents is not a folder.
-    #[error("{path} is {kind}")]
+    #[error("{path}: it is {kind}")]
     Kind {
         path: ProjectPath,
         /// What the path is instead of a file.
         kind: Kind,
     },
-    #[error("{0} is not UTF-8 text")]
+    #[error("{0}: not UTF-8 text")]
     NotText(ProjectPath),
     /// A file, or a text to write, is larger than the [limits](crate::Limits) allow.
     #[error("{path}: {bytes} bytes are too many, the limit is {limit}")]
@@ -46,7 +46,7 @@ pub enum Error {
     )]
     TooMuch { path: ProjectPath, limit: usize },
     /// The content is not the one with the hash that the caller passed as `seen`.
-    #[error("{0} has changed since it was read")]
+    #[error("{0}: the file has changed since it was read; read it again")]
     Changed(ProjectPath),
     /// The operating system denies access, or the file is marked read-only.
     #[error("{0}: permission denied")]

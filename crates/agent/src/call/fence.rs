@@ -96,7 +96,7 @@ impl Fence {
             let skill = &*entry.definition().id;
             match error {
                 SkillError::Crashed(_) | SkillError::InvalidOutput { .. } => {
-                    tracing::error!(skill, %error, "a skill is broken");
+                    tracing::error!(skill, %error, "a skill panicked, or its output does not fit its schema");
                 }
                 _ => tracing::debug!(skill, %error, "a skill failed"),
             }

@@ -147,7 +147,9 @@ impl Weights<'_> {
             .or_else(|| self.tensors.get(&format!("bert.{name}")));
         match found {
             Some(tensor) => tensor.to_dtype(DType::F32),
-            None => Err(candle_core::Error::Msg(format!("there is no {name}"))),
+            None => Err(candle_core::Error::Msg(format!(
+                "no tensor {name:?} in the weights"
+            ))),
         }
     }
 

@@ -149,7 +149,8 @@ impl Hear for Hearer {
 impl Hearer {
     fn begin(&mut self, index: u64, start: &Value) -> Result<Vec<Delta>, Error> {
         if self.open.len() + self.calls.len() >= MAX_CALLS {
-            return Err(Error::Malformed("it asks for too much at once".to_owned()));
+            let why = format!("more than {MAX_CALLS} content blocks in one reply");
+            return Err(Error::Malformed(why));
         }
         let block = Block {
             kind: start["type"].as_str().unwrap_or_default().to_owned(),
@@ -165,7 +166,8 @@ impl Hearer {
 
     fn add(&mut self, index: u64, delta: &Value) -> Result<Vec<Delta>, Error> {
         let Some(block) = self.open.get_mut(&index) else {
-            return Err(Error::Malformed(format!("block {index} was never begun")));
+            let why = format!("a delta for content block {index}, which was not started");
+            return Err(Error::Malformed(why));
         };
         let heard = match delta["type"].as_str().unwrap_or_default() {
             "text_delta" => text(&delta["text"]).map(Delta::Text),

@@ -20,10 +20,25 @@ fn a_status_says_what_went_wrong_with_the_message_of_the_provider() {
     let ollama = r#"{"error": "no such model"}"#;
     let gemini = r#"[{"error": {"code": 400, "message": "bad"}}]"#;
     for (status, body, code, said) in [
-        (401, openai, "auth", "not authorised: no such key (401)"),
-        (403, "", "auth", "not authorised: 403 Forbidden"),
-        (404, ollama, "refused", "refused: no such model (404)"),
-        (400, gemini, "refused", "refused: bad (400)"),
+        (
+            401,
+            openai,
+            "auth",
+            "API key missing or rejected: no such key (401)",
+        ),
+        (
+            403,
+            "",
+            "auth",
+            "API key missing or rejected: 403 Forbidden",
+        ),
+        (
+            404,
+            ollama,
+            "refused",
+            "request refused: no such model (404)",
+        ),
+        (400, gemini, "refused", "request refused: bad (400)"),
         (
             429,
             "slow down",

@@ -141,7 +141,8 @@ impl Hear for Hearer {
             Some("STOP") => ended(&self.calls),
             Some("MAX_TOKENS") => End::Length,
             Some("MALFORMED_FUNCTION_CALL") => {
-                return Err(Error::Malformed("a call that is none".to_owned()));
+                let why = "the model made a malformed function call";
+                return Err(Error::Malformed(why.to_owned()));
             }
             Some(_) => End::Withheld,
         };
@@ -164,7 +165,8 @@ impl Hearer {
         if call.is_object() {
             let place = self.calls.len();
             if place >= MAX_CALLS {
-                return Err(Error::Malformed("it asks for too much at once".to_owned()));
+                let why = format!("more than {MAX_CALLS} tool calls in one reply");
+                return Err(Error::Malformed(why));
             }
             let id = text(&call["id"]).unwrap_or_else(|| format!("call-{place}"));
             if let Some(signature) = text(&part[SIGNATURE]) {

@@ -77,7 +77,8 @@ impl Hear for Hearer {
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             let place = self.calls.len();
             if place >= MAX_CALLS {
-                return Err(Error::Malformed("it asks for too much at once".to_owned()));
+                let why = format!("more than {MAX_CALLS} tool calls in one reply");
+                return Err(Error::Malformed(why));
             }
             let function = &call["function"];
             self.calls.push(Call {

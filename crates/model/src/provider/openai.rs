@@ -12,7 +12,7 @@ use super::dialect::{
 use super::fail;
 use super::frames::Framing;
 use crate::error::Error;
-use crate::limits::MAX_CALLS;
+use crate::limits::{MAX_CALLS, MAX_REPLY};
 use crate::reply::{Delta, End, Usage};
 use crate::request::{Call, Message, Request};
 
@@ -145,8 +145,10 @@ impl Hearer {
         }
         call.arguments.extend(text(&function["arguments"]));
         let length: usize = self.calls.values().map(|call| call.arguments.len()).sum();
-        match self.calls.len() > MAX_CALLS || length > crate::limits::MAX_REPLY {
-            true => Err(Error::Malformed("it asks for too much at once".to_owned())),
+        match self.calls.len() > MAX_CALLS || length > MAX_REPLY {
+            true => Err(Error::Malformed(format!(
+                "more than {MAX_CALLS} tool calls or {MAX_REPLY} bytes of arguments in one reply"
+            ))),
             false => Ok(()),
         }
     }

@@ -88,7 +88,7 @@ pub(super) fn unfilled(tool: &Tool, problem: &Unfilled) -> String {
         }
         Unfilled::Unclear(text) => {
             format!(
-                "it is not clear for which field of {name} “{}” is",
+                "it is not clear which field of {name} “{}” belongs to",
                 quote(text)
             )
         }

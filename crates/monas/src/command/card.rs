@@ -74,7 +74,7 @@ pub(super) fn text(client: &Client) -> String {
     }
     let wants: Vec<_> = card.security_schemes.keys().map(String::as_str).collect();
     if !wants.is_empty() {
-        let _ = writeln!(text, "\nasks who calls: {}", wants.join(", "));
+        let _ = writeln!(text, "\nauthentication: {}", wants.join(", "));
     }
     let signatures = card.signatures.len();
     if signatures > 0 {

@@ -50,7 +50,7 @@ pub(super) async fn ask(
         problem,
     };
     let answer: Value = serde_json::from_slice(&answer)
-        .map_err(|_| refused(format!("it answered {status}, and is no Monas")))?;
+        .map_err(|_| refused(format!("it answered {status}; is it a Monas server?")))?;
     let error = &answer["error"];
     match error.as_str().or_else(|| error["message"].as_str()) {
         Some(error) => Err(refused(error.to_owned())),
@@ -71,7 +71,7 @@ pub(crate) async fn exchange(
     };
     match tokio::time::timeout(TIME, transfer(server, method, path, body)).await {
         Ok(asked) => asked.map_err(|error| unreachable(error.to_string())),
-        Err(_) => Err(unreachable(format!("nothing after {TIME:?}"))),
+        Err(_) => Err(unreachable(format!("no reply within {TIME:?}"))),
     }
 }
 

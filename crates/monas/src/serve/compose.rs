@@ -198,8 +198,10 @@ impl std::fmt::Debug for Serve {
 /// Logs what is served, and where.
 fn announce(config: &Config, url: &str, card: &AgentCard, first: &Agent) {
     match first.model() {
-        Some(model) => tracing::info!(model = model.name(), "there is a language model"),
-        None => tracing::info!("there is no language model"),
+        Some(model) => tracing::info!(model = model.name(), "language model configured"),
+        None => tracing::info!(
+            "no language model configured: the agent understands direct requests only"
+        ),
     }
     let bindings: Vec<_> = card
         .supported_interfaces

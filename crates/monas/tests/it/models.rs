@@ -77,7 +77,7 @@ async fn what_does_not_answer_is_told_with_the_reason() {
     let (code, said) = models(&[], &variables).await;
     assert_eq!(code, 1, "{said}");
     assert!(
-        said.contains("not authorised: this is not the key (401)"),
+        said.contains("API key missing or rejected: this is not the key (401)"),
         "{said}"
     );
     assert!(said.contains("1 of 2 did not answer"), "{said}");
@@ -93,7 +93,10 @@ async fn what_does_not_answer_is_told_with_the_reason() {
     )
     .await;
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("refused: as the script says (400)"), "{said}");
+    assert!(
+        said.contains("request refused: as the script says (400)"),
+        "{said}"
+    );
 }
 
 #[tokio::test]

@@ -167,7 +167,7 @@ async fn a_second_server_on_the_same_data_is_refused_and_told_who_has_it() {
     let folder = home.path().join(".local/share/monas");
     let said = complaint(&home, &["--listen", "127.0.0.1:0"], 1).await;
     let expected = format!(
-        "monas: could not open {}: in use by the server {} (process {})\n",
+        "monas: could not open {}: in use by the server {} (process {}); stop that process, or use another folder\n",
         folder.display(),
         monas.url,
         monas.id()

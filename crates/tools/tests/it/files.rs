@@ -69,14 +69,14 @@ fn what_is_no_text_is_not_read() {
     bed.put("image", [0x89, b'P', 0xff, 0xfe]);
     bed.put("folder/file.txt", "");
     for (path, problem) in [
-        ("image", "/project/image is not UTF-8 text"),
+        ("image", "/project/image: not UTF-8 text"),
         ("nothing", "/project/nothing: there is no such file"),
         (
             "nothing/at/all",
             "/project/nothing/at/all: there is no such file",
         ),
-        ("folder", "/project/folder is a folder"),
-        (".", "/project is a folder"),
+        ("folder", "/project/folder: it is a folder"),
+        (".", "/project: it is a folder"),
         (
             "image/x",
             "/project/image/x is below something that is not a folder",
@@ -111,8 +111,8 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     let long = format!("folder/{}", "x".repeat(255));
     bed.write(&long, "fits").unwrap();
     for (path, problem) in [
-        ("folder", "/project/folder is a folder"),
-        (".", "/project is a folder"),
+        ("folder", "/project/folder: it is a folder"),
+        (".", "/project: it is a folder"),
         (
             "folder/file.txt/x",
             "/project/folder/file.txt/x is below something that is not a folder",
@@ -150,7 +150,7 @@ fn a_file_that_has_changed_since_it_was_seen_is_left_alone() {
     let late = bed.project.write(&at, "three", Some(&seen)).unwrap_err();
     assert_eq!(
         late.to_string(),
-        "/project/file.txt has changed since it was read"
+        "/project/file.txt: the file has changed since it was read; read it again"
     );
     // Writing the content that is already there succeeds.
     let again = bed.project.write(&at, "two", Some(&seen)).unwrap();

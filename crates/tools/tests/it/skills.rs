@@ -70,7 +70,7 @@ async fn what_goes_wrong_is_told_in_words_and_as_a_code() {
             "file-write",
             json!({ "path": "new.txt", "content": "", "seen": "0" }),
             "changed",
-            "could not write /project/new.txt has changed since it was read",
+            "could not write /project/new.txt: the file has changed since it was read; read it again",
         ),
         (
             "file-search",

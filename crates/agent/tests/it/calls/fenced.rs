@@ -28,7 +28,7 @@ async fn a_skill_has_its_time_and_no_more() {
     let task = bench.call("wait", json!({})).await.unwrap();
     assert_eq!(state(&task), TaskState::Failed);
     assert_eq!(extension::failure_code(&task).unwrap(), "timed-out");
-    assert_eq!(said(&task), "it took longer than 60s");
+    assert_eq!(said(&task), "the call took longer than its limit of 60s");
 }
 
 #[tokio::test(start_paused = true)]
@@ -220,5 +220,5 @@ async fn tools_of_others_are_granted_like_skills_and_hidden_ones_are_offered_to_
     manifest.skills = None;
     options.skills = registry().with(relay).unwrap();
     let twice = Agent::create(manifest, options).unwrap_err();
-    assert!(twice.to_string().contains("is there twice"), "{twice}");
+    assert!(twice.to_string().contains("is registered twice"), "{twice}");
 }

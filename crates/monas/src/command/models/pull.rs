@@ -249,7 +249,7 @@ async fn transfer(
     part: &mut Part,
     progress: &mut dyn Progress,
 ) -> Result<Result<(), Broken>, Error> {
-    let slow = || Broken::Interrupted(format!("nothing came for {PATIENCE:?}"));
+    let slow = || Broken::Interrupted(format!("no data within {PATIENCE:?}"));
     let range = format!("bytes={}-", part.length);
     let request = Request::get(url.clone()).header(RANGE, range);
     let request = match request.body(Bytes::new()) {

@@ -90,7 +90,7 @@ pub(super) async fn run<S: Fn(&str) + Send + Sync>(
     let mut client = match tokio::time::timeout(PATIENCE, accepted).await {
         Ok(Ok(client)) => client,
         Ok(Err(error)) => return log.note(&format!("not a WebSocket: {error}")),
-        Err(_) => return log.note("not a WebSocket: it said nothing"),
+        Err(_) => return log.note("not a WebSocket: the client sent nothing"),
     };
     let (upstream, dialer) = &*server;
     let server = match upstream.connect(dialer, &headers).await {

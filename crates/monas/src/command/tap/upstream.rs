@@ -61,7 +61,7 @@ impl Upstream {
     ) -> Result<WebSocketStream<Box<dyn Socket>>, String> {
         match tokio::time::timeout(CONNECT_LIMIT, self.open(dialer, client)).await {
             Ok(opened) => opened,
-            Err(_) => Err(format!("nothing after {CONNECT_LIMIT:?}")),
+            Err(_) => Err(format!("no reply within {CONNECT_LIMIT:?}")),
         }
     }
 

@@ -115,7 +115,9 @@ impl View for SqliteView<'_> {
         }
         if after < last {
             let read = self.read(id, &mut page).store_error(self.path)?;
-            read.ok_or_else(|| damaged(self.path, format!("events of {stream} are cut off")))?;
+            read.ok_or_else(|| {
+                damaged(self.path, format!("the events of {stream} are incomplete"))
+            })?;
         }
         Ok(page.into_entries())
     }

@@ -165,7 +165,8 @@ impl Sqlite {
         match cut().store_error(&self.path)? {
             Some((last, start, events)) if start < first => {
                 let rest = chunk::without(&events, (first - start).cast_unsigned());
-                let rest = rest.ok_or_else(|| damaged(&self.path, "events are cut off"))?;
+                let rest = rest
+                    .ok_or_else(|| damaged(&self.path, "the events of a stream are incomplete"))?;
                 let sql = "UPDATE chunk SET first = ?, events = ? WHERE stream = ? AND last = ?";
                 self.run(sql, (first, rest, id, last))
             }

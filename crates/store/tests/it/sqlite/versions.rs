@@ -136,7 +136,7 @@ async fn refuses_a_file_of_a_newer_version_and_leaves_it_alone() {
     assert!(
         error
             .to_string()
-            .ends_with("its format is 7, newer than 1, the newest that this version reads")
+            .ends_with("its format is 7, and this version reads up to 1; use a newer version")
     );
     assert!(fs::read(&path).unwrap() == before);
 }

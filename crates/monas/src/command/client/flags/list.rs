@@ -54,34 +54,34 @@ pub(super) const FLAGS: &[Flag] = &[
     Flag {
         name: "a2a-version",
         value: "1.0|0.3",
-        help: "The only version to speak",
+        help: "The only version of A2A to use",
         ..PLAIN
     },
     Flag {
         name: "bearer",
         value: "TOKEN",
         secret: true,
-        help: "Who calls, by a bearer token",
+        help: "Authenticate with this bearer token",
         ..PLAIN
     },
     Flag {
         name: "basic",
         value: "USER:PASSWORD",
         secret: true,
-        help: "Who calls, by a name and a password",
+        help: "Authenticate with this name and password",
         ..PLAIN
     },
     Flag {
         name: "api-key",
         value: "KEY",
         secret: true,
-        help: "Who calls, by a key in the header, parameter or cookie that the card names",
+        help: "Authenticate with this key, in the header, parameter or cookie that the card names",
         ..PLAIN
     },
     Flag {
         name: "client-cert",
         value: "FILE",
-        help: "Who calls, by a certificate, PEM; --client-key has its key",
+        help: "Authenticate with this certificate, PEM; --client-key has its key",
         ..PLAIN
     },
     Flag {
@@ -109,7 +109,7 @@ pub(super) const FLAGS: &[Flag] = &[
         name: "trusted-keys",
         value: "FILE",
         list: true,
-        help: "Public keys, PEM or JWK: only a card that one of them signed is believed",
+        help: "Public keys, PEM or JWK: a card that none of them signed is refused",
         ..PLAIN
     },
     Flag {
@@ -121,7 +121,7 @@ pub(super) const FLAGS: &[Flag] = &[
     Flag {
         name: "insecure",
         default: "false",
-        help: "Believe any certificate: whoever stands between can read and change everything",
+        help: "Accept any certificate: a machine on the way can then read and change everything",
         ..PLAIN
     },
     Flag {
@@ -142,13 +142,13 @@ pub(super) const FLAGS: &[Flag] = &[
         name: "verbose",
         short: Some('v'),
         default: "false",
-        help: "Say on standard error which way a call takes",
+        help: "Print the binding and address of each call on standard error",
         ..PLAIN
     },
     Flag {
         name: "debug",
         default: "false",
-        help: "Say on standard error what happens inside",
+        help: "Print the log on standard error",
         ..PLAIN
     },
 ];
