@@ -297,7 +297,7 @@ enum Choice<'a> {
 const THINKING_TIME: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The name of the artifact that holds the agent's own answer.
-const ANSWER: &str = "answer";
+pub(crate) const ANSWER: &str = "answer";
 
 /// What does the work of a task.
 enum Work {

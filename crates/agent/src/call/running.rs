@@ -164,8 +164,11 @@ impl Running {
         let begun = self.state.has_begun();
         match outcome {
             Ok(Reply::Done(output)) => {
-                let artifact = extension::output_artifact(&self.id, output);
-                turn.artifact(artifact).await?;
+                // A client that prints events as they come would show a repeated text twice.
+                if !self.state.has_streamed(&output) {
+                    let artifact = extension::output_artifact(&self.id, output);
+                    turn.artifact(artifact).await?;
+                }
                 turn.complete().await?;
             }
             Ok(Reply::Message(message)) => turn.reply(message).await?,

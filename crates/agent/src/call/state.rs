@@ -15,7 +15,7 @@ use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use skill::extension::Question;
+use skill::extension::{self, Question};
 use skill::{Call, Chunk, Context, Entry, Outcome, QuestionAnswer, SkillError, WaitGuard};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep_until};
@@ -70,8 +70,33 @@ struct Now {
     counts: BTreeMap<String, usize>,
     /// What is asked and not answered.
     open: Option<Open>,
+    /// The text of the artifact `output` that was handed over in pieces.
+    streamed: Streamed,
     /// The task has ended.
     ended: bool,
+}
+
+/// The output of a call as its followers have it from the pieces that were sent, so that the same text is not sent again
+/// when the call ends.
+#[derive(Default)]
+struct Streamed {
+    text: String,
+    /// The last piece was sent.
+    whole: bool,
+}
+
+impl Streamed {
+    fn note(&mut self, artifact: &Artifact, chunk: Chunk) {
+        if artifact.artifact_id != extension::OUTPUT {
+            return;
+        }
+        if matches!(chunk, Chunk::Whole | Chunk::First) {
+            self.text.clear();
+        }
+        let texts = artifact.parts.iter().filter_map(a2a::types::Part::as_text);
+        texts.for_each(|text| self.text.push_str(text));
+        self.whole = matches!(chunk, Chunk::Whole | Chunk::Last);
+    }
 }
 
 /// How long the skill has waited for others: that is not its own time.
@@ -173,6 +198,7 @@ impl CallState {
                 questions: 0,
                 counts: BTreeMap::new(),
                 open: None,
+                streamed: Streamed::default(),
                 ended: false,
             }),
             fence,
@@ -199,6 +225,12 @@ impl CallState {
     /// Whether a task came of the call already.
     pub(crate) fn has_begun(&self) -> bool {
         self.lock().begun
+    }
+
+    /// Whether the followers of the task have this output already, piece by piece.
+    pub(crate) fn has_streamed(&self, output: &Value) -> bool {
+        let now = self.lock();
+        now.streamed.whole && output.as_str() == Some(now.streamed.text.as_str())
     }
 
     /// Says that the task is being worked on, if nothing was said before.
@@ -430,6 +462,7 @@ impl Call for CallState {
     fn artifact(&self, artifact: Artifact, chunk: Chunk) -> BoxFuture<'_, Result<(), SkillError>> {
         Box::pin(async move {
             self.begin().await?;
+            self.lock().streamed.note(&artifact, chunk);
             let chunk = match chunk {
                 Chunk::Whole => a2a::server::Chunk::Whole,
                 Chunk::First => a2a::server::Chunk::First,

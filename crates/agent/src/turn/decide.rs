@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use crate::event::{Call, EffectId, EventKind};
 use crate::prompt::{self, Brief};
+use crate::served::ANSWER;
 
 /// What is streamed is gathered for so long, or until it is so much.
 const GATHER: Duration = Duration::from_millis(20);
@@ -37,8 +38,8 @@ pub(super) async fn think(
     };
     let request = prompt::request(&brief, ctx.skills());
     let mut deltas = model.reply(request);
-    let mut text = Stream::new(ctx, extension::OUTPUT);
-    let mut reasoning = Stream::new(ctx, REASONING);
+    let mut text = Stream::new(ctx, extension::OUTPUT, ANSWER);
+    let mut reasoning = Stream::new(ctx, REASONING, REASONING);
     let (mut calls, mut thoughts, mut usage) = (Vec::new(), Vec::new(), Usage::default());
     while let Some(delta) = deltas.next().await {
         let heard = match delta {
@@ -89,6 +90,7 @@ pub(super) async fn think(
 /// A text that is handed over while it comes. What comes all at once is not: it is in the answer.
 struct Stream<'a> {
     ctx: &'a Context,
+    artifact: &'static str,
     name: &'static str,
     whole: String,
     /// How much of it was handed over.
@@ -97,9 +99,10 @@ struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    fn new(ctx: &'a Context, name: &'static str) -> Self {
+    fn new(ctx: &'a Context, artifact: &'static str, name: &'static str) -> Self {
         Self {
             ctx,
+            artifact,
             name,
             whole: String::new(),
             sent: 0,
@@ -132,7 +135,8 @@ impl<'a> Stream<'a> {
             (_, false) => Chunk::More,
             (_, true) => Chunk::Last,
         };
-        let artifact = reply::text_artifact(self.name, &self.whole[self.sent..]);
+        let mut artifact = reply::text_artifact(self.artifact, &self.whole[self.sent..]);
+        self.name.clone_into(&mut artifact.name);
         self.sent = self.whole.len();
         self.since = None;
         self.ctx.chunk(artifact, chunk).await

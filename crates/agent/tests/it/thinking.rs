@@ -259,6 +259,11 @@ async fn what_is_thought_is_shown_while_it_comes() {
     assert_eq!(reasoning.concat(), format!("{first}{second}"));
     assert!(reasoning.len() >= 2, "it comes in pieces");
     assert!(pieces["output"].len() >= 2, "it comes in pieces");
+    assert_eq!(
+        pieces["output"].concat(),
+        format!("{second}{first}"),
+        "the answer is sent once"
+    );
 }
 
 /// A model that panics at its first answer.
