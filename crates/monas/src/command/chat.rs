@@ -123,12 +123,13 @@ async fn say(
         return Ok(());
     }
     let mut events = client.send_streaming_message(request).await?;
+    let mut shown = printer.follow();
     loop {
         tokio::select! {
             event = events.next() => {
                 let Some(event) = event else { return Ok(()) };
                 let event = event?;
-                printer.event(&event);
+                shown.event(&event);
                 place.hear(event.response());
             }
             signal = signals.next() => {

@@ -113,8 +113,9 @@ pub(super) async fn send(
     let client = options.connect().await?;
     if sending.reply == ReplyMode::Stream {
         let mut events = client.send_streaming_message(request).await?;
+        let mut shown = printer.follow();
         while let Some(event) = events.next().await {
-            printer.event(&event?);
+            shown.event(&event?);
         }
         return Ok(());
     }

@@ -262,8 +262,9 @@ pub(super) async fn perform(
                 ..SubscribeToTaskRequest::default()
             };
             let mut events = client.subscribe_to_task(request).await?;
+            let mut shown = printer.follow();
             while let Some(event) = events.next().await {
-                printer.event(&event?);
+                shown.event(&event?);
             }
         }
         TaskAction::Download(download) => fetch(&client, download, printer).await?,

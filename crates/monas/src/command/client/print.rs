@@ -5,16 +5,16 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use a2a::client::Client;
-use a2a::event::Event;
 use a2a::types::wire::WireMessage;
-use a2a::types::{
-    Answer, Artifact, Content, Event as Payload, Message, Part, SendMessageResponse, Task,
-    TaskState,
-};
+use a2a::types::{Answer, Artifact, Content, Message, Part, SendMessageResponse, Task, TaskState};
 use serde_json::{Value, json};
 
 use super::failure::Failure;
 use super::flags::{Output, Shown};
+
+mod events;
+
+pub(in crate::command) use events::EventPrinter;
 
 /// Prints replies in the output format.
 #[derive(Clone, Copy, Debug)]
@@ -55,36 +55,9 @@ impl Printer {
         });
     }
 
-    /// Prints one event of a stream. As text, artifacts go to standard output as they grow, and states to standard error.
-    pub(in crate::command) fn event(self, event: &Event) {
-        if self.output == Output::Json {
-            return say_json(&String::from_utf8_lossy(&event.response().to_json()));
-        }
-        match &event.response().payload {
-            Payload::Task(begun) => {
-                note(&headline(begun));
-                for made in &begun.artifacts {
-                    pour(&made.parts);
-                }
-            }
-            Payload::Message(said) => say(&message(said)),
-            Payload::StatusUpdate(update) => {
-                let Some(status) = &update.status else { return };
-                note(&format!("{} task {}", word(status.state), update.task_id));
-                if let Some(said) = &status.message {
-                    say(&message(said));
-                }
-            }
-            Payload::ArtifactUpdate(update) => {
-                if let Some(made) = &update.artifact {
-                    pour(&made.parts);
-                }
-                if update.last_chunk {
-                    say("");
-                }
-            }
-            Payload::Unset => {}
-        }
+    /// The printer of the events of one stream.
+    pub(in crate::command) fn follow(self) -> EventPrinter {
+        EventPrinter::new(self.output)
     }
 
     pub(in crate::command) fn card(self, client: &Client) {
@@ -171,9 +144,9 @@ pub(in crate::command) fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", printable(line));
 }
 
-/// Prints the texts of parts, without an end of line.
-pub(in crate::command) fn pour(parts: &[Part]) {
-    write_out(&printable(&parts_text(parts)));
+/// Prints a text without an end of line, without control characters.
+fn write_printable(text: &str) {
+    write_out(&printable(text));
 }
 
 /// The id and state of a task in one line.
