@@ -128,6 +128,6 @@ fn there_is_no_way_in_but_events() {
 }
 
 #[test]
-fn whoever_tries_does_not_compile() {
-    trybuild::TestCases::new().compile_fail("tests/refused/*.rs");
+fn code_outside_of_the_crate_cannot_write_the_state() {
+    compile_errors::check("tests/refused", &["agent"]);
 }

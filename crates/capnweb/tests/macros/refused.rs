@@ -2,5 +2,5 @@
 
 #[test]
 fn says_why_something_does_not_compile() {
-    trybuild::TestCases::new().compile_fail("tests/macros/fail/*.rs");
+    compile_errors::check("tests/macros/fail", &["capnweb"]);
 }

@@ -2,5 +2,5 @@
 
 #[test]
 fn what_is_no_skill_does_not_compile() {
-    trybuild::TestCases::new().compile_fail("tests/fail/*.rs");
+    compile_errors::check("tests/fail", &["skill", "schemars", "serde"]);
 }
