@@ -17,7 +17,6 @@
 use std::process::ExitCode;
 
 use crate::error::{Error, Result};
-use crate::report::Tally;
 
 mod bench;
 mod error;
@@ -36,7 +35,7 @@ const HELP: &str = "\
 cargo xtask COMMAND
 
   test                 set up what the tests need, then run everything a change must pass:
-                       format, tidy, licences, clippy, docs, tests, types, proof, examples, doc tests, features
+                       format, tidy, licences, clippy, docs, tests, proof, types, examples, doc tests, features
   test --fast          format, tidy, clippy and unit tests: needs nothing but cargo
   tidy                 check crate arrows, file headers, README length and machine paths
   examples [--bless]   run the numbered examples and compare their output with
@@ -118,8 +117,8 @@ fn run(arguments: &[String]) -> Result<()> {
         ["examples", "--bless"] => examples::run(&root, examples::Expected::Write).map(|_| ()),
         ["types"] => types::run(&root, types::Files::Write),
         ["types", "--check"] => types::run(&root, types::Files::Check),
-        ["prove"] => prove::run(&root, prove::Files::Write, &mut Tally::default()),
-        ["prove", "--check"] => prove::run(&root, prove::Files::Check, &mut Tally::default()),
+        ["prove"] => prove::run(&root, prove::Files::Write),
+        ["prove", "--check"] => prove::run(&root, prove::Files::Check),
         ["prove", "--self-check"] => prove::self_check(&root),
         ["bench", "a2a", options @ ..] => bench::a2a::run(&root, options),
         ["bench", "capnweb", options @ ..] => bench::capnweb::run(&root, options),

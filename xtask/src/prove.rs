@@ -1,4 +1,6 @@
 //! `cargo xtask prove`: every requirement on every binding, by tests that are executed in that very run.
+//!
+//! `cargo xtask test` runs the tests of the proof once, with all others, and hands their verdicts over ([`check`]).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +9,6 @@ use std::process::{Command, Stdio};
 
 use crate::error::{Doing as _, Error, Result};
 use crate::process;
-use crate::report::Tally;
 
 mod breaks;
 mod table;
@@ -31,17 +32,19 @@ pub(crate) enum Files {
     Check,
 }
 
-/// Runs the tests, and writes the table of what they showed or compares it.
-pub(crate) fn run(root: &Path, files: Files, tally: &mut Tally) -> Result<()> {
-    // As a part of all tests it finds its programs built already.
-    let packages = match files {
-        Files::Write => ["--package", "proof"].as_slice(),
-        Files::Check => &["--workspace"],
-    };
-    let verdicts = verdicts(&test_programs(root, packages)?, &[], None, Shown::Lines)?;
-    tally.passed = verdicts.0.values().filter(|it| **it).count();
-    tally.failed = verdicts.0.len() - tally.passed;
-    let document = document(&verdicts);
+/// Runs the tests of the proof, and writes the table of what they showed or compares it.
+pub(crate) fn run(root: &Path, files: Files) -> Result<()> {
+    let programs = test_programs(root, &["--package", "proof"])?;
+    conclude(root, files, &verdicts(&programs, &[], None, Shown::Lines)?)
+}
+
+/// Compares the table with the verdicts of tests that have run.
+pub(crate) fn check(root: &Path, verdicts: &Verdicts) -> Result<()> {
+    conclude(root, Files::Check, verdicts)
+}
+
+fn conclude(root: &Path, files: Files, verdicts: &Verdicts) -> Result<()> {
+    let document = document(verdicts);
     let path = root.join(DOCUMENT);
     match files {
         Files::Write => {
@@ -76,9 +79,18 @@ fn summary() -> String {
 }
 
 /// Names of tests that ran, each with whether it passed.
-struct Verdicts(BTreeMap<String, bool>);
+#[derive(Default)]
+pub(crate) struct Verdicts(BTreeMap<String, bool>);
 
 impl Verdicts {
+    /// Takes the verdict from a line that a test program prints; other lines have none. Where tests of two packages have
+    /// the same name, both must pass.
+    pub(crate) fn add(&mut self, line: &str) {
+        if let Some((name, passed)) = verdict(line) {
+            *self.0.entry(name).or_insert(true) &= passed;
+        }
+    }
+
     fn failed(&self) -> impl Iterator<Item = &str> {
         let failed = self.0.iter().filter(|(_, passed)| !**passed);
         failed.map(|(name, _)| name.as_str())
@@ -117,7 +129,7 @@ fn verdicts(
     broken: Option<&str>,
     shown: Shown,
 ) -> Result<Verdicts> {
-    let mut verdicts = BTreeMap::new();
+    let mut verdicts = Verdicts::default();
     for program in programs {
         let mut command = Command::new(program);
         // They wait more than they work, above all when something is broken.
@@ -136,9 +148,9 @@ fn verdicts(
         if shown == Shown::Lines {
             print!("{text}");
         }
-        verdicts.extend(text.lines().filter_map(verdict));
+        text.lines().for_each(|line| verdicts.add(line));
     }
-    Ok(Verdicts(verdicts))
+    Ok(verdicts)
 }
 
 /// The name and the verdict in a line such as `test r03_streaming::grpc ... ok`.

@@ -20,6 +20,23 @@ fn reads_what_a_test_said() {
 }
 
 #[test]
+fn two_tests_of_one_name_must_both_pass() {
+    let mut verdicts = Verdicts::default();
+    for line in [
+        "running 3 tests",
+        "test r03_streaming::grpc ... ok",
+        "test r03_streaming::grpc ... FAILED",
+        "test r03_streaming::grpc ... ok",
+    ] {
+        verdicts.add(line);
+    }
+    assert_eq!(
+        verdicts.failed().collect::<Vec<_>>(),
+        ["r03_streaming::grpc"]
+    );
+}
+
+#[test]
 fn numbers_all_requirements_in_order() {
     let numbers: Vec<_> = REQUIREMENTS.iter().map(|it| it.number()).collect();
     let expected: Vec<_> = (1..=14).map(|number| format!("r{number}")).collect();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::error::Result;
-use crate::report::{Report, Tally};
+use crate::report::Report;
 use crate::tools::{self, Chromium, Node, Python};
 use crate::{examples, process, prove, tidy, types, workspace};
 
@@ -64,17 +64,23 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         let all = ["test", "--workspace", "--no-run"];
         cargo(root, &[&all[..], &ALL_TESTS].concat())
     })?;
-    report.step("tests", |tally| test(root, &peers, &ALL_TESTS, tally))?;
-    // Both are built as the tests are, so that nothing is compiled again for other features.
-    report.step("types", |_| types::run(root, types::Files::Check))?;
-    report.step("proof", |tally| {
-        prove::run(root, prove::Files::Check, tally)
+    let mut verdicts = prove::Verdicts::default();
+    report.step("tests", |tally| {
+        test(root, &peers, &ALL_TESTS, |line| {
+            tally.add_summary(line);
+            verdicts.add(line);
+        })
     })?;
+    report.step("proof", |_| prove::check(root, &verdicts))?;
+    // Built as the tests are, so that nothing is compiled again for other features.
+    report.step("types", |_| types::run(root, types::Files::Check))?;
     report.step("examples", |tally| {
         tally.passed = examples::run(root, examples::Expected::Compare)?;
         Ok(())
     })?;
-    report.step("doc tests", |tally| test(root, &peers, &["--doc"], tally))?;
+    report.step("doc tests", |tally| {
+        test(root, &peers, &["--doc"], |line| tally.add_summary(line))
+    })?;
     report.step("each feature alone", |_| features(root))?;
     report.finish();
     Ok(())
@@ -122,12 +128,13 @@ fn cargo(root: &Path, arguments: &[&str]) -> Result<()> {
     process::run(process::cargo(root).args(arguments))
 }
 
-fn test(root: &Path, peers: &Peers, kinds: &[&str], tally: &mut Tally) -> Result<()> {
+/// Runs tests of all packages; `seen` gets each line that they print.
+fn test(root: &Path, peers: &Peers, kinds: &[&str], seen: impl FnMut(&str)) -> Result<()> {
     let mut command = process::cargo(root);
     command.args(["test", "--workspace", "--no-fail-fast"]);
     command.args(kinds);
     peers.offer_to(&mut command);
-    process::watch(&mut command, |line| tally.add_summary(line))
+    process::watch(&mut command, seen)
 }
 
 /// Each feature of each crate must build without the others, and without a warning.
