@@ -257,7 +257,7 @@ impl Wire {
 
     /// Authenticates a request. Without a principal there is no call.
     pub(crate) fn admit(&self, head: &Parts) -> Result<Principal, Error> {
-        if broken("r7") {
+        if broken("r07_header_authentication") {
             return Ok(Principal::anonymous());
         }
         if self.door.asks() && sabotage::overlooks(&head.headers) {

@@ -120,7 +120,7 @@ macro_rules! codes {
         impl Error {
             /// What each binding calls it.
             pub fn code(&self) -> Code {
-                if broken("r12") {
+                if broken("r12_errors") {
                     return Self::Internal(String::new()).row();
                 }
                 self.row()

@@ -1,7 +1,8 @@
 //! Requirements of the protocol broken on purpose, so that the proof can show that its tests notice.
 //!
-//! Without the feature `sabotage`, which only the proof's own tests turn on, nothing is ever broken, and what
-//! would break it is not compiled.
+//! A requirement is named as the module of its tests, `conformance/proof/tests/it/r03_streaming.rs` for example; a search for
+//! `broken("r03_streaming")` finds what is done wrong then. Without the feature `sabotage`, which only the proof's own
+//! tests turn on, nothing is ever broken, and what would break it is not compiled.
 
 #[cfg(feature = "http")]
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
@@ -9,10 +10,10 @@ use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 #[cfg(feature = "server")]
 use crate::types::{Content, Message, Value};
 
-/// Breaks a requirement, such as `r3`, in this process from here on. The first one counts.
+/// Breaks a requirement, such as `r03_streaming`, in this process from here on. The first one counts.
 #[cfg(feature = "sabotage")]
 pub fn break_requirement(requirement: &str) {
-    // That one is broken already is for its breaker to know.
+    // A second call changes nothing: all tests of a process name the same requirement.
     let _ = BROKEN.set(requirement.to_owned());
 }
 
@@ -25,20 +26,20 @@ pub fn broken(requirement: &str) -> bool {
     BROKEN.get().is_some_and(|broken| broken == requirement)
 }
 
-/// Whether credentials are overlooked: all but tokens, when `r8` is broken.
+/// Whether credentials are overlooked: all but bearer tokens, when the requirement of authentication schemes is broken.
 #[cfg(feature = "http")]
 pub(crate) fn overlooks(headers: &HeaderMap) -> bool {
     let is_token = |it: &HeaderValue| it.as_bytes().starts_with(b"Bearer");
-    broken("r8") && !headers.get(AUTHORIZATION).is_some_and(is_token)
+    broken("r08_authentication_schemes") && !headers.get(AUTHORIZATION).is_some_and(is_token)
 }
 
-/// Takes the data out of a message when `r10` is broken, and the bytes out of its files when `r11` is.
+/// Takes the data out of a message, or the bytes out of its files, when the requirement about them is broken.
 #[cfg(feature = "server")]
 pub(crate) fn spoil(message: Option<&mut Message>) {
     for part in message.into_iter().flat_map(|message| &mut message.parts) {
         match &mut part.content {
-            Content::Data(data) if broken("r10") => *data = Value::default(),
-            Content::Raw(bytes) if broken("r11") => bytes.clear(),
+            Content::Data(data) if broken("r10_structured_data") => *data = Value::default(),
+            Content::Raw(bytes) if broken("r11_files") => bytes.clear(),
             _ => {}
         }
     }

@@ -11,7 +11,7 @@ pub(super) const BINDINGS: [(&str, &str); 5] = [
 
 /// A requirement of the protocol.
 pub(super) struct Requirement {
-    /// The module of its tests, which begins with its number.
+    /// The module of its tests, which begins with its number. The switch that breaks the requirement has the same name.
     pub(super) module: &'static str,
     pub(super) what: &'static str,
     /// By what means each binding fulfils it, in the order of [`BINDINGS`].
@@ -19,7 +19,7 @@ pub(super) struct Requirement {
 }
 
 impl Requirement {
-    /// Its number, as the switch for breaking it knows it: `r3`.
+    /// Its number, as documents have it: `r3`.
     pub(super) fn number(&self) -> String {
         let digits = self.module.trim_start_matches('r');
         let number = digits.split('_').next().unwrap_or_default();
@@ -219,7 +219,7 @@ pub(super) const LAWS: &[Law] = &[
     },
     Law {
         what: "Security: nobody calls without a credential, over any wire",
-        test: "security::nobody_calls_without_a_credential",
+        test: "security::a_call_without_credentials_is_refused",
     },
     Law {
         what: "Attenuation: a task object gives its task and nothing else",

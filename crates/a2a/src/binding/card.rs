@@ -43,7 +43,7 @@ impl Published {
     fn new(card: &AgentCard, now: SystemTime) -> Self {
         // Whichever version its reader speaks.
         let mut card = serde_json::to_value(card).expect("a card is always JSON");
-        if broken("r14") {
+        if broken("r14_card") {
             card["supportedInterfaces"] = serde_json::json!([]);
         }
         let body = Bytes::from(v0_3::union(card).to_string());

@@ -168,7 +168,7 @@ impl Inner {
         if task.state().is_terminal() {
             webhook.state = State::Closed;
         }
-        if broken("r6") {
+        if broken("r06_push_configuration") {
             return Ok(webhook.config);
         }
         let row = webhook.row();

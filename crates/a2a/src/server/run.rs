@@ -154,7 +154,7 @@ impl Run {
     ) -> Box<Self> {
         let now = server.now();
         let context_id = match &*incoming.asked.message.context_id {
-            given if given.is_empty() || broken("r13") => {
+            given if given.is_empty() || broken("r13_context") => {
                 let label = server.agent_of(&scope).label(&incoming.asked.message);
                 id::context(label.as_deref().unwrap_or(&server.label), now)
             }

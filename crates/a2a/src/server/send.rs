@@ -38,7 +38,7 @@ impl Inner {
         let scope = Scope::new(&call.caller, &request.tenant);
         let mut task = match self.deliver(&scope, call, request, wants).await? {
             Delivered::Message(mut message) => {
-                if broken("r2") {
+                if broken("r02_request_response") {
                     message.parts.clear();
                 }
                 let payload = Answer::Message(message);

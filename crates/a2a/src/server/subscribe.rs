@@ -199,7 +199,7 @@ impl Subscription {
                 for entry in &entries {
                     let event = journal::event(entry, &self.task, &self.context);
                     self.over = self.ends_with(&event, entry.sequence());
-                    if broken("r3") && event.state().is_none() {
+                    if broken("r03_streaming") && event.state().is_none() {
                         continue;
                     }
                     events.push(self.cut(event));

@@ -113,7 +113,7 @@ impl Inner {
                 Ok((tasks?, view.count(&all)?))
             })
             .await?;
-        if broken("r4") {
+        if broken("r04_task_state") {
             tasks.clear();
         }
         let more = tasks.len() > page_size;
@@ -152,7 +152,7 @@ impl Inner {
                     state,
                 });
             }
-            _ if broken("r5") => return Ok(task),
+            _ if broken("r05_cancellation") => return Ok(task),
             _ => {}
         }
         let (reply, replied) = oneshot::channel();

@@ -61,7 +61,7 @@ impl Common {
         let Some(tls) = &self.tls else {
             return self.speak(stream, None, stop).await;
         };
-        if a2a::sabotage::broken("r1") {
+        if a2a::sabotage::broken("r01_http") {
             return;
         }
         let accepted = timeout(self.limits.handshake, tls.accept(stream));

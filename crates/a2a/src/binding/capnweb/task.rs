@@ -319,7 +319,7 @@ async fn tell(callback: &Callback, frame: &Frame) -> ::capnweb::Result<()> {
         }
         Happened::Nothing => return Ok(()),
     };
-    if broken("r9") {
+    if broken("r09_calling_back") {
         return Ok(());
     }
     // Where to go on after a lost connection, which 0.3 does not say by itself.

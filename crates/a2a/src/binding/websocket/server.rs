@@ -225,7 +225,7 @@ impl Answer {
         };
         while let Some(portion) = frames.next().await {
             match portion {
-                Ok(_) if broken("r9") => {}
+                Ok(_) if broken("r09_calling_back") => {}
                 Ok(portion) => {
                     for frame in portion {
                         self.send(self.result(&frame.body)).await;
