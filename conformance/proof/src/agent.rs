@@ -126,7 +126,7 @@ impl Act {
 }
 
 fn unknown(text: &str) -> String {
-    format!("nobody knows how to {text:?}")
+    format!("unknown instruction {text:?}")
 }
 
 fn artifact(id: &str, part: Part) -> Artifact {

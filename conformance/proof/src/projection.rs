@@ -24,13 +24,13 @@ pub const UNASKED: &[Unasked] = &[
     Unasked {
         name: "a message for one generation",
         why: "a message of 0.3 has no field for the generation that its task must have",
-        over: is_old,
+        over: is_v0_3,
         asks: |what| matches!(what, Operation::Send(send) if send.at.is_some()),
     },
     Unasked {
         name: "no history at all",
         why: "the proto of 0.3 has a plain number for how much: zero is not to say anything",
-        over: has_the_old_proto,
+        over: has_the_proto_of_0_3,
         asks: |what| match what {
             Operation::Send(send) => send.history == Some(0),
             Operation::Get { history, .. } => *history == Some(0),
@@ -40,7 +40,7 @@ pub const UNASKED: &[Unasked] = &[
     Unasked {
         name: "a list of tasks",
         why: "the gRPC service of 0.3 has no rpc for it",
-        over: |wire| is_old(wire) && wire.binding.key == "grpc",
+        over: |wire| is_v0_3(wire) && wire.binding.key == "grpc",
         asks: |what| {
             let bad = [Bad::PageSize, Bad::PageToken];
             matches!(what, Operation::List(_))
@@ -77,7 +77,7 @@ pub const UNSHOWN: &[Projection] = &[
     Projection {
         name: "generations",
         why: "the proto of 0.3, which REST and gRPC write, has no field for them",
-        over: has_the_old_proto,
+        over: has_the_proto_of_0_3,
         apply: |_, seen| {
             seen.iter_mut()
                 .for_each(|value| without(value, "generation"))
@@ -86,19 +86,19 @@ pub const UNSHOWN: &[Projection] = &[
     Projection {
         name: "cursors",
         why: "a stream of gRPC in 0.3 has neither generations nor ids of events",
-        over: |wire| is_old(wire) && wire.binding.key == "grpc",
+        over: |wire| is_v0_3(wire) && wire.binding.key == "grpc",
         apply: |_, seen| seen.iter_mut().for_each(|value| without(value, "cursor")),
     },
     Projection {
         name: "which field is wrong",
         why: "an error of REST in 0.3 has a code and a message, and no details",
-        over: |wire| is_old(wire) && wire.binding.key == "rest",
+        over: |wire| is_v0_3(wire) && wire.binding.key == "rest",
         apply: |_, seen| seen.iter_mut().for_each(|value| without(value, "fields")),
     },
     Projection {
         name: "a stream of a task that has ended",
         why: "1.0 refuses it, 0.3 shows the task and ends it",
-        over: is_old,
+        over: is_v0_3,
         apply: |step, seen| {
             if step.contains(": subscribe ") && !step.contains(" from ") && is_of_the_ended(seen) {
                 *seen = vec![json!("has ended")];
@@ -126,12 +126,12 @@ pub(crate) fn apply(wire: Wire, entry: &Entry) -> Vec<Value> {
     seen
 }
 
-fn is_old(wire: Wire) -> bool {
+fn is_v0_3(wire: Wire) -> bool {
     wire.version == Version::V0_3
 }
 
-fn has_the_old_proto(wire: Wire) -> bool {
-    is_old(wire) && ["rest", "grpc"].contains(&wire.binding.key)
+fn has_the_proto_of_0_3(wire: Wire) -> bool {
+    is_v0_3(wire) && ["rest", "grpc"].contains(&wire.binding.key)
 }
 
 /// Whether this is what becomes of a stream of a task that has ended, in either version.

@@ -49,7 +49,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
-    let task = || names(&["t1", "t2", "t3", "nobody"]);
+    let task = || names(&["t1", "t2", "t3", "unknown"]);
     let stream = || names(&["s1", "s2"]);
     let webhook = || (task(), names(&["w1", "w2"])).prop_map(|(task, id)| Webhook { task, id });
     let subscribe = (

@@ -117,7 +117,7 @@ impl Run<'_> {
                         self.world.settle(&id).await;
                         Vec::new()
                     }
-                    false => vec![note("nobody waits")],
+                    false => vec![note("the task does not wait")],
                 };
                 (wire, seen)
             }

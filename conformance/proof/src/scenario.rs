@@ -19,7 +19,7 @@
 //! | `alice: bad no-parts` | a request that makes no sense, see [`Bad`] |
 //! | `agent: go t1` | the agent, which waits at a gate, goes on |
 //!
-//! A name that stands for nothing is sent as it is: `alice: get nobody` asks for a task that does not exist.
+//! A name that stands for nothing is sent as it is: `alice: get unknown` asks for a task that does not exist.
 //! So every text that can be read can be run, also after lines were taken out of it. Lines that begin with `#`
 //! are for people.
 

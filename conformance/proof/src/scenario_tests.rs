@@ -19,7 +19,7 @@ fn a_mistake_is_named_with_its_line() {
         ("alice get t1", "line 1: there is no `who:`"),
         (
             "\n# fine\nalice: dance",
-            "line 3: nobody knows how to \"dance\"",
+            "line 3: unknown operation \"dance\"",
         ),
         ("alice: get", "line 1: it does not say which one"),
         ("alice: get T1", "line 1: T1 is no name"),

@@ -144,7 +144,7 @@ async fn ask_badly(client: &Client, bad: Bad) -> Result<Value, Error> {
         }
         Bad::PageToken => {
             let request = ListTasksRequest {
-                page_token: "nobody gave this out".to_owned(),
+                page_token: "not a token of a page".to_owned(),
                 ..ListTasksRequest::default()
             };
             return Ok(json!(client.list_tasks(request).await?));

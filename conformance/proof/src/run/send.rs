@@ -27,7 +27,9 @@ impl Run<'_> {
         };
         let before = self.messages.get(&id).cloned();
         if self.would_wait(send, before.as_ref()) {
-            return vec![note("nobody would answer before the agent goes on")];
+            return vec![note(
+                "not sent: the answer would come only after the agent goes on",
+            )];
         }
         let request = self.request(&id, send);
         if send.how == How::Stream {

@@ -65,7 +65,7 @@ fn operation(words: &mut Words) -> Result<Operation, String> {
             Operation::Bad(*bad.ok_or_else(|| format!("nothing bad is called {word:?}"))?)
         }
         "go" => Operation::Go(words.name()?),
-        other => return Err(format!("nobody knows how to {other:?}")),
+        other => return Err(format!("unknown operation {other:?}")),
     })
 }
 
