@@ -46,9 +46,9 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         Ok(node)
     })?;
     let pythons = report.step("python", |_| {
-        let new = tools::python(root, tools::NEW)?;
-        let old = tools::python(root, tools::OLD)?;
-        Ok([new, old, tools::python(root, tools::ACP)?])
+        let v1_0 = tools::python(root, tools::A2A_V1_0)?;
+        let v0_3 = tools::python(root, tools::A2A_V0_3)?;
+        Ok([v1_0, v0_3, tools::python(root, tools::ACP)?])
     })?;
     let chromium = report.step("chromium", |_| tools::chromium())?;
     clippy(root, &mut report)?;

@@ -188,7 +188,7 @@ fn finds_a_clock_in_the_session() {
 }
 
 #[test]
-fn finds_who_would_break_requirements() {
+fn finds_packages_that_would_break_requirements() {
     let on = |by: &str, what: &str| (by.to_owned(), what.to_owned());
     let mut a2a = package("a2a", &[]);
     a2a.turns_on = vec![on("default", "sabotage"), on("sabotage", "access/sabotage")];

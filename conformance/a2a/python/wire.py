@@ -34,7 +34,7 @@ from google.protobuf.descriptor import FieldDescriptor
 PACKAGE = 'lf.a2a.v1'
 
 # That of version 0.3, which the SDK keeps beside it.
-OLD_PACKAGE = 'a2a.v1'
+PACKAGE_V0_3 = 'a2a.v1'
 
 KINDS = {
     number: name.removeprefix('TYPE_').lower()
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def describe(package: str = PACKAGE) -> list[str]:
-    file = {PACKAGE: a2a_pb2, OLD_PACKAGE: a2a_v0_3_pb2}[package]
+    file = {PACKAGE: a2a_pb2, PACKAGE_V0_3: a2a_v0_3_pb2}[package]
     return list(describe_file(file.DESCRIPTOR))
 
 

@@ -12,7 +12,7 @@ fn assert_declares(lines: &str) {
 }
 
 #[test]
-fn messages_are_interfaces_whose_required_fields_are_there() {
+fn messages_are_interfaces_with_their_required_fields() {
     assert_declares("/** One turn of a conversation. */\nexport interface Message {\n");
     assert_declares("  /** The conversation it belongs to. */\n  contextId?: string;\n");
     assert_declares("  messageId: string;\n");

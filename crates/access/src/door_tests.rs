@@ -51,13 +51,13 @@ fn complaint(door: &Door, headers: &[(&'static str, &str)]) -> String {
 }
 
 #[test]
-fn an_open_door_asks_nobody() {
+fn an_open_door_asks_for_no_credentials() {
     let headers = [("authorization", "Bearer anything")];
     assert!(admit(&Door::open(), "/", &headers).unwrap().is_anonymous());
 }
 
 #[test]
-fn a_token_says_who_calls() {
+fn a_token_authenticates_the_caller() {
     let door = bearer();
     for (value, name) in [
         ("Bearer token-of-ada", "ada"),
@@ -369,7 +369,7 @@ fn names_and_hashes_that_cannot_be_any_are_refused() {
 }
 
 #[test]
-fn a_door_for_some_lets_in_nobody_else() {
+fn a_door_with_an_allow_list_refuses_other_callers() {
     let listed = |names: &[&str]| -> Vec<String> { names.iter().map(|&it| it.into()).collect() };
     let door = bearer().unauthenticated(Unauthenticated::Anonymous);
     let narrow = door.only(&listed(&["ada", "carol"]));

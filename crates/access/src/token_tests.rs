@@ -115,7 +115,7 @@ fn complaint(door: &Door, token: &str) -> String {
 }
 
 #[test]
-fn a_signed_token_says_who_calls_and_what_for() {
+fn a_signed_token_has_the_caller_and_the_scopes() {
     for signer in [Signer::es256(), Signer::eddsa(), Signer::hs256()] {
         let door = door(&json!({ "keys": [signer.jwk("k1")] }), &["a2a"]);
         let known = show(&door, &signer.good(|_| {})).unwrap();
@@ -200,7 +200,7 @@ fn what_a_token_says_must_all_be_right() {
 }
 
 #[test]
-fn nobody_can_choose_how_a_token_is_verified() {
+fn a_token_cannot_choose_how_it_is_verified() {
     let (signer, other) = (Signer::es256(), Signer::eddsa());
     let door = door(&json!({ "keys": [signer.jwk("k1")] }), &[]);
     let good = signer.good(|_| {});

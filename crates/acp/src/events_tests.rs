@@ -128,7 +128,7 @@ fn a_snapshot_tells_what_became_of_events_that_are_no_more() {
 }
 
 #[test]
-fn who_resumes_hears_nothing_of_what_was_before() {
+fn a_resumed_run_repeats_no_earlier_event() {
     check(
         EventTranslator::resumed("whole"),
         vec![

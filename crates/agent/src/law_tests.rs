@@ -194,7 +194,7 @@ fn claimed(lived: &mut Lived, sure: f64) -> Vec<Outgoing> {
 }
 
 #[test]
-fn agent_choice_rules_say_whom_it_believes_and_asks() {
+fn agent_choice_rules_say_which_agents_are_believed_and_asked() {
     let trust = |law: &mut Law| {
         let words = vec!["weather".to_owned()];
         law.agent_choice = vec![AgentRule {

@@ -211,7 +211,7 @@ async fn every_way_to_an_object_leads_through_the_layers() {
 }
 
 #[tokio::test]
-async fn callbacks_lead_through_the_layers_of_those_who_offer_them() {
+async fn callbacks_pass_the_layers_of_the_side_that_offers_them() {
     let notes = Notes::default();
     let options = Options::default().layer(Noting("client", notes.clone()));
     let mut peers = Peers::new();

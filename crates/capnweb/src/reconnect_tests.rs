@@ -241,7 +241,7 @@ async fn a_session_that_does_not_answer_is_not_published() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_whose_probe_fails_is_not_published() {
+async fn a_session_with_a_failed_probe_is_not_published() {
     let world = Arc::new(World::default());
     let failures = Arc::new(AtomicU32::new(2));
     let connect = {

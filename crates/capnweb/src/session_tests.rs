@@ -21,7 +21,7 @@ fn a_push_is_answered_when_it_is_pulled() {
 }
 
 #[test]
-fn a_push_nobody_pulls_is_never_answered() {
+fn a_push_without_a_pull_is_never_answered() {
     check(
         r#"
         ["push",["pipeline",0,["square"],[7]]]

@@ -184,7 +184,7 @@ async fn dropping_the_reader_cancels_the_source() {
 }
 
 #[tokio::test]
-async fn a_stream_nobody_takes_is_cancelled() {
+async fn a_stream_without_a_reader_is_cancelled() {
     let peers = Peers::new();
     let (source, gone) = endless();
     peers

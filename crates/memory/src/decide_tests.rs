@@ -299,7 +299,7 @@ fn what_is_used_and_said_by_several_becomes_a_belief() {
 }
 
 #[test]
-fn what_nobody_uses_fades_and_is_forgotten_with_a_tombstone_and_axioms_stay() {
+fn an_unused_record_fades_and_is_forgotten_with_a_tombstone_and_axioms_stay() {
     let mut world = World::default();
     let faded = world.keep(belief("Bob lives in Lisbon.", "user:bob", 0.9));
     let mut axiom = belief("The agent does no harm.", "operator", 1.0);

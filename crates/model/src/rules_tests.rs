@@ -71,7 +71,7 @@ fn check(request: &str, expected: &str) {
 }
 
 #[test]
-fn direct_requests_are_understood_whoever_does_them() {
+fn direct_requests_are_understood_for_any_tool_that_fits() {
     let table = [
         ("read src/main.rs", r#"file-read {"path":"src/main.rs"}"#),
         (

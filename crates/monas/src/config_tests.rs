@@ -230,7 +230,7 @@ fn models(set: &[(&'static str, &'static str)]) -> Models {
 }
 
 #[test]
-fn a_model_is_its_provider_and_its_name_and_a_key_is_found_where_everybody_looks() {
+fn a_model_is_its_provider_and_its_name_and_a_key_is_found_in_the_usual_variable() {
     let usual = ("OPENAI_API_KEY", "usual");
     let name = ("MONAS_MODEL_NAME", "openai:gpt-5");
     let model = |set: &[_]| models(set).model.unwrap();
@@ -302,7 +302,7 @@ fn money_is_counted_exactly() {
 }
 
 #[test]
-fn an_embedder_can_be_somebody_elses_local_or_none() {
+fn an_embedder_is_of_a_provider_local_or_none() {
     let embedder = |text| models(&[("MONAS_EMBEDDER_NAME", text)]).embedder;
     assert_eq!(embedder("none"), Some(Embedder::None));
     assert_eq!(

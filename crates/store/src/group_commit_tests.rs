@@ -83,7 +83,7 @@ fn one_refusal_leaves_the_rest_of_the_group_alone() {
 }
 
 #[test]
-fn a_failure_of_the_engine_is_everybodys_and_nobody_hears_of_the_group() {
+fn a_failure_of_the_engine_fails_the_whole_group_and_followers_see_nothing() {
     let broken = Error::Corrupt {
         path: PathBuf::from("file"),
         problem: "gone".to_owned(),

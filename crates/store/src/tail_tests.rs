@@ -46,7 +46,7 @@ fn a_tail_keeps_few_entries_and_few_bytes() {
 }
 
 #[test]
-fn whoever_follows_a_forgotten_stream_leaves_the_next_one_alone() {
+fn a_follower_of_a_forgotten_stream_leaves_the_next_one_alone() {
     let (tails, s) = (Tails::default(), StreamId::new("s"));
     let (old, slot) = tails.join(&s);
     drop(tails.publish([Batch::new().forget(&s)].into_iter()));

@@ -91,7 +91,7 @@ type May = dyn Fn(&Principal, &str) -> bool + Send + Sync;
 
 impl Rights {
     /// Every caller may ask about every agent. `agent` is meant where a request names none.
-    pub fn everybody(agent: &str) -> Self {
+    pub fn unrestricted(agent: &str) -> Self {
         Self {
             agent: agent.into(),
             may: Arc::new(|_, _| true),

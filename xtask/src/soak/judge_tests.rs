@@ -40,7 +40,7 @@ fn what_goes_on_growing_is_found() {
 }
 
 #[test]
-fn an_error_that_nobody_asked_for_is_found() {
+fn an_unexpected_error_is_found() {
     assert!(!Verdict::of(&samples(|_| 30.0), &traffic(1)).is_good());
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Packages {
 }
 
 /// Those of A2A 1.0.
-pub(crate) const NEW: Packages = Packages {
+pub(crate) const A2A_V1_0: Packages = Packages {
     folder: "conformance/a2a",
     variable: "MONAS_PYTHON",
     package: "the python package a2a-sdk",
@@ -30,9 +30,9 @@ pub(crate) const NEW: Packages = Packages {
 };
 
 /// Those of A2A 0.3, which cannot be in one environment with the newer ones.
-pub(crate) const OLD: Packages = Packages {
+pub(crate) const A2A_V0_3: Packages = Packages {
     folder: "conformance/a2a/v0_3",
-    variable: "MONAS_OLD_PYTHON",
+    variable: "MONAS_V0_3_PYTHON",
     package: "the python package a2a-sdk",
     oldest: (3, 10),
 };

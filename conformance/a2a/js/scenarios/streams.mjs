@@ -68,7 +68,7 @@ export async function subscribeSeesTheRest(probe) {
   assert.deepEqual(rest.map(events => events.map(told)), [["completed"], ["completed"]]);
 }
 
-export async function closingAStreamHarmsNobody(probe) {
+export async function closingAStreamLeavesOtherStreamsAlone(probe) {
   const [first, task] = await working(probe);
   const second = probe.subscribe(task.id);
   await next(second);

@@ -90,7 +90,7 @@ async def subscribe_sees_the_rest(probe: Probe) -> None:
     check([[told(e) for e in events] for events in rest], [['completed']] * 2, 'the rest of both')
 
 
-async def closing_a_stream_harms_nobody(probe: Probe) -> None:
+async def closing_a_stream_leaves_other_streams_alone(probe: Probe) -> None:
     first = probe.stream(request(prefix=PAUSING))
     task = (await anext(first)).task
     await _until_working(first)

@@ -70,7 +70,7 @@ pub(crate) const SCENARIOS: &[Scenario] = scenarios![
     streams::stream_file,
     streams::stream_to_input_required,
     streams::subscribe_sees_the_rest,
-    streams::closing_a_stream_harms_nobody,
+    streams::closing_a_stream_leaves_other_streams_alone,
     streams::subscribe_sees_a_cancel,
     streams::subscribe_to_finished,
     streams::subscribe_to_unknown,

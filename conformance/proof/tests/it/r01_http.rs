@@ -29,8 +29,5 @@ async fn speaks_http_and_https(wire: Wire) {
         .client_with(sceptic)
         .send_message(script("done"))
         .await;
-    assert!(
-        refused.is_err(),
-        "{wire}: nobody vouches for the certificate"
-    );
+    assert!(refused.is_err(), "{wire}: the certificate is not trusted");
 }

@@ -6,17 +6,20 @@ use proof::Wire;
 use crate::schemes::{Guarded, is_refused, whoami};
 use crate::support::{script, task};
 
-on_every_binding!(a_header_says_who_calls);
+on_every_binding!(a_header_authenticates_the_caller);
 
-async fn a_header_says_who_calls(wire: Wire) {
+async fn a_header_authenticates_the_caller(wire: Wire) {
     let guarded = Guarded::start().await;
     let world = &guarded.world;
     let with = |token: &str| {
         let settings = world.settings(wire).bearer(token).unwrap();
         world.client_with(settings)
     };
-    let nobody = whoami(&world.client(wire)).await;
-    assert!(is_refused(&nobody), "{wire}, without a header: {nobody:?}");
+    let unauthenticated = whoami(&world.client(wire)).await;
+    assert!(
+        is_refused(&unauthenticated),
+        "{wire}, without a header: {unauthenticated:?}"
+    );
     let liar = whoami(&with("token-of-mallory")).await;
     assert!(is_refused(&liar), "{wire}, with a wrong header: {liar:?}");
     let ada = with("token-of-ada");

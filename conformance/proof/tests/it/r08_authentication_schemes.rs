@@ -4,9 +4,9 @@ use proof::Wire;
 
 use crate::schemes::{Guarded, is_refused, whoami};
 
-on_every_binding!(every_scheme_says_who_calls);
+on_every_binding!(every_scheme_authenticates_the_caller);
 
-async fn every_scheme_says_who_calls(wire: Wire) {
+async fn every_scheme_authenticates_the_caller(wire: Wire) {
     let guarded = Guarded::start().await;
     for shown in guarded.all(wire) {
         let client = guarded.world.client_with(shown.settings);

@@ -15,11 +15,11 @@ async fn errors_have_their_codes(wire: Wire) {
     let client = world.client(wire);
     let done = task(&client, script("done")).await;
     let get = GetTaskRequest {
-        id: "nobody".to_owned(),
+        id: "unknown".to_owned(),
         ..GetTaskRequest::default()
     };
     let subscribe = SubscribeToTaskRequest {
-        id: "nobody".to_owned(),
+        id: "unknown".to_owned(),
         ..SubscribeToTaskRequest::default()
     };
     let cancel = CancelTaskRequest {

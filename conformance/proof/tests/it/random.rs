@@ -78,7 +78,7 @@ fn a_planted_difference_is_shrunk_and_printed_as_a_scenario() {
             verdict::same(scenario, &expected, &other, between)
         })
     });
-    let difference = found.expect_err("nobody noticed");
+    let difference = found.expect_err("the planted difference was not noticed");
     let printed = difference.to_string();
     assert_eq!(difference.scenario.steps.len(), 1, "{printed}");
     let scenario = printed.rsplit("\n\n").next().unwrap();

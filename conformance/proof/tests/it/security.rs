@@ -38,7 +38,7 @@ async fn begin(agent: &Capability, listener: Capability) -> (Promise, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_calls_without_a_credential() {
+async fn a_call_without_credentials_is_refused() {
     let guarded = Guarded::start().await;
     let get = || GetTaskRequest {
         id: "any".to_owned(),

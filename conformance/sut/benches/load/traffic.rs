@@ -103,7 +103,7 @@ pub(crate) async fn run(url: &str, seconds: f64) -> Result<Value, Error> {
     };
     tokio::select! {
         () = ended => Ok(tell(&done, &hook, wires)),
-        () = telling => Err("nobody tells for ever".into()),
+        () = telling => Err("the counts were printed to their end".into()),
     }
 }
 
@@ -269,11 +269,11 @@ async fn webhook(client: &Client, hook: &Hook) -> Result<(), Error> {
 async fn refused(client: &Client) -> Result<(), Error> {
     must_fail(get_answer(client, "no such task").await)?;
     must_fail(client.send_message(SendMessageRequest::default()).await)?;
-    let nobody = SubscribeToTaskRequest {
-        id: "nobody".to_owned(),
+    let unknown = SubscribeToTaskRequest {
+        id: "unknown".to_owned(),
         ..SubscribeToTaskRequest::default()
     };
-    match client.subscribe_to_task(nobody).await {
+    match client.subscribe_to_task(unknown).await {
         // 0.3 refuses in the stream.
         Ok(mut events) => match events.next().await {
             Some(event) => must_fail(event),

@@ -341,7 +341,7 @@ async fn a_stream_goes_on_over_connections_that_break() {
 }
 
 #[tokio::test]
-async fn a_wire_that_nobody_answers_is_left_for_the_next() {
+async fn a_wire_without_an_answer_is_left_for_the_next() {
     let sut = Sut::in_memory().await;
     let nowhere = {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -142,8 +142,8 @@ async fn the_official_rust_client_works() {
 
 #[tokio::test]
 async fn the_official_python_client_of_0_3_works() {
-    let python = program("MONAS_OLD_PYTHON", folder().join("v0_3/.venv/bin/python"));
-    check_on(&[Store::Memory], "old-python", 20, || {
+    let python = program("MONAS_V0_3_PYTHON", folder().join("v0_3/.venv/bin/python"));
+    check_on(&[Store::Memory], "v0_3-python", 20, || {
         let mut command = Command::new(&python);
         command
             .arg("-B")
@@ -156,7 +156,7 @@ async fn the_official_python_client_of_0_3_works() {
 /// It refuses a card without a description, or without a list of skills.
 #[tokio::test]
 async fn the_official_python_client_of_0_3_reads_the_card_of_an_agent_that_says_little() {
-    let python = program("MONAS_OLD_PYTHON", folder().join("v0_3/.venv/bin/python"));
+    let python = program("MONAS_V0_3_PYTHON", folder().join("v0_3/.venv/bin/python"));
     let home = tempfile::tempdir().unwrap();
     for manifest in ["name = 'Quiet'", "name = 'Quiet'\nskills = []"] {
         let path = home.path().join("quiet.toml");
@@ -175,7 +175,7 @@ async fn the_official_python_client_of_0_3_reads_the_card_of_an_agent_that_says_
 #[tokio::test]
 async fn the_official_javascript_client_of_0_3_works() {
     let node = program("MONAS_NODE", "node");
-    check_on(&[Store::Memory], "old-js", 25, || {
+    check_on(&[Store::Memory], "v0_3-js", 25, || {
         let mut command = Command::new(&node);
         command.arg(folder().join("v0_3/js/driver.mjs"));
         command

@@ -30,7 +30,7 @@ fn until(expires: u64) -> Principal {
 }
 
 #[test]
-fn whose_token_has_expired_makes_no_further_calls() {
+fn a_caller_with_an_expired_token_makes_no_further_calls() {
     let (head, ()) = http::Request::new(()).into_parts();
     let far_away = until(1 << 40);
     let made = call(&far_away, &head, VersionSource::Address).unwrap();

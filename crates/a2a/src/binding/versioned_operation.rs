@@ -45,7 +45,7 @@ impl VersionedOperation {
     }
 
     /// What a method of the gRPC service of 0.3 means.
-    pub(super) fn old_rpc(name: &str) -> Option<Self> {
+    pub(super) fn rpc_v0_3(name: &str) -> Option<Self> {
         v0_3::rpc(name).map(|row| Self::V0_3(row, Dialect::Proto))
     }
 

@@ -28,7 +28,7 @@ fn a_card_is_looked_for_below_its_address_and_at_its_host() {
 }
 
 #[test]
-fn a_card_of_the_old_version_is_read_as_one_of_the_new() {
+fn a_card_of_0_3_is_read_as_one_of_1_0() {
     let old = json!({
         "name": "old", "description": "an old one", "version": "1", "protocolVersion": "0.3.0",
         "url": "http://a.example/rpc", "preferredTransport": "JSONRPC",

@@ -23,12 +23,12 @@ pub struct Package {
 }
 
 impl Package {
-    pub const NEW: Self = Self {
+    pub const V1_0: Self = Self {
         name: "lf.a2a.v1",
         file: "a2a.proto",
     };
 
-    pub const OLD: Self = Self {
+    pub const V0_3: Self = Self {
         name: "a2a.v1",
         file: "a2a_v0_3.proto",
     };

@@ -29,7 +29,7 @@ fn card() -> Value {
 }
 
 #[test]
-fn an_old_card_has_what_old_clients_look_for() {
+fn a_card_of_0_3_has_what_clients_of_0_3_look_for() {
     let expected = json!({
         "name": "Ada", "description": "d", "version": "1", "protocolVersion": "0.3.0",
         "url": "https://a/rpc", "preferredTransport": "JSONRPC",
@@ -57,7 +57,7 @@ fn an_old_card_has_what_old_clients_look_for() {
 
 /// Readers of 0.3 refused the card of an agent that said nothing of itself.
 #[test]
-fn a_card_that_says_little_has_all_that_old_readers_insist_on() {
+fn a_card_that_says_little_has_all_that_0_3_requires() {
     let bare = json!({ "supportedInterfaces": card()["supportedInterfaces"] });
     let both = union(bare);
     for name in ["name", "description", "version"] {
@@ -91,7 +91,7 @@ fn holds(whole: &Value, part: &Value) -> bool {
 }
 
 #[test]
-fn a_card_without_old_addresses_stays_as_it_is() {
+fn a_card_without_addresses_of_0_3_stays_as_it_is() {
     let mut new = card();
     new["supportedInterfaces"]
         .as_array_mut()

@@ -123,7 +123,7 @@ fn parts_that_are_none_are_named() {
 }
 
 #[test]
-fn fields_to_blame_have_their_old_names() {
+fn faulty_fields_have_their_names_of_0_3() {
     for (method, new, old) in [
         (
             "message/send",
@@ -309,7 +309,7 @@ fn a_webhook_is_asked_for_by_ids_and_by_names() {
 }
 
 #[test]
-fn webhooks_are_told_in_the_old_shape() {
+fn webhooks_are_told_in_the_form_of_0_3() {
     let new = json!({
         "id": "p", "taskId": "t", "url": "https://example.com",
         "authentication": { "scheme": "Bearer", "credentials": "secret" },
@@ -348,7 +348,7 @@ fn webhooks_are_told_in_the_old_shape() {
 }
 
 #[test]
-fn every_old_operation_is_a_row_of_the_table() {
+fn every_operation_of_0_3_is_a_row_of_the_table() {
     for row in TABLE {
         for dialect in [Dialect::Kind, Dialect::Proto] {
             // The one thing that a translation asks for itself.
@@ -362,7 +362,7 @@ fn every_old_operation_is_a_row_of_the_table() {
 }
 
 #[test]
-fn every_old_operation_is_the_one_it_says() {
+fn every_operation_of_0_3_is_the_one_it_says() {
     let params = json!({
         "id": "t", "pushNotificationConfigId": "c", "pushNotificationConfig": { "url": "u" },
     });
@@ -373,7 +373,7 @@ fn every_old_operation_is_the_one_it_says() {
 }
 
 #[test]
-fn the_names_of_new_fields_are_made_old() {
+fn names_of_1_0_fields_become_names_of_0_3() {
     for (method, new, old) in [
         (
             "tasks/pushNotificationConfig/set",

@@ -185,7 +185,7 @@ fn a_journal_that_forgets_is_found() {
 }
 
 #[test]
-fn a_task_that_nobody_takes_up_is_found() {
+fn a_task_that_is_not_recovered_is_found() {
     finds(
         Fault::ForgetsWhatRuns,
         SMALL[4],

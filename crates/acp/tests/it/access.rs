@@ -59,7 +59,7 @@ async fn a_run_and_its_session_are_its_callers_own() {
 
 /// Regression: a session with invalid credentials was accepted, and then every call in it failed.
 #[tokio::test]
-async fn a_session_of_objects_is_not_opened_for_who_shows_something_wrong() {
+async fn a_capnweb_session_with_wrong_credentials_is_refused() {
     let mut bench = bench().await;
     bench.token = Some("nobody's");
     for verb in [Method::GET, Method::POST] {
@@ -71,7 +71,7 @@ async fn a_session_of_objects_is_not_opened_for_who_shows_something_wrong() {
 }
 
 #[tokio::test]
-async fn a_session_of_objects_says_later_who_it_is() {
+async fn a_capnweb_session_can_authenticate_later() {
     let bench = bench().await;
     let wire = Wire::capnweb(&bench).await;
     let agents = wire.agents();

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::Bench;
 
 #[tokio::test]
-async fn anybody_can_ask_whether_the_server_is_there() {
+async fn ping_needs_no_credentials() {
     let bench = Bench::start().await;
     assert_eq!(bench.get("/ping").await.ok(), json!({}));
 }
@@ -73,7 +73,7 @@ async fn a_manifest_has_what_the_skill_says_of_itself() {
 }
 
 #[tokio::test]
-async fn who_is_not_there_is_not_found() {
+async fn an_unknown_agent_is_not_found() {
     let bench = Bench::start().await;
     let missing = bench.get("/agents/nobody").await;
     assert_eq!(missing.refused(), (404, "not_found".to_owned()));

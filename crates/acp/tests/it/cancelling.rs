@@ -27,7 +27,7 @@ async fn a_run_is_about_to_be_cancelled_and_then_it_is() {
 }
 
 #[tokio::test]
-async fn who_follows_a_run_hears_that_it_was_cancelled() {
+async fn a_follower_of_a_run_sees_that_it_was_cancelled() {
     let bench = Bench::start().await;
     let (first, _) = tokio::join!(bench.ask("slow", "go", "stream"), async {
         // The task exists once the stream has begun.

@@ -156,7 +156,7 @@ async fn a_question_survives_the_end_of_the_process() {
 }
 
 #[tokio::test]
-async fn what_nobody_decides_in_time_is_not_done() {
+async fn a_call_without_a_decision_in_time_is_not_made() {
     let world = World::new();
     let mut law = Law::default();
     law.attention.approval_seconds = 60;
@@ -173,7 +173,7 @@ async fn what_nobody_decides_in_time_is_not_done() {
 }
 
 #[tokio::test]
-async fn a_task_that_is_cancelled_asks_nobody_any_more() {
+async fn a_cancelled_task_withdraws_its_question() {
     let world = World::new();
     let bench = world.begin().await;
     let task = bench.say(WISH).await;
@@ -199,7 +199,7 @@ async fn a_question_is_a_form_that_every_protocol_can_show() {
 }
 
 #[tokio::test]
-async fn what_one_caller_agreed_to_counts_for_nobody_else() {
+async fn an_approval_of_one_caller_does_not_count_for_another() {
     let world = World::new();
     let bench = world.begin().await;
     let task = bench.say(WISH).await;
@@ -238,7 +238,7 @@ async fn what_is_too_long_to_be_shown_is_not_agreed_to() {
 }
 
 #[tokio::test]
-async fn what_an_agent_does_by_itself_waits_for_nobody() {
+async fn a_task_of_the_agent_itself_waits_for_no_approval() {
     let world = World::new();
     let bench = world.begin().await;
     let mut errand = said("own", WISH);
@@ -375,7 +375,7 @@ async fn what_is_approved_during_a_pause_is_done_after_it() {
 }
 
 #[tokio::test]
-async fn who_speaks_for_others_agrees_for_one_time_only() {
+async fn a_caller_that_speaks_for_others_approves_one_call_only() {
     let world = World::new();
     let bench = world.begin().await;
     let ranger = principal("ranger");

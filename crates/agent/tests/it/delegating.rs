@@ -20,7 +20,7 @@ async fn ended(echoes: &Echoes, count: usize) {
 }
 
 #[tokio::test]
-async fn whom_it_asks_is_said_or_chosen_by_its_law() {
+async fn the_agent_to_ask_is_named_or_chosen_by_the_law() {
     let mut law = agent::Law::default();
     let rules = json!([{ "agent": "scribe", "words": ["letter"] }]);
     law.agent_choice = serde_json::from_value(rules).unwrap();
@@ -85,7 +85,7 @@ async fn to_wait_for_others_takes_no_place_of_work() {
 }
 
 #[tokio::test]
-async fn what_nobody_wants_any_more_is_wanted_of_nobody() {
+async fn a_cancelled_delegation_cancels_its_task() {
     let world = World::new();
     let law = agent::Law::default();
     let bench = world.begin_all(law, None, asks).await;

@@ -32,7 +32,7 @@ async fn what_is_not_understood_is_answered_as_such() {
 }
 
 #[tokio::test]
-async fn it_remembers_what_it_is_told_with_who_said_so() {
+async fn it_remembers_a_statement_with_its_speaker() {
     let world = World::new();
     let bench = world.begin().await;
     let task = bench.say("remember that Ada likes coffee").await;

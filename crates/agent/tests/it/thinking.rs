@@ -155,7 +155,7 @@ async fn what_a_model_makes_up_is_asked_about() {
 }
 
 #[tokio::test]
-async fn what_a_model_concludes_is_not_the_word_of_whoever_asked() {
+async fn a_conclusion_of_the_model_is_not_a_statement_of_the_caller() {
     let world = World::new();
     let remember = |text: &str| Turn::calls("remember", json!({ "text": text }));
     let model = Scripted::new([

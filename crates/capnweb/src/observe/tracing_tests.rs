@@ -130,7 +130,7 @@ async fn each_call_is_a_span() {
 }
 
 #[test]
-fn nothing_is_found_out_while_nobody_listens() {
+fn nothing_is_computed_for_traces_without_a_subscriber() {
     let spans = Spans::at(Level::INFO);
     let _guard = ::tracing::subscriber::set_default(spans.clone());
     let options = Options::default().layer(Tracing::new());

@@ -30,7 +30,7 @@ fn an_id_that_a_skill_has_gets_another_end_and_always_the_same() {
 }
 
 #[test]
-fn nobody_comes_by_an_id_that_another_server_would_have() {
+fn a_server_cannot_get_an_id_that_another_server_would_have() {
     let ids = mint(&[("a", "b-c"), ("a-b", "c"), ("a", "d")], |_| false);
     assert!(
         ids[0].starts_with("a-b-c-") && ids[1].starts_with("a-b-c-"),

@@ -67,7 +67,7 @@ async fn an_answer_that_is_none_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn who_declines_ends_it() {
+async fn a_declined_question_ends_the_call() {
     let bench = Bench::start().await;
     for wire in BOTH {
         let declined = ElicitResult::new(ElicitationAction::Decline);

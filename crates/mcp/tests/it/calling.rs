@@ -109,7 +109,7 @@ async fn a_failure_is_a_result_and_a_crash_is_none() {
 }
 
 #[tokio::test]
-async fn progress_is_told_to_who_asks_for_it() {
+async fn progress_is_sent_to_clients_that_ask_for_it() {
     let bench = Bench::start().await;
     for wire in BOTH {
         let (user, mut told) = User::told();
@@ -135,7 +135,7 @@ async fn progress_is_told_to_who_asks_for_it() {
 }
 
 #[tokio::test]
-async fn whoever_does_not_want_it_any_more_cancels_the_task() {
+async fn a_cancelled_request_cancels_the_task() {
     let bench = Bench::start().await;
     for wire in BOTH {
         let (user, mut told) = User::told();

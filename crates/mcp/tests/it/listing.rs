@@ -53,7 +53,7 @@ async fn only_the_newer_wire_describes_outputs_that_are_no_objects() {
 }
 
 #[tokio::test]
-async fn the_server_says_who_it_is() {
+async fn the_server_says_its_name_and_version() {
     let bench = Bench::start().await;
     for wire in BOTH {
         let client = bench.client(wire, User::plain()).await;

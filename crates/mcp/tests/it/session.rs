@@ -90,7 +90,7 @@ async fn an_id_that_is_under_way_is_refused_and_the_first_is_answered() {
 }
 
 #[tokio::test]
-async fn an_id_whose_request_was_given_up_is_free() {
+async fn the_id_of_a_cancelled_request_is_free() {
     let bench = Bench::start().await;
     let session = Session::open(&bench).await;
     let wait = call(7, "wait");

@@ -248,7 +248,7 @@ fn shows(token: &str, mut request: Request<Body>) -> Request<Body> {
 }
 
 #[tokio::test]
-async fn a_task_belongs_to_whoever_called() {
+async fn a_task_belongs_to_its_caller() {
     let bench = Bench::with(|_| {}, |http| http.door = door()).await;
     let body = call("greet");
     let request = || post(&body).body(Body::from(body.to_string())).unwrap();
@@ -268,7 +268,7 @@ async fn a_task_belongs_to_whoever_called() {
 }
 
 #[tokio::test]
-async fn nobody_speaks_in_the_session_of_another() {
+async fn a_caller_cannot_use_the_session_of_another() {
     let bench = Bench::with(|_| {}, |http| http.door = door()).await;
     let open = initialize();
     let mut request = post(&open).body(Body::from(open.to_string())).unwrap();

@@ -74,7 +74,7 @@ async fn what_was_forgotten_is_not_recalled_after_a_restart_either() {
 }
 
 #[tokio::test]
-async fn an_agent_reads_its_axioms_and_those_who_govern_write_them() {
+async fn an_agent_reads_its_axioms_and_only_governors_write_them() {
     let memory = in_memory();
     let space = memory.space("scout").unwrap();
     let axiom = || Keep {
@@ -230,7 +230,7 @@ async fn an_export_builds_the_same_memory_elsewhere() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_who_write_at_once_all_find_what_they_wrote() {
+async fn many_writers_at_once_all_find_what_they_wrote() {
     let folder = tempfile::tempdir().unwrap();
     let (memory, store) = open(folder.path());
     let space = memory.space("scout").unwrap();

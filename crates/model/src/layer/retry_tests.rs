@@ -38,7 +38,7 @@ async fn what_may_pass_is_asked_again_with_growing_pauses() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_says_when_is_asked_then() {
+async fn a_retry_waits_as_long_as_the_provider_says() {
     let (_, model) = patient([
         Turn::fails(Failure::RateLimited(Some(SECOND * 7))),
         Turn::text("now"),
@@ -49,7 +49,7 @@ async fn whoever_says_when_is_asked_then() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_asks_for_too_long_a_pause_is_not_asked_again() {
+async fn a_provider_that_asks_for_too_long_a_pause_is_not_retried() {
     let hour = Duration::from_secs(3600);
     let (script, model) = patient([Turn::fails(Failure::RateLimited(Some(hour)))]);
     let begun = Instant::now();

@@ -40,7 +40,7 @@ fn timed(model: impl Model) -> Timed<dyn Model> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_falls_silent_is_given_up_on() {
+async fn a_reply_without_a_next_piece_times_out() {
     for turn in [
         Turn::fails(Failure::Silence),
         Turn::text("so").fail(Failure::Silence),
@@ -54,7 +54,7 @@ async fn whoever_falls_silent_is_given_up_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_never_ends_is_given_up_on() {
+async fn a_reply_without_an_end_times_out() {
     let model = timed(Drip(Duration::from_secs(9)));
     let begun = Instant::now();
     let deltas: Vec<_> = model.reply(Request::new("?")).collect().await;

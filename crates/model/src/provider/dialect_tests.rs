@@ -17,7 +17,7 @@ fn heard(kind: Kind, frames: &[Value]) -> (Vec<Delta>, Option<Vec<Delta>>) {
 }
 
 #[test]
-fn whoever_is_compatible_may_end_without_saying_that_it_is_done() {
+fn a_compatible_server_may_end_without_the_end_marker() {
     let said = json!({"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]});
     let (told, last) = heard(Kind::OpenAi, &[said]);
     assert_eq!(told, [Delta::Text("hi".to_owned())]);
@@ -30,7 +30,7 @@ fn whoever_is_compatible_may_end_without_saying_that_it_is_done() {
 }
 
 #[test]
-fn a_call_whose_arguments_are_no_json_is_handed_on_as_it_came() {
+fn a_call_with_arguments_that_are_no_json_is_passed_on_unchanged() {
     let function = json!({"name": "f", "arguments": "{\"a\": "});
     let call = json!({"choices": [{
         "delta": {"tool_calls": [{"index": 9, "function": function}]},

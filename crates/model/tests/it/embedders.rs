@@ -25,7 +25,7 @@ async fn vectors_come_in_the_order_of_the_texts() {
 }
 
 #[tokio::test]
-async fn whoever_has_no_embedder_says_so() {
+async fn a_provider_without_embedders_is_refused() {
     let server = Server::start(Scripted::default()).await.unwrap();
     let refused = Embedder::new(endpoint(Kind::Anthropic, &server), client()).unwrap_err();
     assert_eq!(refused.code(), "unsupported");

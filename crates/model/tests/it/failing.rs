@@ -95,7 +95,7 @@ async fn a_wrong_key_is_refused_and_not_repeated() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_said_so() {
+async fn a_server_that_is_not_there_is_unreachable() {
     // A port that was free a moment ago.
     let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .await

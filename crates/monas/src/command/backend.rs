@@ -141,7 +141,7 @@ impl Backend {
                 let memory = compose::memory(config, store.clone(), None)?;
                 let population = Population::new(Parts::new(store.clone()).memory(memory.clone()));
                 // A process that can open the files may do everything with them.
-                let rights = Rights::everybody(DEFAULT_AGENT);
+                let rights = Rights::unrestricted(DEFAULT_AGENT);
                 let remembering = workspace::api::memory::routes(memory.clone(), rights.clone());
                 let living = workspace::api::agent::routes(population.clone(), rights);
                 Ok(Self::OpenedStore {

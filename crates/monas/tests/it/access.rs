@@ -178,7 +178,7 @@ async fn where_strangers_are_let_in_they_are_anonymous_and_get_no_extended_card(
 }
 
 #[tokio::test]
-async fn an_agent_for_some_is_for_nobody_else_on_any_wire() {
+async fn an_agent_with_an_allow_list_refuses_other_callers_on_every_wire() {
     let folder = tempfile::tempdir().unwrap();
     let manifest = folder.path().join("private.toml");
     std::fs::write(

@@ -262,7 +262,7 @@ async fn a_shell_completes_command_lines() {
 }
 
 #[tokio::test]
-async fn an_encrypted_agent_is_reached_over_every_binding_by_who_trusts_it() {
+async fn an_encrypted_agent_is_reached_over_every_binding_by_clients_that_trust_it() {
     let folder = tempfile::tempdir().unwrap();
     let CertifiedKey { cert, signing_key } =
         rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();

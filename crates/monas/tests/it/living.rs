@@ -205,7 +205,7 @@ async fn an_agent_that_is_another_one_again_is_refused() {
 }
 
 #[tokio::test]
-async fn what_a_neighbour_asks_is_asked_here_and_each_knows_who_calls() {
+async fn a_question_of_another_agent_is_asked_here_and_each_agent_knows_its_caller() {
     let home = tempfile::tempdir().unwrap();
     let (folder, files) = (home.path().join("agents"), home.path().join("files"));
     std::fs::create_dir(&folder).unwrap();
@@ -246,7 +246,7 @@ async fn what_a_neighbour_asks_is_asked_here_and_each_knows_who_calls() {
 }
 
 #[tokio::test]
-async fn who_may_not_call_an_agent_may_not_look_into_it_either() {
+async fn a_caller_that_may_not_call_an_agent_may_not_look_into_it_either() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("agents");
     std::fs::create_dir(&folder).unwrap();

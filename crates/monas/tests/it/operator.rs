@@ -120,7 +120,7 @@ async fn webhooks_that_were_given_up_are_listed_and_go_on() {
 }
 
 #[tokio::test]
-async fn an_operator_is_told_when_nobody_answers() {
+async fn an_operator_is_told_when_the_server_is_not_there() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let nobody = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);

@@ -167,7 +167,7 @@ async fn says(home: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> (b
 }
 
 #[tokio::test]
-async fn a_model_is_reached_by_who_trusts_its_authority_however_that_is_set() {
+async fn a_model_is_reached_with_its_authority_trusted_however_that_is_set() {
     let server = Server::start(Scripted::new(vec![Turn::text("OK"); 3])).await;
     let server = server.unwrap();
     let authority = Authority::new();

@@ -161,7 +161,7 @@ async fn helps() {
 }
 
 #[tokio::test]
-async fn a_second_server_on_the_same_data_is_refused_and_told_who_has_it() {
+async fn a_second_server_on_the_same_data_is_refused_and_told_which_process_has_it() {
     let home = home();
     let monas = Monas::start(&mut command(home.path())).await;
     let folder = home.path().join(".local/share/monas");

@@ -155,7 +155,7 @@ async fn what_the_manifest_takes_away_is_not_done_in_words_either() {
 
 /// Below `/acp` and `/mcp` these were plain text.
 #[tokio::test]
-async fn who_asks_from_the_wrong_place_is_told_so_in_the_words_of_the_protocol() {
+async fn a_request_from_a_wrong_origin_is_refused_in_the_form_of_the_protocol() {
     let server = Running::serve(&config()).await;
     for version in BOTH {
         for (path, kind, place) in [

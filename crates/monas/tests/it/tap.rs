@@ -279,7 +279,7 @@ async fn a_server_that_is_not_there_is_reported_and_the_tap_goes_on() {
 }
 
 #[tokio::test]
-async fn a_server_with_tls_that_nobody_vouches_for_is_refused() {
+async fn a_server_with_an_untrusted_certificate_is_refused() {
     let key = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let private =
         rustls::pki_types::PrivateKeyDer::try_from(key.signing_key.serialize_der()).unwrap();

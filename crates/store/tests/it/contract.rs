@@ -36,7 +36,7 @@ contract! {
             checks_without_events
             applies_the_changes_of_a_batch_in_order
             keeps_nothing_of_a_refused_batch
-            commits_also_when_nobody_waits
+            commits_also_without_a_waiting_caller
             keeps_the_order_in_which_batches_were_handed_in
             reads_from_a_cursor_in_pages
             reads_events_of_any_size
@@ -62,7 +62,7 @@ contract! {
             reads_large_events_a_few_at_a_time
             goes_on_after_finish_and_ends_with_forget
             says_that_what_it_lacks_was_dropped
-            sees_every_event_once_whoever_writes_and_whenever_it_began
+            sees_every_event_once_with_any_writers_and_any_start
         ]
         keeping: [
             drops_the_beginning_of_a_stream
@@ -75,7 +75,7 @@ contract! {
         closing: [
             answers_all_that_was_handed_in
             refuses_everything_afterwards
-            ends_those_who_follow
+            ends_followers
         ]
         model: [
             behaves_like_a_simple_model

@@ -15,7 +15,7 @@ impl Api {
         let memory = Memory::open(store::Store::memory(TABLES), Options::default());
         Self(workspace::api::memory::routes(
             memory,
-            workspace::api::Rights::everybody("scout"),
+            workspace::api::Rights::unrestricted("scout"),
         ))
     }
 

@@ -142,7 +142,7 @@ pub(super) async fn subscribe_sees_the_rest(probe: &Probe) -> Result<()> {
     Ok(())
 }
 
-pub(super) async fn closing_a_stream_harms_nobody(probe: &Probe) -> Result<()> {
+pub(super) async fn closing_a_stream_leaves_other_streams_alone(probe: &Probe) -> Result<()> {
     let (first, task) = working(probe).await?;
     let mut second = probe.subscribe(&task.id).await?;
     next(&mut second).await?;

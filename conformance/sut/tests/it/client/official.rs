@@ -169,7 +169,7 @@ async fn the_official_python_server_is_called_in_both_versions() {
 
 #[tokio::test]
 async fn the_official_python_server_of_0_3_is_called() {
-    let command = python("MONAS_OLD_PYTHON", "v0_3/.venv", "v0_3/python/server.py");
+    let command = python("MONAS_V0_3_PYTHON", "v0_3/.venv", "v0_3/python/server.py");
     let server = Official::start(command).await;
     let lacks = Lacks {
         list: true,

@@ -52,7 +52,7 @@ async fn other_versions_are_refused_by_every_operation() {
 }
 
 #[tokio::test]
-async fn without_a_version_it_is_the_old_one() {
+async fn without_a_version_it_is_0_3() {
     let sut = Sut::in_memory().await;
     for binding in [Binding::JsonRpc, Binding::Rest] {
         let mut caller = sut.caller(binding).await;

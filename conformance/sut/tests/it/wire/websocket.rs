@@ -115,7 +115,7 @@ async fn every_operation_is_served() {
 }
 
 #[tokio::test]
-async fn old_names_are_answered_in_the_old_form() {
+async fn names_of_0_3_are_answered_in_the_form_of_0_3() {
     let sut = Sut::in_memory().await;
     let mut socket = Socket::connect(sut.address).await;
     let id = uuid::Uuid::new_v4().to_string();

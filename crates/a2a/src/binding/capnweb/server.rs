@@ -226,8 +226,12 @@ impl AgentObject {
             return shown;
         }
         let named = http_call::version(head);
-        let is_old = named.trim().starts_with(v0_3::VERSION);
-        let otherwise = if is_old { Version::V0_3 } else { Version::V1_0 };
+        let is_v0_3 = named.trim().starts_with(v0_3::VERSION);
+        let otherwise = if is_v0_3 {
+            Version::V0_3
+        } else {
+            Version::V1_0
+        };
         self.written.get().copied().unwrap_or(otherwise)
     }
 }

@@ -49,12 +49,12 @@ fn service(wire: Wire) -> Router {
     }
     let mut router = Router::new()
         .route(&format!("/{SERVICE}/{{name}}"), post(answer_new))
-        .route(&format!("/{SERVICE_V0_3}/{{name}}"), post(answer_old))
+        .route(&format!("/{SERVICE_V0_3}/{{name}}"), post(answer_v0_3))
         .with_state(wire)
         .route_service("/grpc.health.v1.Health/{*name}", checks);
     let reflection = tonic_reflection::server::Builder::configure()
-        .register_file_descriptor_set(descriptor::files(Package::NEW, &methods()))
-        .register_file_descriptor_set(descriptor::files(Package::OLD, &old_methods()))
+        .register_file_descriptor_set(descriptor::files(Package::V1_0, &methods()))
+        .register_file_descriptor_set(descriptor::files(Package::V0_3, &methods_v0_3()))
         .build_v1();
     match reflection {
         Ok(reflection) => {
@@ -75,14 +75,14 @@ async fn answer_new(
     answer(wire, asked.ok_or(name), request).await
 }
 
-async fn answer_old(
+async fn answer_v0_3(
     State(wire): State<Wire>,
     Path(name): Path<String>,
     request: Request<Body>,
 ) -> Response<Body> {
     answer(
         wire,
-        VersionedOperation::old_rpc(&name).ok_or(name),
+        VersionedOperation::rpc_v0_3(&name).ok_or(name),
         request,
     )
     .await
@@ -264,7 +264,7 @@ fn methods() -> Vec<descriptor::Method> {
     TABLE.iter().map(method).collect()
 }
 
-fn old_methods() -> Vec<descriptor::Method> {
+fn methods_v0_3() -> Vec<descriptor::Method> {
     let method = |row: &v0_3::Row| {
         let rpc = row.rpc.as_ref()?;
         Some(descriptor::Method {

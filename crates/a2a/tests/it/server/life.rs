@@ -32,7 +32,7 @@ async fn a_message_can_be_all_of_the_answer() {
 }
 
 #[tokio::test]
-async fn who_knows_nothing_but_tasks_gets_one_that_is_completed_with_the_message() {
+async fn a_caller_that_always_wants_a_task_gets_one_completed_with_the_message() {
     let bench = Bench::start().await;
     let call = || Call {
         always_task: true,

@@ -18,7 +18,7 @@ async fn more(bench: &Bench, to: &Task, text: &str) -> Task {
 }
 
 #[tokio::test]
-async fn notes_are_kept_with_their_task_and_nobody_else_sees_them() {
+async fn notes_are_kept_with_their_task_and_hidden_from_other_tasks() {
     let bench = Bench::start().await;
     let other = bench.task("note:a=9 ask:?").await;
     let asked = bench.task("note:a=1 note:b=2 note:a=3 ask:?").await;

@@ -330,7 +330,7 @@ async fn each_webhook_is_told_in_the_words_it_was_registered_in() {
 }
 
 #[tokio::test]
-async fn a_webhook_with_a_secret_can_tell_who_calls() {
+async fn a_webhook_with_a_secret_can_authenticate_the_server() {
     let bench = Bench::start().await;
     let mut webhook = Hook::open().await;
     let mut request = bench.request(message("working done"));

@@ -35,7 +35,7 @@ async fn a_stream_is_a_message_or_a_task_and_its_updates() {
 }
 
 #[tokio::test]
-async fn everybody_gets_the_same_and_nobody_disturbs_another() {
+async fn all_followers_get_the_same_and_none_disturbs_another() {
     let bench = Bench::start().await;
     let begun = bench
         .task_at_once("working wait chunk:a wait chunk:b done")
@@ -57,7 +57,7 @@ async fn everybody_gets_the_same_and_nobody_disturbs_another() {
 }
 
 #[tokio::test]
-async fn a_thousand_who_follow_share_one_encoding_for_each_format() {
+async fn a_thousand_followers_share_one_encoding_for_each_format() {
     let bench = Bench::start().await;
     let begun = bench.task_at_once("working wait chunk:a done").await;
     let mut followers = Vec::new();

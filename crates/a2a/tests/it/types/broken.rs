@@ -124,7 +124,7 @@ neither Task {"id": "\ud800"}
 "##;
 
 #[test]
-fn unusual_and_wrong_input_is_taken_by_whom_the_table_says() {
+fn unusual_and_wrong_input_is_accepted_by_the_formats_in_the_table() {
     let mut surprises = Vec::new();
     for line in CASES.lines() {
         if line.is_empty() || line.starts_with('#') {

@@ -37,7 +37,7 @@ fn the_descriptors_for_reflection_are_the_official_ones() {
         output: (operation.reply)(),
         streaming: operation.replies == Replies::Many,
     });
-    let files = descriptor::files(Package::NEW, &methods.collect::<Vec<_>>());
+    let files = descriptor::files(Package::V1_0, &methods.collect::<Vec<_>>());
     let set = hex(&files.encode_to_vec());
     let ours = Official::list(&json!({"do": "describe_set", "set": set}));
     let official = Official::list(&json!({"do": "describe"}));
@@ -55,8 +55,8 @@ fn the_descriptors_of_0_3_are_the_official_ones() {
             streaming: row.replies == Replies::Many,
         })
     });
-    let files = descriptor::files(Package::OLD, &methods.collect::<Vec<_>>());
-    let (set, package) = (hex(&files.encode_to_vec()), Package::OLD.name);
+    let files = descriptor::files(Package::V0_3, &methods.collect::<Vec<_>>());
+    let (set, package) = (hex(&files.encode_to_vec()), Package::V0_3.name);
     let ours = Official::list(&json!({"do": "describe_set", "set": set, "package": package}));
     let official = Official::list(&json!({"do": "describe", "package": package}));
     let (ours, official): (Lines, Lines) =

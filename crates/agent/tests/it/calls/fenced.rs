@@ -197,7 +197,7 @@ async fn a_skill_calls_what_it_was_granted_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn tools_of_others_are_granted_like_skills_and_hidden_ones_are_offered_to_nobody() {
+async fn tools_of_servers_are_granted_like_skills_and_hidden_ones_are_not_offered() {
     let mut manifest = Manifest::new("With tools");
     manifest.skills = Some(vec!["relay".to_owned()]);
     let granted = [("relay".to_owned(), vec!["greet".to_owned()])];

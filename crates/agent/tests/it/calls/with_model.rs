@@ -72,7 +72,7 @@ async fn a_skill_that_was_not_granted_the_model_has_none() {
 }
 
 #[tokio::test]
-async fn a_grant_is_for_a_skill_and_not_for_those_who_call_it() {
+async fn a_grant_is_for_a_skill_and_not_for_its_callers() {
     let script = Scripted::new([Turn::text("to exist")]);
     let mut manifest = Manifest::new("Test");
     manifest.model_for = Some(vec!["rephrase".to_owned()]);

@@ -213,7 +213,7 @@ async fn pings_of_many_are_sent_together() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_dies_while_parked_is_noticed() {
+async fn a_peer_that_disconnects_while_parked_is_noticed() {
     let session = Session::open(&Options::default(), settings());
     a_while().await;
     assert!(session.is_parked());
@@ -223,7 +223,7 @@ async fn who_dies_while_parked_is_noticed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_parked_is_told_that_all_stops() {
+async fn a_parked_session_is_told_that_the_server_stops() {
     let options = Options::default();
     let mut sessions: Vec<_> = (0..20)
         .map(|_| Session::open(&options, settings()))

@@ -104,7 +104,7 @@ async fn a_megabyte_of_request_body_is_streamed_into_the_response() {
 }
 
 #[tokio::test]
-async fn a_response_whose_body_nobody_reads_is_let_go() {
+async fn a_response_with_an_unread_body_is_released() {
     with_peer(async |peer| {
         let body = Body::Stream(ReadableStream::from_bytes(samples::pattern(0, 4 << 20)));
         let response = peer

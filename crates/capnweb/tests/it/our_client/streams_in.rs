@@ -109,7 +109,7 @@ async fn a_stream_that_is_dropped_is_cancelled_at_its_source() {
 }
 
 #[tokio::test]
-async fn a_stream_nobody_reads_stops_within_the_window_and_goes_on_later() {
+async fn a_stream_without_a_reader_stops_within_the_window_and_goes_on_later() {
     with_peer(async |peer| {
         let stream = peer.api.byte_stream(24 * MIB, None).await.unwrap();
         let mut stream = stream.cast::<Bytes>();
@@ -271,7 +271,7 @@ async fn a_sink_of_ours_that_fails_fails_the_callee() {
 }
 
 #[tokio::test]
-async fn a_sink_of_ours_that_nobody_closes_is_given_up() {
+async fn a_sink_of_ours_that_is_not_closed_is_given_up() {
     with_peer(async |peer| {
         let (stream, written) = sink(3);
         peer.api.call("returnNull", (stream,)).await.unwrap();

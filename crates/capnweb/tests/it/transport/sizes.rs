@@ -147,7 +147,7 @@ async fn a_batch_that_says_nothing_of_its_length_is_measured() {
 }
 
 #[tokio::test]
-async fn a_batch_that_lies_about_its_length_harms_nobody() {
+async fn a_batch_with_a_wrong_length_harms_no_other_session() {
     let server = start().await;
     let address = server.address();
     let head = format!("POST /rpc HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");

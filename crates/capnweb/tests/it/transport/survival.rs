@@ -43,7 +43,7 @@ async fn disconnects_at_every_point_of_a_frame_leave_nothing_behind() {
 }
 
 #[tokio::test]
-async fn what_is_no_websocket_harms_nobody() {
+async fn a_request_that_is_no_websocket_harms_no_other_session() {
     let server = InteropServer::start().await;
     let openings: [&[u8]; 4] = [
         b"",

@@ -203,7 +203,7 @@ async fn a_server_that_asks_and_asks_is_given_up() {
 }
 
 #[tokio::test]
-async fn headers_are_sent_with_every_request_and_to_nobody_else() {
+async fn headers_are_sent_with_every_request_to_this_server_only() {
     let thief = Fake::start(|_| text("thanks")).await;
     let place = thief.url.clone();
     let fake = Fake::with_tools(vec![tool("x"), tool("away")], move |request| {

@@ -101,7 +101,7 @@ async fn a_program_ends_in_good_order_when_the_agent_stops() {
 }
 
 #[tokio::test]
-async fn a_program_that_gives_up_at_a_question_it_does_not_know_is_asked_the_old_way() {
+async fn a_program_that_gives_up_at_an_unknown_method_is_asked_with_initialize() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = shell(folder.path());
     let touchy = r#"    *'"server/discover"'*) exit 1;;"#;

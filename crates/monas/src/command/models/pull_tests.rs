@@ -208,7 +208,7 @@ async fn a_later_run_goes_on_where_an_earlier_one_ended() {
 }
 
 #[tokio::test]
-async fn whoever_knows_no_ranges_is_asked_for_all_of_it() {
+async fn a_server_without_ranges_sends_the_whole_file() {
     let data = TempDir::new().unwrap();
     let folder = WEIGHTS.folder(data.path());
     fs::create_dir_all(&folder).unwrap();
@@ -250,7 +250,7 @@ async fn more_than_there_should_be_is_refused() {
 }
 
 #[tokio::test]
-async fn whoever_says_no_is_not_asked_again_and_whoever_fails_not_forever() {
+async fn a_refusal_is_not_retried_and_a_failure_not_forever() {
     let data = TempDir::new().unwrap();
     let site_of = site(&[Act::Fail(403), Act::Give]).await;
     let refused = pulled(&site_of.url, data.path()).await.err().unwrap();

@@ -227,5 +227,5 @@ impl<'a> Base<'a> {
 /// The right to an agent below `/api`: that of the callers which its manifest lists.
 fn rights(agents: &Agents) -> Rights {
     let agents = agents.clone();
-    Rights::everybody(DEFAULT_AGENT).only(move |caller, agent| agents.is_for(agent, caller))
+    Rights::unrestricted(DEFAULT_AGENT).only(move |caller, agent| agents.is_for(agent, caller))
 }

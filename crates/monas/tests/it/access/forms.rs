@@ -98,7 +98,7 @@ async fn rest_says_401_whatever_is_asked_for() {
 }
 
 #[tokio::test]
-async fn grpc_says_unauthenticated_and_its_health_is_for_everybody() {
+async fn grpc_says_unauthenticated_and_its_health_check_is_public() {
     let server = tokens().start().await;
     let grpc = [("content-type", "application/grpc"), ("te", "trailers")];
     for path in [
@@ -141,7 +141,7 @@ async fn a_websocket_is_not_opened() {
 }
 
 #[tokio::test]
-async fn the_card_and_the_sign_of_life_are_for_everybody_and_nothing_else_is() {
+async fn the_card_and_the_health_check_are_public_and_nothing_else_is() {
     let server = tokens().start().await;
     for path in [
         "/",

@@ -20,7 +20,7 @@ fn file(folder: &Path) -> String {
 }
 
 #[tokio::test]
-async fn a_file_says_who_is_let_in_and_flags_who_calls() {
+async fn a_file_has_the_callers_and_flags_have_the_credentials() {
     let home = tempfile::tempdir().unwrap();
     let mut served = command(home.path());
     served.args(["--config", &file(home.path())]);

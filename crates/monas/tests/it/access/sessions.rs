@@ -127,7 +127,7 @@ async fn a_stranger_gets_the_card_and_is_told_what_is_missing() {
 }
 
 #[tokio::test]
-async fn whoever_shows_something_wrong_gets_no_session() {
+async fn wrong_credentials_get_no_session() {
     let server = cases::bearer_tokens_are_known_over_every_binding()
         .start()
         .await;

@@ -190,7 +190,7 @@ pub(crate) async fn keeps_nothing_of_a_refused_batch(make: fn() -> Made) {
     assert_eq!(made.read("t", 0).await.unwrap().len(), 2);
 }
 
-pub(crate) async fn commits_also_when_nobody_waits(make: fn() -> Made) {
+pub(crate) async fn commits_also_without_a_waiting_caller(make: fn() -> Made) {
     let made = make();
     drop(
         made.store

@@ -37,7 +37,7 @@ pub(crate) async fn refuses_everything_afterwards(make: fn() -> Made) {
     assert!(made.store.follow(&stream("s"), 0).next().await.is_none());
 }
 
-pub(crate) async fn ends_those_who_follow(make: fn() -> Made) {
+pub(crate) async fn ends_followers(make: fn() -> Made) {
     let made = make();
     let s = stream("s");
     made.commit(Batch::new().append(&s, 0, numbered(1)))

@@ -231,7 +231,7 @@ pub(crate) async fn says_that_what_it_lacks_was_dropped(make: fn() -> Made) {
 
 /// Writers race for every event of two streams. Followers begin before, during and after, at any cursor;
 /// some are slow, some give up waits, some start again where they were.
-pub(crate) async fn sees_every_event_once_whoever_writes_and_whenever_it_began(make: fn() -> Made) {
+pub(crate) async fn sees_every_event_once_with_any_writers_and_any_start(make: fn() -> Made) {
     const LAST: u64 = 1_500;
     let made = make();
     let streams = [stream("left"), stream("right")];

@@ -21,7 +21,7 @@ fn seen(outsider: &Connection, name: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn whoever_looks_at_the_file_finds_what_was_acknowledged() {
+async fn another_reader_of_the_file_finds_what_was_acknowledged() {
     for durability in [Durability::Full, Durability::Normal] {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&options(folder.path()).durability(durability)).unwrap();

@@ -7,7 +7,7 @@ use store::{Batch, Durability, Error, Store};
 use crate::support::{NOTES, note, numbered, options, stream};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn sixty_four_who_wait_share_each_commit() {
+async fn sixty_four_waiting_callers_share_each_commit() {
     let folder = tempfile::tempdir().unwrap();
     let mut options = options(folder.path());
     options.commit_delay = Some(Duration::from_millis(5));
@@ -35,7 +35,7 @@ async fn sixty_four_who_wait_share_each_commit() {
 }
 
 #[tokio::test]
-async fn one_who_is_refused_leaves_the_others_of_the_transaction_alone() {
+async fn a_refused_batch_leaves_the_others_of_the_transaction_alone() {
     let folder = tempfile::tempdir().unwrap();
     let mut options = options(folder.path()).durability(Durability::Normal);
     options.commit_delay = Some(Duration::from_millis(50));

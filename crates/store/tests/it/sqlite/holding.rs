@@ -12,7 +12,7 @@ const FOLDER: &str = "MONAS_TEST_HOLD_FOLDER";
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_folder_that_is_made_is_for_nobody_else() {
+async fn a_new_folder_has_mode_0700() {
     use std::os::unix::fs::PermissionsExt as _;
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("a/b");
@@ -25,7 +25,7 @@ async fn a_folder_that_is_made_is_for_nobody_else() {
 }
 
 #[tokio::test]
-async fn a_second_store_on_a_folder_is_refused_and_told_who_has_it() {
+async fn a_second_store_on_a_folder_is_refused_and_told_which_process_has_it() {
     let folder = tempfile::tempdir().unwrap();
     let mut held = options(folder.path());
     held.holder = "http://127.0.0.1:8080".to_owned();

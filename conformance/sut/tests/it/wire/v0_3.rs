@@ -77,7 +77,7 @@ fn content(prefix: &str, text: &str) -> Value {
 }
 
 #[tokio::test]
-async fn an_old_name_needs_no_version_and_a_new_one_does() {
+async fn a_name_of_0_3_needs_no_version_and_a_name_of_1_0_does() {
     let sut = Sut::in_memory().await;
     let mut caller = caller(&sut).await;
     for version in [None, Some(""), Some("0.3"), Some("0.3.0"), Some("1.0")] {
@@ -194,7 +194,7 @@ async fn an_error_of_a_stream_is_in_the_stream() {
 }
 
 #[tokio::test]
-async fn errors_have_the_old_codes_and_name_the_old_fields() {
+async fn errors_have_the_codes_and_field_names_of_0_3() {
     let sut = Sut::in_memory().await;
     let mut caller = caller(&sut).await;
     let finished = call(&mut caller, "message/send", message("old", "task"))
@@ -432,7 +432,7 @@ async fn the_card_is_for_readers_of_both_versions() {
 }
 
 #[tokio::test]
-async fn a_tenant_may_be_called_as_the_old_paths_are() {
+async fn a_tenant_may_be_called_as_the_paths_of_0_3_are() {
     let sut = Sut::in_memory().await;
     let mut caller = sut.caller(Binding::Rest).await;
     let listed = get(&mut caller, "/a2a/rest/v1/tasks").await;
