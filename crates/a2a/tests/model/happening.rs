@@ -1,7 +1,7 @@
 //! What can happen, how often, and what can go wrong.
 
+use crate::agent_control::Order;
 use crate::client::Way;
-use crate::desk::Order;
 
 /// One event of the modelled world, chosen by the model checker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -7,7 +7,7 @@
 //!
 //! - `world`: the server, brought to where its events lead
 //! - `happening`: what can happen, how often, and what can go wrong
-//! - `desk`, `client`: the agent that does what it is told, and those who call
+//! - `agent_control`, `client`: the agent that does what it is told, and its callers
 //! - `sight`: what can be seen of all of them, and what can happen next
 //! - `rules`: what must hold
 //! - `model`: the same for `stateright`
@@ -15,8 +15,8 @@
 //! `MONAS_MODEL=large cargo test -p a2a --test model` goes through all orders of some events more, and takes some
 //! minutes.
 
+mod agent_control;
 mod client;
-mod desk;
 mod happening;
 mod model;
 mod rules;

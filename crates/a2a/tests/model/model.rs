@@ -6,8 +6,8 @@ use std::sync::Arc;
 use a2a::types::TaskState;
 use stateright::{Model, Property};
 
+use crate::agent_control::Order;
 use crate::client::{Answer, Request, Start};
-use crate::desk::Order;
 use crate::happening::{Action, Bounds, Fault};
 use crate::rules::Rule;
 use crate::sight::{Sight, Status};

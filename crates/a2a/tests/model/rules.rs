@@ -2,8 +2,8 @@
 
 use a2a::types::TaskState;
 
+use crate::agent_control;
 use crate::client::{Answer, End, Heard, Request, Start, Told, What};
-use crate::desk;
 use crate::sight::{Sight, Status};
 
 /// A rule for what is seen.
@@ -195,7 +195,7 @@ fn messages_reach(now: &Sight) -> bool {
     let idle = now.is_quiet() && now.at_work().is_none() && !now.state.is_terminal() && !asks;
     let reached = |text: &String| {
         // After a restart an agent gets the last message, and the others with the task.
-        let found = |turn: &desk::Seen| now.lives.len() > 1 && turn.history.contains(text);
+        let found = |turn: &agent_control::Seen| now.lives.len() > 1 && turn.history.contains(text);
         now.turns
             .iter()
             .any(|turn| turn.message == *text || found(turn))

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use a2a::types::{Part, Role, Task, TaskState};
 
+use crate::agent_control::{self, Order};
 use crate::client::{Answer, CallState, Heard, Request, Start, Told, Way};
-use crate::desk::{self, Order};
 use crate::happening::{Action, Bounds, Waiting};
 use crate::rules::Rule;
 
@@ -29,7 +29,7 @@ pub(crate) struct Sight {
     pub(crate) got: Option<Got>,
     /// The events from every cursor, and from the one after the last.
     pub(crate) resumed: Vec<Heard>,
-    pub(crate) turns: Vec<desk::Seen>,
+    pub(crate) turns: Vec<agent_control::Seen>,
     /// Where the turns of each process begin.
     pub(crate) lives: Vec<usize>,
     /// How often an agent was told to say something.
@@ -120,19 +120,19 @@ impl Sight {
     }
 
     /// The turns of this process.
-    pub(crate) fn turns_now(&self) -> &[desk::Seen] {
+    pub(crate) fn turns_now(&self) -> &[agent_control::Seen] {
         &self.turns[self.lives.last().copied().unwrap_or(0)..]
     }
 
     /// The turns of each process that is no more.
-    pub(crate) fn turns_before(&self) -> impl Iterator<Item = &[desk::Seen]> {
+    pub(crate) fn turns_before(&self) -> impl Iterator<Item = &[agent_control::Seen]> {
         self.lives
             .windows(2)
             .map(|life| &self.turns[life[0]..life[1]])
     }
 
     /// The turn of the agent that is at work.
-    pub(crate) fn at_work(&self) -> Option<&desk::Seen> {
+    pub(crate) fn at_work(&self) -> Option<&agent_control::Seen> {
         self.turns_now().iter().find(|turn| !turn.ended)
     }
 

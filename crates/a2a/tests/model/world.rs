@@ -15,8 +15,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
+use crate::agent_control::{AgentControl, ControlledAgent, Order};
 use crate::client::{Answer, Call, CallState, Reader, Request, Start, Way};
-use crate::desk::{Clerk, Desk, Order};
 use crate::happening::{Action, Bounds, Fault, Waiting};
 use crate::rules::{self, Rule};
 use crate::sight::{Got, Sight, Status};
@@ -26,7 +26,7 @@ pub(crate) struct World {
     fault: Fault,
     store: Store,
     steps: ManualWriter,
-    desk: Arc<Desk>,
+    control: Arc<AgentControl>,
     process: Process,
     /// The id of the task, once the journal has one.
     task: Option<String>,
@@ -47,7 +47,7 @@ struct Process {
 }
 
 impl Process {
-    fn begin(desk: &Arc<Desk>, store: &Store) -> Self {
+    fn begin(control: &Arc<AgentControl>, store: &Store) -> Self {
         let mut builder = Builder::new_current_thread();
         let runtime = builder.enable_time().start_paused(true).build();
         let runtime = runtime.expect("a runtime needs no resource that is scarce");
@@ -60,7 +60,7 @@ impl Process {
         };
         let start = Server::start(
             Config::new(card),
-            Arc::new(Clerk(desk.clone())),
+            Arc::new(ControlledAgent(control.clone())),
             store.clone(),
         );
         Self {
@@ -88,16 +88,16 @@ impl Process {
 impl World {
     pub(crate) fn new(bounds: Bounds, fault: Fault) -> Self {
         let (store, steps) = Store::with_manual_writer(TABLES);
-        let desk = Desk::new(match bounds.resumes {
+        let control = AgentControl::new(match bounds.resumes {
             true => AfterRestart::Resume,
             false => AfterRestart::Fail,
         });
         let mut world = Self {
-            process: Process::begin(&desk, &store),
+            process: Process::begin(&control, &store),
             fault,
             store,
             steps,
-            desk,
+            control,
             task: None,
             calls: Vec::new(),
             reader: None,
@@ -141,7 +141,7 @@ impl World {
                     Order::Fail => left.fails -= 1,
                     Order::Complete | Order::End => {}
                 }
-                self.desk.order(order);
+                self.control.order(order);
             }
             Action::Commit => self.steps.commit(),
             Action::TimeIsUp => {
@@ -274,8 +274,8 @@ impl World {
         }
         self.steps.lose();
         self.spoil();
-        self.process = Process::begin(&self.desk, &self.store);
-        self.sight.lives.push(self.desk.turns().len());
+        self.process = Process::begin(&self.control, &self.store);
+        self.sight.lives.push(self.control.turns().len());
     }
 
     /// Makes the mistake with what the dead process left.
@@ -337,7 +337,7 @@ impl World {
         now.last = last;
         now.up = self.process.server.is_some();
         now.waiting = self.steps.waiting();
-        now.turns = self.desk.turns();
+        now.turns = self.control.turns();
         now.said = self.said;
         now.calls = self
             .calls

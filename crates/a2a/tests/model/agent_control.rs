@@ -24,14 +24,14 @@ pub(crate) enum Order {
 
 /// Where an agent gets its orders, and where what came of them is seen.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct AgentControl {
     after_restart: AfterRestart,
-    turns: Mutex<Vec<Sitting>>,
+    turns: Mutex<Vec<ControlledTurn>>,
 }
 
 /// A turn of the agent.
 #[derive(Debug)]
-struct Sitting {
+struct ControlledTurn {
     seen: Seen,
     orders: mpsc::UnboundedSender<Order>,
     cancelled: CancellationToken,
@@ -66,7 +66,7 @@ impl Seen {
     }
 }
 
-impl Desk {
+impl AgentControl {
     pub(crate) fn new(after_restart: AfterRestart) -> Arc<Self> {
         Arc::new(Self {
             after_restart,
@@ -76,9 +76,9 @@ impl Desk {
 
     /// All turns, the oldest first.
     pub(crate) fn turns(&self) -> Vec<Seen> {
-        let seen = |sitting: &Sitting| Seen {
-            cancelled: sitting.cancelled.is_cancelled(),
-            ..sitting.seen.clone()
+        let seen = |turn: &ControlledTurn| Seen {
+            cancelled: turn.cancelled.is_cancelled(),
+            ..turn.seen.clone()
         };
         self.lock().iter().map(seen).collect()
     }
@@ -86,25 +86,25 @@ impl Desk {
     /// Tells the agent at work what to do.
     pub(crate) fn order(&self, order: Order) {
         let turns = self.lock();
-        let at_work = turns.iter().find(|sitting| !sitting.seen.ended);
+        let at_work = turns.iter().find(|turn| !turn.seen.ended);
         let at_work = at_work.expect("only an agent at work gets orders");
         at_work.orders.send(order).expect("it waits for orders");
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Sitting>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<ControlledTurn>> {
         self.turns.lock().expect("nothing panics here")
     }
 }
 
 /// The agent of a process.
-pub(crate) struct Clerk(pub(crate) Arc<Desk>);
+pub(crate) struct ControlledAgent(pub(crate) Arc<AgentControl>);
 
-impl Agent for Clerk {
+impl Agent for ControlledAgent {
     fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
         let (orders, next) = mpsc::unbounded_channel();
         let mut turns = self.0.lock();
         let number = turns.len();
-        turns.push(Sitting {
+        turns.push(ControlledTurn {
             seen: Seen {
                 message: turn.text(),
                 history: turn
@@ -117,9 +117,9 @@ impl Agent for Clerk {
             orders,
             cancelled: turn.cancelled().clone(),
         });
-        let desk = self.0.clone();
-        let present = Present { desk, number };
-        Box::pin(obey(turn, next, present))
+        let control = self.0.clone();
+        let guard = WorkGuard { control, number };
+        Box::pin(obey(turn, next, guard))
     }
 
     fn after_restart(&self, _: &Task) -> AfterRestart {
@@ -128,21 +128,21 @@ impl Agent for Clerk {
 }
 
 /// As long as this is there, the agent is at work.
-struct Present {
-    desk: Arc<Desk>,
+struct WorkGuard {
+    control: Arc<AgentControl>,
     number: usize,
 }
 
-impl Drop for Present {
+impl Drop for WorkGuard {
     fn drop(&mut self) {
-        self.desk.lock()[self.number].seen.ended = true;
+        self.control.lock()[self.number].seen.ended = true;
     }
 }
 
 async fn obey(
     turn: Turn,
     mut orders: mpsc::UnboundedReceiver<Order>,
-    present: Present,
+    guard: WorkGuard,
 ) -> Result<(), Failure> {
     while let Some(order) = orders.recv().await {
         let taken: Result<(), Over> = match order {
@@ -153,7 +153,7 @@ async fn obey(
             Order::Fail => return Err(Failure::new("as told")),
         };
         if taken.is_ok() {
-            present.desk.lock()[present.number].seen.taken.push(order);
+            guard.control.lock()[guard.number].seen.taken.push(order);
         }
     }
     Ok(())
