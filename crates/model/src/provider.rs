@@ -51,7 +51,7 @@ use crate::limits::{MAX_ERROR, MAX_VECTORS};
 use crate::model::Model;
 use crate::reply::{Delta, Deltas};
 use crate::request::Request;
-use dialect::{Dialect, Hear, Place};
+use dialect::{Dialect, Place, ReadReply};
 use frames::Frames;
 
 /// How many texts one request for vectors holds.
@@ -227,47 +227,47 @@ impl Model for Provider {
     }
 
     fn reply(&self, request: Request) -> Deltas {
-        let answer = Answer {
+        let reply = ReplyStream {
             line: self.0.clone(),
-            hearer: (self.0.dialect.hear)(),
+            reader: (self.0.dialect.reader)(),
             frames: Frames::new(self.0.dialect.framing),
             state: State::Unasked(Box::new(request)),
-            heard: VecDeque::new(),
+            deltas: VecDeque::new(),
         };
-        Box::pin(stream::unfold(answer, Answer::next))
+        Box::pin(stream::unfold(reply, ReplyStream::next))
     }
 }
 
 /// A reply under way.
-struct Answer {
+struct ReplyStream {
     line: Line,
-    hearer: Box<dyn Hear>,
+    reader: Box<dyn ReadReply>,
     frames: Frames,
     state: State,
     /// Deltas that arrived and were not passed on yet.
-    heard: VecDeque<Result<Delta, Error>>,
+    deltas: VecDeque<Result<Delta, Error>>,
 }
 
 enum State {
     Unasked(Box<Request>),
     Coming(Body),
-    /// Nothing more is read; `heard` may still hold deltas.
+    /// Nothing more is read; `deltas` may still hold some.
     Over,
 }
 
-impl Answer {
+impl ReplyStream {
     async fn next(mut self) -> Option<(Result<Delta, Error>, Self)> {
         loop {
-            if let Some(delta) = self.heard.pop_front() {
+            if let Some(delta) = self.deltas.pop_front() {
                 if matches!(delta, Ok(Delta::End(_)) | Err(_)) {
                     // The stream has ended; anything behind is ignored.
                     self.state = State::Over;
-                    self.heard.clear();
+                    self.deltas.clear();
                 }
                 return Some((delta, self));
             }
             if let Err(error) = self.go_on().await? {
-                self.heard.push_back(Err(error));
+                self.deltas.push_back(Err(error));
             }
         }
     }
@@ -295,32 +295,32 @@ impl Answer {
                     None => {
                         self.state = State::Over;
                         let rest = self.frames.rest();
-                        let told = rest.and_then(|rest| self.hear(rest));
-                        return Some(told.and_then(|()| self.end()));
+                        let read = rest.and_then(|rest| self.read(rest));
+                        return Some(read.and_then(|()| self.end()));
                     }
                 };
-                Some(frames.and_then(|frames| self.hear(frames)))
+                Some(frames.and_then(|frames| self.read(frames)))
             }
         }
     }
 
-    fn hear(&mut self, frames: impl IntoIterator<Item = String>) -> Result<(), Error> {
+    fn read(&mut self, frames: impl IntoIterator<Item = String>) -> Result<(), Error> {
         for frame in frames {
-            let told = self.hearer.frame(&frame)?;
-            self.heard.extend(told.into_iter().map(Ok));
+            let read = self.reader.frame(&frame)?;
+            self.deltas.extend(read.into_iter().map(Ok));
         }
         Ok(())
     }
 
     /// The body has ended. That is an error unless the dialect says that the reply was complete.
     fn end(&mut self) -> Result<(), Error> {
-        if self.heard.iter().any(|it| matches!(it, Ok(Delta::End(_)))) {
+        if self.deltas.iter().any(|it| matches!(it, Ok(Delta::End(_)))) {
             return Ok(());
         }
-        let last = self.hearer.over();
+        let last = self.reader.over();
         let last =
             last.ok_or_else(|| Error::Cut("the stream ended without an end marker".to_owned()))?;
-        self.heard.extend(last.into_iter().map(Ok));
+        self.deltas.extend(last.into_iter().map(Ok));
         Ok(())
     }
 }
@@ -378,7 +378,7 @@ impl Line {
         let body = body.read(MAX_VECTORS).await?;
         let value = serde_json::from_slice(&body);
         let value: Value = value.map_err(|error| Error::Malformed(error.to_string()))?;
-        let vectors = (dialect.hear)(&value);
+        let vectors = (dialect.read)(&value);
         vectors.ok_or_else(|| Error::Malformed("the response holds no vectors".to_owned()))
     }
 }

@@ -6,7 +6,7 @@ use http::HeaderName;
 use serde_json::{Value, json};
 
 use super::dialect::{
-    Dialect, Hear, Place, arguments, description, ended, json as parse, put, text,
+    Dialect, Place, ReadReply, arguments, description, ended, json as parse, put, text,
     with_results_together,
 };
 use super::fail;
@@ -27,7 +27,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     framing: Framing::Events,
     path: |_| "messages".to_owned(),
     body,
-    hear: || Box::<Hearer>::default(),
+    reader: || Box::<ReplyReader>::default(),
     vectors: None,
 };
 
@@ -93,7 +93,7 @@ fn blocks(said: &Said) -> Vec<Value> {
 }
 
 #[derive(Default)]
-struct Hearer {
+struct ReplyReader {
     /// Blocks that are not complete yet.
     open: BTreeMap<u64, Block>,
     calls: Vec<Call>,
@@ -111,7 +111,7 @@ struct Block {
     signature: String,
 }
 
-impl Hear for Hearer {
+impl ReadReply for ReplyReader {
     fn frame(&mut self, frame: &str) -> Result<Vec<Delta>, Error> {
         let frame = parse(frame)?;
         let index = frame["index"].as_u64().unwrap_or_default();
@@ -146,7 +146,7 @@ impl Hear for Hearer {
     }
 }
 
-impl Hearer {
+impl ReplyReader {
     fn begin(&mut self, index: u64, start: &Value) -> Result<Vec<Delta>, Error> {
         if self.open.len() + self.calls.len() >= MAX_CALLS {
             let why = format!("more than {MAX_CALLS} content blocks in one reply");
@@ -169,7 +169,7 @@ impl Hearer {
             let why = format!("a delta for content block {index}, which was not started");
             return Err(Error::Malformed(why));
         };
-        let heard = match delta["type"].as_str().unwrap_or_default() {
+        let deltas = match delta["type"].as_str().unwrap_or_default() {
             "text_delta" => text(&delta["text"]).map(Delta::Text),
             "thinking_delta" => {
                 let more = text(&delta["thinking"]).unwrap_or_default();
@@ -190,7 +190,7 @@ impl Hearer {
             true => Err(Error::Malformed(format!(
                 "a block is longer than {MAX_REPLY} bytes"
             ))),
-            false => Ok(heard.into_iter().collect()),
+            false => Ok(deltas.into_iter().collect()),
         }
     }
 

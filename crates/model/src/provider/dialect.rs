@@ -24,7 +24,7 @@ pub(super) struct Dialect {
     /// The body of a request.
     pub(super) body: fn(&Place, &Request) -> Value,
     /// Makes the reader of one reply.
-    pub(super) hear: fn() -> Box<dyn Hear>,
+    pub(super) reader: fn() -> Box<dyn ReadReply>,
     /// The protocol for vectors, if the provider has embedders.
     pub(super) vectors: Option<VectorDialect>,
 }
@@ -34,7 +34,7 @@ pub(super) struct VectorDialect {
     pub(super) path: fn(model: &str) -> String,
     pub(super) body: fn(model: &str, texts: &[String]) -> Value,
     /// Reads the vectors from a response, in the order of the texts.
-    pub(super) hear: fn(&Value) -> Option<Vec<Vec<f32>>>,
+    pub(super) read: fn(&Value) -> Option<Vec<Vec<f32>>>,
 }
 
 /// The model of a request, and where it is.
@@ -45,7 +45,7 @@ pub(super) struct Place {
 }
 
 /// Reads one reply, frame by frame.
-pub(super) trait Hear: Send {
+pub(super) trait ReadReply: Send {
     /// The deltas of a frame. Nothing is read after an end.
     fn frame(&mut self, frame: &str) -> Result<Vec<Delta>, Error>;
 

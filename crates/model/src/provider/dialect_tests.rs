@@ -1,4 +1,4 @@
-//! What is heard of what a provider says, and of what it should not say.
+//! What is deltas of what a provider says, and of what it should not say.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -7,22 +7,22 @@ use super::Kind;
 use super::dialect::Place;
 use crate::{Delta, End, Request};
 
-/// What is heard of these frames, and at the end of the connection.
-fn heard(kind: Kind, frames: &[Value]) -> (Vec<Delta>, Option<Vec<Delta>>) {
-    let mut hearer = (kind.dialect().hear)();
-    let heard = frames
+/// What is deltas of these frames, and at the end of the connection.
+fn read(kind: Kind, frames: &[Value]) -> (Vec<Delta>, Option<Vec<Delta>>) {
+    let mut reader = (kind.dialect().reader)();
+    let deltas = frames
         .iter()
-        .flat_map(|frame| hearer.frame(&frame.to_string()).unwrap());
-    (heard.collect(), hearer.over())
+        .flat_map(|frame| reader.frame(&frame.to_string()).unwrap());
+    (deltas.collect(), reader.over())
 }
 
 #[test]
 fn a_compatible_server_may_end_without_the_end_marker() {
     let said = json!({"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]});
-    let (told, last) = heard(Kind::OpenAi, &[said]);
+    let (told, last) = read(Kind::OpenAi, &[said]);
     assert_eq!(told, [Delta::Text("hi".to_owned())]);
     assert_eq!(last, Some(vec![Delta::End(End::Said)]));
-    let (_, last) = heard(
+    let (_, last) = read(
         Kind::OpenAi,
         &[json!({"choices": [{"delta": {"content": "hi"}}]})],
     );
@@ -36,7 +36,7 @@ fn a_call_with_arguments_that_are_no_json_is_passed_on_unchanged() {
         "delta": {"tool_calls": [{"index": 9, "function": function}]},
         "finish_reason": "length",
     }]});
-    let (_, last) = heard(Kind::OpenAi, &[call]);
+    let (_, last) = read(Kind::OpenAi, &[call]);
     let last = last.unwrap();
     let Delta::Call(call) = &last[0] else {
         panic!("{last:?}");
@@ -50,7 +50,7 @@ fn a_call_with_arguments_that_are_no_json_is_passed_on_unchanged() {
 
 #[test]
 fn a_question_that_is_blocked_is_withheld() {
-    let (told, _) = heard(
+    let (told, _) = read(
         Kind::Gemini,
         &[json!({"promptFeedback": {"blockReason": "SAFETY"}})],
     );
@@ -65,7 +65,7 @@ fn what_is_cached_was_read_too() {
         json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 5}}),
         json!({"type": "message_stop"}),
     ];
-    let (told, _) = heard(Kind::Anthropic, &frames);
+    let (told, _) = read(Kind::Anthropic, &frames);
     assert_eq!(
         told,
         [
@@ -152,15 +152,15 @@ fn frames() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn whatever_a_provider_says_is_heard_or_refused(said in prop::collection::vec(frames(), 0..6)) {
+    fn every_reply_is_read_or_refused(said in prop::collection::vec(frames(), 0..6)) {
         for kind in Kind::ALL {
-            let mut hearer = (kind.dialect().hear)();
+            let mut reader = (kind.dialect().reader)();
             for frame in &said {
-                let _ = hearer.frame(&frame.to_string());
+                let _ = reader.frame(&frame.to_string());
             }
-            let _ = hearer.over();
+            let _ = reader.over();
             if let Some(vectors) = &kind.dialect().vectors {
-                let _ = said.iter().map(vectors.hear).count();
+                let _ = said.iter().map(vectors.read).count();
             }
         }
     }

@@ -4,7 +4,7 @@ use http::HeaderName;
 use serde_json::{Value, json};
 
 use super::dialect::{
-    Dialect, Hear, Place, VectorDialect, description, ended, json as parse, put, text, vector,
+    Dialect, Place, ReadReply, VectorDialect, description, ended, json as parse, put, text, vector,
     with_results_together,
 };
 use super::fail;
@@ -22,7 +22,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     framing: Framing::Events,
     path: |model| format!("models/{model}:streamGenerateContent?alt=sse"),
     body,
-    hear: || Box::<Hearer>::default(),
+    reader: || Box::<ReplyReader>::default(),
     vectors: Some(VectorDialect {
         path: |model| format!("models/{model}:batchEmbedContents"),
         body: |model, texts| {
@@ -32,7 +32,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             });
             json!({"requests": requests.collect::<Vec<_>>()})
         },
-        hear: |value| {
+        read: |value| {
             let vectors = value["embeddings"].as_array()?.iter();
             vectors.map(|it| vector(&it["values"])).collect()
         },
@@ -107,12 +107,12 @@ fn parts(said: &Said) -> Vec<Value> {
 const SIGNATURE: &str = "thoughtSignature";
 
 #[derive(Default)]
-struct Hearer {
+struct ReplyReader {
     calls: Vec<Call>,
     usage: Option<Usage>,
 }
 
-impl Hear for Hearer {
+impl ReadReply for ReplyReader {
     fn frame(&mut self, frame: &str) -> Result<Vec<Delta>, Error> {
         let frame = parse(frame)?;
         if !frame["error"].is_null() {
@@ -125,19 +125,19 @@ impl Hear for Hearer {
             self.usage = Some(Usage::new(count("promptTokenCount"), output));
         }
         let candidate = &frame["candidates"][0];
-        let mut heard = Vec::new();
+        let mut deltas = Vec::new();
         for part in candidate["content"]["parts"]
             .as_array()
             .into_iter()
             .flatten()
         {
-            self.part(part, &mut heard)?;
+            self.part(part, &mut deltas)?;
         }
         let blocked = frame["promptFeedback"]["blockReason"].is_string();
         let reason = candidate["finishReason"].as_str();
         let end = match reason {
             None if blocked => End::Withheld,
-            None => return Ok(heard),
+            None => return Ok(deltas),
             Some("STOP") => ended(&self.calls),
             Some("MAX_TOKENS") => End::Length,
             Some("MALFORMED_FUNCTION_CALL") => {
@@ -146,17 +146,17 @@ impl Hear for Hearer {
             }
             Some(_) => End::Withheld,
         };
-        heard.extend(self.calls.drain(..).map(Delta::Call));
-        heard.extend(self.usage.take().map(Delta::Usage));
-        heard.push(Delta::End(end));
-        Ok(heard)
+        deltas.extend(self.calls.drain(..).map(Delta::Call));
+        deltas.extend(self.usage.take().map(Delta::Usage));
+        deltas.push(Delta::End(end));
+        Ok(deltas)
     }
 }
 
-impl Hearer {
-    fn part(&mut self, part: &Value, heard: &mut Vec<Delta>) -> Result<(), Error> {
+impl ReplyReader {
+    fn part(&mut self, part: &Value, deltas: &mut Vec<Delta>) -> Result<(), Error> {
         if let Some(said) = text(&part["text"]) {
-            heard.push(match part["thought"] == true {
+            deltas.push(match part["thought"] == true {
                 true => Delta::Reasoning(said),
                 false => Delta::Text(said),
             });
@@ -171,7 +171,7 @@ impl Hearer {
             let id = text(&call["id"]).unwrap_or_else(|| format!("call-{place}"));
             if let Some(signature) = text(&part[SIGNATURE]) {
                 let thought = json!({"call": id, SIGNATURE: signature});
-                heard.push(Delta::Thought(thought.to_string()));
+                deltas.push(Delta::Thought(thought.to_string()));
             }
             self.calls.push(Call {
                 id,
@@ -181,7 +181,7 @@ impl Hearer {
                     arguments => arguments.clone(),
                 },
             });
-            heard.push(Delta::Working);
+            deltas.push(Delta::Working);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use http::header::AUTHORIZATION;
 use serde_json::{Value, json};
 
 use super::dialect::{
-    Dialect, Hear, Place, VectorDialect, ended, functions, json as parse, put, text, vector,
+    Dialect, Place, ReadReply, VectorDialect, ended, functions, json as parse, put, text, vector,
     with_system,
 };
 use super::fail;
@@ -22,11 +22,11 @@ pub(super) static DIALECT: Dialect = Dialect {
     framing: Framing::Lines,
     path: |_| "api/chat".to_owned(),
     body,
-    hear: || Box::<Hearer>::default(),
+    reader: || Box::<ReplyReader>::default(),
     vectors: Some(VectorDialect {
         path: |_| "api/embed".to_owned(),
         body: |model, texts| json!({"model": model, "input": texts}),
-        hear: |value| value["embeddings"].as_array()?.iter().map(vector).collect(),
+        read: |value| value["embeddings"].as_array()?.iter().map(vector).collect(),
     }),
 };
 
@@ -60,20 +60,20 @@ fn message(message: &Message) -> Value {
 }
 
 #[derive(Default)]
-struct Hearer {
+struct ReplyReader {
     calls: Vec<Call>,
 }
 
-impl Hear for Hearer {
+impl ReadReply for ReplyReader {
     fn frame(&mut self, frame: &str) -> Result<Vec<Delta>, Error> {
         let frame = parse(frame)?;
         if !frame["error"].is_null() {
             return Err(fail::of_event(&frame));
         }
         let message = &frame["message"];
-        let mut heard = Vec::new();
-        heard.extend(text(&message["thinking"]).map(Delta::Reasoning));
-        heard.extend(text(&message["content"]).map(Delta::Text));
+        let mut deltas = Vec::new();
+        deltas.extend(text(&message["thinking"]).map(Delta::Reasoning));
+        deltas.extend(text(&message["content"]).map(Delta::Text));
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             let place = self.calls.len();
             if place >= MAX_CALLS {
@@ -89,18 +89,18 @@ impl Hear for Hearer {
                     arguments => arguments.clone(),
                 },
             });
-            heard.push(Delta::Working);
+            deltas.push(Delta::Working);
         }
         if frame["done"] == true {
             let end = match frame["done_reason"].as_str() {
                 Some("length") => End::Length,
                 _ => ended(&self.calls),
             };
-            heard.extend(self.calls.drain(..).map(Delta::Call));
+            deltas.extend(self.calls.drain(..).map(Delta::Call));
             let count = |name: &str| frame[name].as_u64().unwrap_or_default();
             let usage = Usage::new(count("prompt_eval_count"), count("eval_count"));
-            heard.extend([Delta::Usage(usage), Delta::End(end)]);
+            deltas.extend([Delta::Usage(usage), Delta::End(end)]);
         }
-        Ok(heard)
+        Ok(deltas)
     }
 }

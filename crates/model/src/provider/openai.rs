@@ -6,8 +6,8 @@ use http::header::AUTHORIZATION;
 use serde_json::{Value, json};
 
 use super::dialect::{
-    Dialect, Hear, Place, VectorDialect, arguments, ended, functions, json as parse, put, text,
-    with_system,
+    Dialect, Place, ReadReply, VectorDialect, arguments, ended, functions, json as parse, put,
+    text, with_system,
 };
 use super::fail;
 use super::frames::Framing;
@@ -24,11 +24,11 @@ pub(super) static DIALECT: Dialect = Dialect {
     framing: Framing::Events,
     path: |_| "chat/completions".to_owned(),
     body,
-    hear: || Box::<Hearer>::default(),
+    reader: || Box::<ReplyReader>::default(),
     vectors: Some(VectorDialect {
         path: |_| "embeddings".to_owned(),
         body: |model, texts| json!({"model": model, "input": texts}),
-        hear: vectors,
+        read: vectors,
     }),
 };
 
@@ -78,7 +78,7 @@ fn message(message: &Message) -> Value {
 
 /// The reply as far as it has arrived.
 #[derive(Default)]
-struct Hearer {
+struct ReplyReader {
     /// Calls by index, each with the text of its arguments so far.
     calls: BTreeMap<u64, Partial>,
     usage: Option<Usage>,
@@ -92,7 +92,7 @@ struct Partial {
     arguments: String,
 }
 
-impl Hear for Hearer {
+impl ReadReply for ReplyReader {
     fn frame(&mut self, frame: &str) -> Result<Vec<Delta>, Error> {
         if frame.trim() == "[DONE]" {
             let end = self.end.take().unwrap_or(End::Said);
@@ -106,14 +106,14 @@ impl Hear for Hearer {
             self.usage = Some(usage);
         }
         let choice = &frame["choices"][0];
-        let mut heard = Vec::new();
+        let mut deltas = Vec::new();
         let delta = &choice["delta"];
         let reasoning = text(&delta["reasoning_content"]).or_else(|| text(&delta["reasoning"]));
-        heard.extend(reasoning.map(Delta::Reasoning));
-        heard.extend(text(&delta["content"]).map(Delta::Text));
+        deltas.extend(reasoning.map(Delta::Reasoning));
+        deltas.extend(text(&delta["content"]).map(Delta::Text));
         for piece in delta["tool_calls"].as_array().into_iter().flatten() {
             self.call(piece)?;
-            heard.push(Delta::Working);
+            deltas.push(Delta::Working);
         }
         self.end = match choice["finish_reason"].as_str() {
             None => self.end,
@@ -121,7 +121,7 @@ impl Hear for Hearer {
             Some("content_filter") => Some(End::Withheld),
             Some(_) => Some(End::Said),
         };
-        Ok(heard)
+        Ok(deltas)
     }
 
     fn over(&mut self) -> Option<Vec<Delta>> {
@@ -131,7 +131,7 @@ impl Hear for Hearer {
     }
 }
 
-impl Hearer {
+impl ReplyReader {
     /// Adds a piece of a call.
     fn call(&mut self, piece: &Value) -> Result<(), Error> {
         let place = piece["index"].as_u64().unwrap_or(self.calls.len() as u64);
