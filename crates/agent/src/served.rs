@@ -90,7 +90,17 @@ pub enum CreateError {
 #[error("agent {0:?} is started already")]
 pub struct AlreadyStarted(pub String);
 
-/// An agent. Clones are the same agent.
+/// An agent as a task server calls it: its manifest, its skills, and how calls of them are run. Clones are the same agent.
+///
+/// A message that names a skill is a call of it. Any other message is thought about if the agent thinks, is a call of the
+/// only skill if there is one skill and no answerer, and else goes to the answerer. A call passes the fence
+/// (`call/fence.rs`), and one that asks is kept (`call/running.rs`) until its answer comes. The state of the agent (journal, law,
+/// approvals) is not here but behind the [`AgentHandle`]; a plain agent gets one when it joins a population, or when it is
+/// first called.
+///
+/// Everything is decided in [`create`](Self::create): which skills it has, what each was granted, which hooks see calls. A server
+/// first claims the agent, so that it is not served twice with two journals of one name, and closes it last, after the task
+/// server has ended its tasks, because a skill that is being dropped may still use what `on_close` ends.
 #[derive(Clone)]
 pub struct Agent {
     inner: Arc<Inner>,

@@ -28,7 +28,19 @@ const DEPTH: usize = 8;
 /// A handle on the running call, made for one skill. Clones are the same.
 ///
 /// It adds to the [`Call`] what differs between the skills that run in one task: which skill it is, what that one was
-/// granted, how deep the calls are nested, and the scope that its questions and effects are kept under.
+/// granted, how deep the calls are nested, and the scope that its questions and effects are kept under. Everything that
+/// the caller or the store sees goes through the call; the context itself keeps no more than counts.
+///
+/// A skill may be begun again after a restart, with the same input and without any of its local variables. Two rules make
+/// that safe. The n-th question of a scope gets the n-th recorded answer, and [`once`](Self::once) gives the recorded
+/// result of its key instead of doing the effect again. So a replayable skill must ask its questions in the same order
+/// whenever it has the same input and the same answers, and must put what it may not do twice into `once`; if it asks
+/// in an order that depends on the time or on chance, an answer meets another question. Work that runs side by side gets
+/// a scope for each part ([`scoped`](Self::scoped)), so that the parts do not count each other's questions.
+///
+/// The skill sees only what it was granted: [`skills`](Self::skills) is a registry that was narrowed for it, and a call of
+/// anything else fails as if the skill did not exist. Dropping the future of a skill cancels it; a context that was
+/// cloned out of it then gets errors from the call.
 #[derive(Clone)]
 pub struct Context {
     call: Arc<dyn Call>,

@@ -15,6 +15,18 @@ use crate::reply::{Outcome, Reply};
 use crate::skill::Skill;
 
 /// Skills in the order in which they were added. Clones share them.
+///
+/// A registry is the right to call what is in it. There is no list of all skills besides, and no permission that is
+/// checked elsewhere: an agent offers its registry, a skill gets one that was narrowed to its grants, a test makes its
+/// own. To give less is to [`narrow`](Self::narrow); nothing can be added to a registry that was handed out, because every change
+/// makes a new value.
+///
+/// A definition is checked when it is added, not when it is called: the id, the schemas (compiled once), tags and examples.
+/// A server with a faulty skill therefore does not start, and a call needs no second check of the definition. An id stands for one skill;
+/// a second one is an error and does not replace the first, since a tool of another server could otherwise take the
+/// place of a skill that callers trust.
+///
+/// The order is that of the card, of `tools/list` and of a model's prompt, and the same after every start.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     entries: Arc<IndexMap<String, Arc<Entry>>>,

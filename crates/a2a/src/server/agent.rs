@@ -9,6 +9,19 @@ use crate::error::Error;
 use crate::types::{Message, Task, TaskId};
 
 /// Answers messages. One value serves all tasks at the same time; the state of a task is in its [`Turn`].
+///
+/// The server calls [`answer`](Self::answer) for each message that a task gets, one at a time for each task and many at
+/// once for different tasks. The agent makes updates through the turn; each is committed before callers see it. What the agent
+/// keeps in memory between two messages may be lost at any time: after a restart it finds the task as it was committed,
+/// and nothing else.
+///
+/// The order of calls for one task: `answer`, once or more; after a restart first `after_restart`, if the task was being
+/// worked on; at the very end `ended`, when the last state is committed. An agent that keeps anything for a task drops it in
+/// `ended`, which comes also for tasks that were cancelled while they waited, or that an earlier process worked on. Without
+/// it, waiting tasks would leak.
+///
+/// Cancelling is the future being dropped, after a grace period in which the turn's token tells the agent. An agent that
+/// spawns work must therefore own it by something that the future holds.
 pub trait Agent: Send + Sync + 'static {
     /// Answers one message: with a message alone, or with updates of a task.
     ///
