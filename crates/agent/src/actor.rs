@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use memory::Millis;
@@ -43,6 +44,24 @@ pub(crate) enum Mail {
     Look(Look),
     /// It is to sleep, now.
     Sleep,
+}
+
+/// The time at which an agent must be told that time has passed, in milliseconds since 1970.
+#[derive(Debug)]
+pub(crate) struct Due(AtomicI64);
+
+impl Due {
+    pub(crate) fn new(at: Option<Millis>) -> Arc<Self> {
+        Arc::new(Self(AtomicI64::new(at.unwrap_or(Millis::MAX))))
+    }
+
+    pub(crate) fn set(&self, at: Option<Millis>) {
+        self.0.store(at.unwrap_or(Millis::MAX), Ordering::Relaxed);
+    }
+
+    pub(crate) fn at(&self) -> Millis {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// A look at a life and at the number of its last event.
@@ -102,6 +121,8 @@ struct Actor {
     own: JoinSet<Option<EventKind>>,
     /// Since when events wait for a commit, if any do.
     added: Option<Instant>,
+    /// When it must be told that time has passed; the population reads it, also while the agent sleeps.
+    due: Arc<Due>,
 }
 
 /// Lives until it has nothing to do for a while, or something is wrong. Says whether time matters to it.
@@ -110,6 +131,7 @@ pub(crate) async fn live(
     tasks: Tasks,
     id: String,
     plain: Option<Identity>,
+    due: Arc<Due>,
     mut mailbox: mpsc::Receiver<Mail>,
 ) -> Result<bool, Error> {
     let store = parts.store.clone();
@@ -126,6 +148,7 @@ pub(crate) async fn live(
         held: Vec::new(),
         own: JoinSet::new(),
         added: None,
+        due,
     };
     if let Some(identity) = plain
         && actor.journal.last() == 0
@@ -139,10 +162,11 @@ pub(crate) async fn live(
         actor.perceive(born).await?;
     }
     actor.govern();
+    actor.due.set(actor.life.due());
     let patience = actor.parts.sleep_after;
     let mut active = Instant::now();
     loop {
-        let due = actor.due(active + patience);
+        let due = actor.next(active + patience);
         let post = tokio::select! {
             biased;
             Some(done) = actor.own.join_next() => match done {
@@ -245,7 +269,7 @@ impl Actor {
     }
 
     /// When the actor has something to do even if nothing reaches it: to commit, or to lie down.
-    fn due(&self, rest: Instant) -> Instant {
+    fn next(&self, rest: Instant) -> Instant {
         match self.added {
             Some(since) => rest.min(since + COMMIT_WITHIN),
             None => rest,
@@ -310,6 +334,9 @@ impl Actor {
             .for_each(|change| self.life.apply(change));
         if self.life.context.law_version != version {
             self.govern();
+        }
+        if changed {
+            self.due.set(self.life.due());
         }
         let leaves = event.what.is_acknowledged() || step.out.iter().any(leaves_for_good);
         if leaves || self.journal.uncommitted() >= UNCOMMITTED {
@@ -446,7 +473,8 @@ pub(crate) fn leaves_for_good(out: &Outgoing) -> bool {
             Effect::Recall { .. }
             | Effect::Think
             | Effect::Call { .. }
-            | Effect::Remember { .. } => false,
+            | Effect::Remember { .. }
+            | Effect::Amend { .. } => false,
             Effect::Clarify { .. } | Effect::Begin { .. } => true,
         },
         Outgoing::Gate { verdict, .. } => !matches!(verdict, Verdict::No(_)),

@@ -13,7 +13,7 @@ use crate::event::{Answer, Effect, EffectId, Intent, Recollection, Request, Turn
 use crate::law::Law;
 use crate::limits;
 
-/// Who an agent is. Nothing of it can be changed once it is born.
+/// Who an agent is. The id is that of its birth; name and description are those of its manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// What it is known by.
@@ -221,9 +221,16 @@ pub enum Change {
         hash: String,
         why: String,
         by: String,
+        /// Whether it is what the manifest and the law file say.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        manifest: bool,
     },
     /// A change of its law was refused.
     LawKept { why: String, by: String },
+    /// It is for these, by its manifest.
+    Goals { goals: Vec<Goal> },
+    /// Its manifest names or describes it so.
+    Described { identity: Identity },
     /// It is able to do these.
     Able { abilities: Vec<Ability> },
     /// A request is there.
@@ -318,6 +325,8 @@ impl Context {
             }
             Change::Law { .. } => self.law_version += 1,
             Change::LawKept { .. } => {}
+            Change::Goals { goals } => self.goals = Arc::new(goals.clone()),
+            Change::Described { identity } => self.identity = Arc::new(identity.clone()),
             Change::Able { abilities } => {
                 let abilities = abilities.iter().map(|it| (it.id.clone(), it.clone()));
                 self.abilities = Arc::new(abilities.collect());

@@ -24,6 +24,11 @@ pub enum Error {
         /// What the other can be asked to do instead.
         mode: String,
     },
+    /// The manifest and the law file say what the law says.
+    #[error(
+        "nothing is offered: the manifest and the law file were not edited since they were last accepted"
+    )]
+    NoOffer,
     /// A law is not one, or may not become this.
     #[error(transparent)]
     Law(#[from] Refused),

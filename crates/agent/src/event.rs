@@ -165,10 +165,27 @@ pub enum EventKind {
     /// It is to go on.
     Resumed,
     Ticked,
-    /// Somebody thinks that its law should be another.
+    /// A change of its law is proposed.
     Proposed {
         edit: Edit,
         by: String,
+        /// The letter that proposes it, as the effect that waits for the outcome.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        effect: Option<EffectId>,
+        /// Why it is refused, for reasons that the agent itself cannot know: another agent would be the same.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        refused: Option<String>,
+    },
+    /// An operator accepts what the manifest and the law file say now.
+    Accepted {
+        goals: Vec<Goal>,
+        law: Box<Law>,
+        why: String,
+        by: String,
+    },
+    /// Its manifest has another name or description for it.
+    Described {
+        identity: Identity,
     },
     /// Something that it wanted done for itself has been begun.
     Begun {
@@ -199,6 +216,8 @@ impl EventKind {
                 | Self::Paused
                 | Self::Resumed
                 | Self::Proposed { .. }
+                | Self::Accepted { .. }
+                | Self::Described { .. }
                 | Self::Broken { .. }
         )
     }
@@ -224,6 +243,9 @@ pub struct Request {
     /// How many agents have asked each other until it came here.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depth: u8,
+    /// Whether the caller is an operator, whose proposals change the law.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub operator: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
@@ -340,6 +362,8 @@ pub enum Effect {
     Clarify { question: String },
     /// To put into memory.
     Remember { candidates: Vec<Candidate> },
+    /// To change its law, as a letter proposes.
+    Amend { edit: Edit, by: String },
     /// To begin something of its own.
     Begin {
         /// The timer or pursuit it is for.

@@ -114,16 +114,41 @@ impl AgentHandle {
         self.perceive(EventKind::Resumed).await.map(drop)
     }
 
-    /// Proposes a change of its law, for those who govern it. The fixed rules decide; either way it is recorded.
+    /// Proposes a change of its law, for operators. The fixed rules decide; either way it is recorded.
     pub async fn propose(&self, edit: Edit, by: &str) -> Result<Arc<Law>, Error> {
-        let law = self.law().await?;
-        let refused: Option<Refused> = edit.apply(&law).err();
-        let by = by.to_owned();
-        self.perceive(EventKind::Proposed { edit, by }).await?;
+        let refused = self.objection(&edit).await?;
+        self.perceive(EventKind::Proposed {
+            edit,
+            by: by.to_owned(),
+            effect: None,
+            refused: refused.as_ref().map(ToString::to_string),
+        })
+        .await?;
+        let law = self.settle_print().await?;
         match refused {
             Some(refused) => Err(refused.into()),
-            None => self.law().await,
+            None => Ok(law),
         }
+    }
+
+    /// Why a change of its law is refused, if it is: by the fixed rules, or because another agent would be the same.
+    pub(crate) async fn objection(&self, edit: &Edit) -> Result<Option<Refused>, Error> {
+        let law = match edit.apply(&*self.law().await?) {
+            Ok(law) => law,
+            Err(refused) => return Ok(Some(refused)),
+        };
+        match self.population.reserve(&self.id, &law, None).await {
+            Ok(()) => Ok(None),
+            Err(Error::Law(refused)) => Ok(Some(refused)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Compares it with other agents by the law that it has from now on.
+    pub(crate) async fn settle_print(&self) -> Result<Arc<Law>, Error> {
+        let law = self.law().await?;
+        self.population.0.settle_print(&self.id, &law);
+        Ok(law)
     }
 
     /// Every law it ever had, the first one first.

@@ -1,13 +1,15 @@
 //! The law of an agent: the rules it goes by, as typed data and never as prose that is treated as code.
 //!
-//! Layout: [`rules`] declares every kind of rule once; [`meta`] has the fixed rules above the law (bounds, how it may change);
-//! `show` prints a law and compares two; `default.toml` is the default law as a file, which a test keeps equal to the
-//! declarations.
+//! Layout: [`rules`] declares every kind of rule once; [`meta`] has the fixed rules above the law, its bounds; `edit`
+//! changes a law; `forms` reads the forms of the source document; `show` prints a law and compares two; `default.toml` is
+//! the default law as a file, which a test keeps equal to the declarations.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+mod edit;
+mod forms;
 pub mod meta;
 pub mod rules;
 mod show;
@@ -16,7 +18,8 @@ mod show;
 #[path = "law_tests.rs"]
 mod tests;
 
-pub use meta::{Edit, Refused};
+pub use edit::Edit;
+pub use meta::Refused;
 pub use rules::*;
 
 /// Declares [`Law`]: a line is a kind of rule, with its title on the page of `law show`.
@@ -52,13 +55,13 @@ law! {
     ///
     /// The law is not part of the prompt: a model that is told a rule may forget it, or be talked out of it by the
     /// text of a web page. `step` is a pure function outside of the model, so a forbidden skill is not called even if
-    /// the model asks for it. The model is told a few lines ([`Law::summary`]) so that it does not plan in vain.
+    /// the model asks for it. The model is told the rules that are active for a request, so that it does not plan in vain.
     ///
     /// The [`hash`](Law::hash) identifies a version. It is computed over the JSON with the fields in the order of their
     /// declaration; reordering the fields would change the hash of every stored law.
     Law {
         /// What the agent can never change itself: axioms and safety.
-        frozen: Frozen = Frozen::default(), "Frozen";
+        frozen: Frozen = Frozen::default(), "Axioms and safety (frozen: only an accepted manifest changes them)";
         /// What becomes of a perception. The first rule that fits counts.
         #[serde(alias = "update_rules")]
         #[schemars(length(max = 200))]
@@ -111,11 +114,24 @@ impl Law {
         }
     }
 
-    /// Reads a law from TOML, or from JSON if the text begins with a brace.
+    /// Reads a law from TOML, or from JSON if the text begins with a brace. The kinds of rules may have the names of the
+    /// source document (`memory_rules`), also below `policy`.
     pub fn parse(text: &str) -> Result<Self, Refused> {
-        let law: Self = match text.trim_start().starts_with('{') {
-            true => serde_json::from_str(text).map_err(|error| Refused::form(error.to_string()))?,
-            false => toml::from_str(text).map_err(|error| Refused::form(error.to_string()))?,
+        let json = text.trim_start().starts_with('{');
+        let tree: Option<serde_json::Value> = match json {
+            true => serde_json::from_str(text).ok(),
+            false => toml::from_str(text).ok(),
+        };
+        let law: Self = match tree.filter(forms::is_foreign) {
+            Some(tree) => {
+                let tree = forms::own(tree).map_err(Refused::form)?;
+                serde_json::from_value(tree).map_err(|error| Refused::form(error.to_string()))?
+            }
+            // An error of the text itself has its line.
+            None if json => {
+                serde_json::from_str(text).map_err(|error| Refused::form(error.to_string()))?
+            }
+            None => toml::from_str(text).map_err(|error| Refused::form(error.to_string()))?,
         };
         meta::check(&law)?;
         Ok(law)

@@ -201,6 +201,7 @@ fn agent_choice_rules_say_which_agents_are_believed_and_asked() {
             agent: "ranger".to_owned(),
             words,
             trust: 1.0,
+            amends: false,
         }];
     };
     let (before, after) = compare(trust, |lived| remembered(&claimed(lived, 0.9)));
@@ -295,6 +296,20 @@ fn attention_says_how_much_is_attended_to() {
         lived.hear("one", "look");
         answers(&lived.hear("two", "look")).len()
     });
+    for queue in 0..4 {
+        let mut law = Law::default();
+        law.attention.turns = 1;
+        law.attention.queue = queue;
+        let mut lived = Lived::under(law);
+        let refused = (0..8).filter(|it| {
+            let out = lived.hear(&format!("turn-{it}"), "look");
+            !answers(&out).is_empty()
+        });
+        let refused: Vec<u32> = refused.collect();
+        // One is worked on, as many as the law says wait, and the rest are refused.
+        assert_eq!(refused, (1 + queue..8).collect::<Vec<_>>(), "{queue}");
+        assert_eq!(lived.life.context().queue().len(), queue as usize);
+    }
     let oblivious = |law: &mut Law| law.attention.recall = 0;
     compare(oblivious, |lived| {
         wanted(&lived.hear("one", "look"), |it| matches!(it, Effect::Think)).len()
@@ -356,6 +371,7 @@ fn timers_and_idle_pursuits_say_what_it_does_of_itself() {
         (early, begun(&lived.after(3_600_000, EventKind::Ticked)))
     });
     assert_eq!((before, after), ((0, 0), (0, 1)));
+    timers_stay_on_their_grid();
     let idle = |law: &mut Law| {
         law.idle = Some(Idle {
             after: 60,
@@ -371,6 +387,29 @@ fn timers_and_idle_pursuits_say_what_it_does_of_itself() {
         ((0, 0), (1, 0)),
         "once, until somebody wants something"
     );
+}
+
+/// A timer of 6 s ran each 10 s, because the clock ticked each 5 s and a late tick made the next one late.
+fn timers_stay_on_their_grid() {
+    let mut law = Law::default();
+    law.timers = vec![Timer {
+        name: "often".to_owned(),
+        every: 6,
+        request: "look".to_owned(),
+    }];
+    let mut lived = Lived::under(law);
+    assert_eq!(lived.life.due(), Some(i64::MIN), "the first tick starts it");
+    lived.perceive(EventKind::Ticked);
+    let start = lived.life.due().expect("it is due") - 6_000;
+    for time in 1..=3 {
+        let due = lived.life.due().expect("it is due");
+        assert_eq!(due, start + time * 6_000);
+        // The tick is 700 ms late.
+        let out = lived.after(if time == 1 { 6_700 } else { 6_000 }, EventKind::Ticked);
+        let effect = wanted(&out, |it| matches!(it, Effect::Begin { .. }))[0];
+        assert_eq!(lived.life.due(), None, "not before the last time has begun");
+        lived.perceive(EventKind::Begun { effect });
+    }
 }
 
 #[test]
@@ -574,7 +613,7 @@ fn toml(schema: &Value, kind: &Value, value: &Value) -> String {
                 _ => listed.collect(),
             };
             let written = names.into_iter().filter_map(|name| {
-                let (field, value) = (&kind["properties"][name], &members[name]);
+                let (field, value) = (&kind["properties"][name], members.get(name)?);
                 let left_out = field.get("default") == Some(value);
                 (!left_out).then(|| format!("{name} = {}", toml(schema, field, value)))
             });
@@ -634,10 +673,13 @@ fn default_file() -> String {
             }
             for name in names {
                 let field = &kind["properties"][name];
-                if is_list && field.get("default") == Some(&members[name]) {
+                let Some(value) = members.get(name) else {
+                    continue;
+                };
+                if is_list && field.get("default") == Some(value) {
                     continue;
                 }
-                file += &format!("{hash}{name} = {}\n", toml(&schema, field, &members[name]));
+                file += &format!("{hash}{name} = {}\n", toml(&schema, field, value));
             }
         }
     }
@@ -724,6 +766,21 @@ fn values_out_of_bounds_are_refused_with_their_place_and_bounds() {
     ] {
         assert_eq!(refused(text), expected);
     }
+    let axioms = |axioms: Vec<String>| {
+        refused(&serde_json::json!({ "frozen": { "axioms": axioms } }).to_string())
+    };
+    assert_eq!(
+        axioms(vec!["x".repeat(1_001)]),
+        "frozen.axioms.0 is 1001 bytes long: it may have 1000 bytes"
+    );
+    assert_eq!(
+        axioms(vec!["x".to_owned(); 65]),
+        "frozen.axioms is 65 axioms long: it may have 64 axioms"
+    );
+    assert_eq!(
+        axioms(vec!["x".repeat(900); 9]),
+        "frozen.axioms is 8100 bytes long: it may have 8000 bytes"
+    );
     let many = "[[timers]]\nname = \"x\"\nevery = 1\nrequest = \"y\"\n".repeat(201);
     assert_eq!(
         refused(&many),

@@ -29,8 +29,8 @@
 //!
 //! What you use:
 //! - `manifest`: an agent, as a file describes it
-//! - `population`, `handle`: many agents, and a handle on one
-//! - `law`: the rules, their kinds, how they are shown and changed
+//! - `population`, `handle`: many agents, and a handle on one; `twin`: what tells them apart
+//! - `law`: the rules, their kinds, how they are shown and changed; `offer`: what an edited manifest would change
 //! - `message`: what agents write to each other, and boards
 //! - `skills`: what every agent can do
 //! - `why`: answers that cite events
@@ -61,6 +61,7 @@ pub mod law;
 pub mod limits;
 mod manifest;
 pub mod message;
+mod offer;
 mod population;
 mod prompt;
 mod served;
@@ -68,6 +69,7 @@ mod skills;
 mod step;
 mod text;
 mod turn;
+mod twin;
 mod why;
 
 pub use approval::{Approval, Decision, Grant, Remember, Standing};

@@ -28,11 +28,18 @@ pub enum Body {
         /// How sure the writer is, from 0 to 1.
         confidence: f64,
     },
-    /// Something that should be done or changed.
+    /// A change of the reader's law. The reader applies it or refuses it, and answers which.
     Proposal {
+        #[serde(default)]
         text: String,
         /// The reason, in words.
         justification: String,
+        /// The place in the law: `memory.rules[0].condition`.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        target: String,
+        /// The new value of the target, or an assignment: `min_confidence += 0.1`.
+        #[serde(default, skip_serializing_if = "serde_json::Value::is_null")]
+        change: serde_json::Value,
     },
     /// Something that the writer wants from the reader.
     Request { text: String },

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use memory::{Access, Handle, Memory, Millis};
 use model::Model;
-use serde_json::json;
 use sha2::{Digest, Sha256};
 use skill::Registry;
 use store::Store;
@@ -15,16 +14,18 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
-use crate::actor::{self, Mail};
+use crate::actor::{self, Due, Mail};
 use crate::context::{Goal, Identity};
 use crate::delegate::Tasks;
 use crate::error::Error;
 use crate::event::{Event, EventKind};
 use crate::handle::AgentHandle;
-use crate::journal::Journal;
-use crate::law::Law;
+use crate::journal::{self, Journal};
+use crate::law::{Law, Refused};
 use crate::limits::MAILBOX;
+use crate::offer::{Offer, keep_axioms};
 use crate::step::{AgentState, Step};
+use crate::twin::{Print, Traits};
 
 /// What all agents of a population use.
 #[derive(Clone)]
@@ -40,6 +41,9 @@ pub struct Parts {
     pub sleep_after: Duration,
     /// What time it is, in milliseconds since 1970.
     pub clock: Arc<dyn Fn() -> Millis + Send + Sync>,
+    /// Whether every caller is an operator: a server without authentication has no scopes. By default a caller needs
+    /// the scope `operator`.
+    pub open: bool,
 }
 
 impl Parts {
@@ -51,6 +55,7 @@ impl Parts {
             model: Arc::new(model::rules::Rules),
             sleep_after: actor::SLEEP_AFTER,
             clock: Arc::new(actor::now),
+            open: false,
         }
     }
 
@@ -104,9 +109,6 @@ impl Profile {
     }
 }
 
-/// What an agent is in everything that counts, as a hash.
-type Print = [u8; 32];
-
 /// All agents of a server, asleep and awake. Clones are the same agents.
 ///
 /// An agent that sleeps costs a map entry: its id, a hash of what tells it from others, and its settings. The rest of it
@@ -115,8 +117,8 @@ type Print = [u8; 32];
 /// waits until the old one has written its snapshot, so that there is never more than one actor of a state.
 ///
 /// No two agents are the same: one that has the rules, skills, objectives and views of another is refused, unless one of
-/// them remembers something. Agents for which time matters (an open request, a question, a timer) are told at each tick
-/// that time has passed; the others sleep through it.
+/// them remembers something. An agent is told that time has passed when something is due for it (a timer, a question that
+/// was not answered in time); it sleeps through the rest.
 ///
 /// Closing puts all agents to sleep and waits until everything is committed. The task server must have ended its work
 /// before, and the store must be open until after.
@@ -135,6 +137,12 @@ pub(crate) struct Inner {
 /// An agent, asleep or awake. One that is asleep is this and what the store has of it.
 struct Slot {
     print: Print,
+    /// What the print is made of besides the law. None for agents that are not compared.
+    traits: Option<Traits>,
+    /// What it remembers makes it another one than its twin.
+    distinct: bool,
+    /// What its manifest has now and its law has not.
+    offer: Option<Offer>,
     model: Option<Arc<dyn Model>>,
     /// What it looks into besides its own memory.
     views: Vec<String>,
@@ -143,7 +151,11 @@ struct Slot {
     plain: Option<Identity>,
     /// Time matters to it: something is not finished, or it does something by the clock.
     timed: bool,
+    due: Arc<Due>,
 }
+
+/// When an agent that has stopped is next woken by the clock, in milliseconds after that.
+const RETRY: Millis = 5_000;
 
 struct Awake {
     mailbox: mpsc::Sender<Mail>,
@@ -174,19 +186,48 @@ impl Population {
             return Err(Error::Id(profile.id));
         }
         crate::law::meta::check(&profile.law)?;
-        let (mut journal, life) = Journal::open(self.0.parts.store.clone(), &profile.id).await?;
+        let store = self.0.parts.store.clone();
+        let (mut journal, mut life) = Journal::open(store.clone(), &profile.id).await?;
         let born = journal.last() == 0;
         if !born {
-            note_differences(&profile, &life);
+            // Its axioms are shown to the model whole, or it does not start.
+            crate::law::meta::check(life.law())?;
+            if life.manifest.is_none() {
+                life.manifest = journal::replay(&store, &profile.id).await?.0.manifest;
+            }
         }
         let law = if born { &profile.law } else { life.law() };
+        let offer = if born {
+            None
+        } else {
+            Offer::of(&profile, &life)
+        };
+        let mut traits = Traits::of(&profile, skills);
+        if !born {
+            let goals = life.context().goals().iter().map(|it| it.text.clone());
+            traits = traits.for_objectives(&goals.collect::<Vec<_>>());
+        }
+        if let Some(offer) = &offer {
+            let places = offer.lines(&life).len();
+            tracing::warn!(
+                agent = profile.id,
+                places,
+                "its manifest or law file was edited, and its law is as before; `monas law diff` shows what would change, \
+                 `monas law accept --for {} --why ...` accepts it",
+                profile.id
+            );
+        }
         let slot = Slot {
-            print: print(law, skills, &profile),
+            print: traits.print(law),
+            traits: Some(traits),
+            distinct: false,
+            offer,
             model: profile.model.clone(),
             views: profile.views.clone(),
             awake: None,
             plain: None,
             timed: life.minds_time() || law.minds_time(),
+            due: Due::new(life.due()),
         };
         let id = profile.id.clone();
         let mut slot = Some(slot);
@@ -196,27 +237,87 @@ impl Population {
                 return Err(Error::Twin { id, twin, mode });
             }
             if let Some(slot) = &mut slot {
-                // What it remembers makes it another one.
-                slot.print = Sha256::digest([slot.print.as_slice(), id.as_bytes()].concat()).into();
+                slot.distinct = true;
             }
         }
-        if born {
-            let (event, step) = birth(profile, (self.0.parts.clock)(), &life);
-            let mut life = life;
-            step.changes.iter().for_each(|change| life.apply(change));
-            let born = match journal.add(&event, &step.changes) {
-                Ok(()) => journal.flush(&life).await,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = born {
-                self.0.lock().remove(&id);
-                return Err(error);
-            }
+        if let Err(error) = self.begin(profile, born, &mut journal, life).await {
+            self.0.lock().remove(&id);
+            return Err(error);
         }
         Ok(AgentHandle {
             population: self.clone(),
             id,
         })
+    }
+
+    /// Records the birth of an agent, or what its manifest calls it now; and its memory has the axioms of its law.
+    async fn begin(
+        &self,
+        profile: Profile,
+        born: bool,
+        journal: &mut Journal,
+        mut life: AgentState,
+    ) -> Result<(), Error> {
+        let id = profile.id.clone();
+        let at = (self.0.parts.clock)();
+        let identity = Identity {
+            id: id.clone(),
+            name: profile.name.clone(),
+            description: profile.description.clone(),
+        };
+        let happened = match born {
+            true => Some(birth(profile, at, &life)),
+            false if *life.context().identity() != identity => {
+                let what = EventKind::Described { identity };
+                let event = Event { at, what };
+                let step = life.step(&event);
+                Some((event, step))
+            }
+            false => None,
+        };
+        if let Some((event, step)) = happened {
+            step.changes.iter().for_each(|change| life.apply(change));
+            journal.add(&event, &step.changes)?;
+            journal.flush(&life).await?;
+        }
+        if let Some(slot) = self.0.lock().get(&id) {
+            slot.due.set(life.due());
+        }
+        match &self.0.parts.memory {
+            Some(memory) => keep_axioms(memory, &id, &life.law().frozen.axioms).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Lets an agent have a law, unless it would be the same as another agent then. Its print is that of the law from now
+    /// on; [`Inner::settle_print`] corrects it if the law does not become so.
+    pub(crate) async fn reserve(
+        &self,
+        id: &str,
+        law: &Law,
+        objectives: Option<&[String]>,
+    ) -> Result<(), Error> {
+        while let Some(twin) = self.0.reprint(id, law, objectives) {
+            if !(self.remembers(id).await || self.remembers(&twin).await) {
+                return Err(Refused::Twin(twin).into());
+            }
+            if let Some(slot) = self.0.lock().get_mut(id) {
+                slot.distinct = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says what the manifest of an agent has now, without admitting it: for commands that open the data of a server that
+    /// does not run.
+    pub async fn offer(&self, profile: &Profile) -> Result<(), Error> {
+        crate::law::meta::check(&profile.law)?;
+        self.find(&profile.id).await?;
+        let (life, _) = journal::replay(&self.0.parts.store, &profile.id).await?;
+        if let Some(slot) = self.0.lock().get_mut(&profile.id) {
+            slot.offer = Offer::of(profile, &life);
+        }
+        Ok(())
     }
 
     /// A plain agent of skills: it has an empty law, does not think, and has a journal once a skill asks something.
@@ -229,11 +330,15 @@ impl Population {
         let slot = Slot {
             // It is told apart by its skills, which are not compared.
             print: Sha256::digest(format!("plain {id}")).into(),
+            traits: None,
+            distinct: false,
+            offer: None,
             model: None,
             views: Vec::new(),
             awake: None,
             plain: Some(identity),
             timed: false,
+            due: Due::new(None),
         };
         self.0.enter(id, &mut Some(slot));
         AgentHandle {
@@ -271,11 +376,15 @@ impl Population {
         let slot = Slot {
             // It cannot be a twin: it is only looked at.
             print: Sha256::digest(id.as_bytes()).into(),
+            traits: None,
+            distinct: false,
+            offer: None,
             model: None,
             views: Vec::new(),
             awake: None,
             plain: None,
             timed: life.minds_time() || life.law().minds_time(),
+            due: Due::new(life.due()),
         };
         self.0.enter(id, &mut Some(slot));
         self.agent(id)
@@ -308,13 +417,13 @@ impl Population {
             .count()
     }
 
-    /// Lets time pass for every agent that does something by the clock: those that are awake, and those that wait.
+    /// Lets time pass for every agent for which something is due by now: a timer, an idle pursuit, a question that
+    /// nobody has answered in time.
     pub async fn tick(&self) {
+        let now = (self.0.parts.clock)();
         let due: Vec<String> = {
             let agents = self.0.lock();
-            let due = agents
-                .iter()
-                .filter(|(_, slot)| slot.timed || slot.awake.is_some());
+            let due = agents.iter().filter(|(_, slot)| slot.due.at() <= now);
             due.map(|(id, _)| id.clone()).collect()
         };
         for id in due {
@@ -325,6 +434,16 @@ impl Population {
                     .await,
             );
         }
+    }
+
+    /// How long until something is due by the clock, for the caller of [`Self::tick`]. None: nothing is due.
+    pub fn next_tick(&self) -> Option<Duration> {
+        let now = (self.0.parts.clock)();
+        let agents = self.0.lock();
+        let next = agents.values().map(|slot| slot.due.at()).min();
+        let next = next.filter(|at| *at != Millis::MAX)?;
+        let left = u64::try_from(next.saturating_sub(now)).unwrap_or_default();
+        Some(Duration::from_millis(left))
     }
 
     /// Puts every agent to sleep, and waits until all is written down.
@@ -354,7 +473,9 @@ impl Inner {
         let mut agents = self.lock();
         let new = slot.as_ref()?;
         let mut twins = agents.iter();
-        let twin = twins.find(|(other, slot)| slot.print == new.print && *other != id);
+        let twin = twins.find(|(other, slot)| {
+            slot.print == new.print && *other != id && !slot.distinct && !new.distinct
+        });
         if let Some((twin, _)) = twin {
             return Some(twin.clone());
         }
@@ -362,6 +483,51 @@ impl Inner {
             agents.entry(id.to_owned()).or_insert(slot);
         }
         None
+    }
+
+    /// Gives an agent the print of a law, unless another agent has it: then says which.
+    fn reprint(&self, id: &str, law: &Law, objectives: Option<&[String]>) -> Option<String> {
+        let mut agents = self.lock();
+        let slot = agents.get(id)?;
+        let traits = slot.traits.as_ref()?;
+        let traits = match objectives {
+            Some(objectives) => traits.for_objectives(objectives),
+            None => traits.clone(),
+        };
+        let print = traits.print(law);
+        let distinct = slot.distinct;
+        let mut twins = agents.iter();
+        let twin = twins.find(|(other, slot)| {
+            slot.print == print && *other != id && !slot.distinct && !distinct
+        });
+        if let Some((twin, _)) = twin {
+            return Some(twin.clone());
+        }
+        if let Some(slot) = agents.get_mut(id) {
+            slot.print = print;
+            slot.traits = Some(traits);
+        }
+        None
+    }
+
+    /// Gives an agent the print of the law that it has.
+    pub(crate) fn settle_print(&self, id: &str, law: &Law) {
+        if let Some(slot) = self.lock().get_mut(id)
+            && let Some(traits) = &slot.traits
+        {
+            slot.print = traits.print(law);
+        }
+    }
+
+    /// What the manifest of an agent has now and its law has not.
+    pub(crate) fn offer(&self, id: &str) -> Option<Offer> {
+        self.lock().get(id).and_then(|slot| slot.offer.clone())
+    }
+
+    pub(crate) fn withdraw_offer(&self, id: &str) {
+        if let Some(slot) = self.lock().get_mut(id) {
+            slot.offer = None;
+        }
     }
 
     /// Whether an agent thinks about messages.
@@ -416,6 +582,7 @@ impl Inner {
         }
         let before = slot.awake.take();
         let plain = slot.plain.clone();
+        let due = slot.due.clone();
         let (mailbox, letters) = mpsc::channel(MAILBOX);
         let (inner, name, own) = (Arc::clone(self), id.to_owned(), mailbox.downgrade());
         let task = tokio::spawn(async move {
@@ -429,6 +596,7 @@ impl Inner {
                 inner.tasks.clone(),
                 name.clone(),
                 plain,
+                due.clone(),
                 letters,
             )
             .await
@@ -436,6 +604,8 @@ impl Inner {
                 Ok(timed) => timed,
                 Err(problem) => {
                     tracing::error!(agent = name, %problem, "agent stopped by an error; the next message starts it again");
+                    let now = (inner.parts.clock)();
+                    due.set(Some(now.saturating_add(RETRY)));
                     true
                 }
             };
@@ -483,24 +653,6 @@ impl Inner {
     }
 }
 
-/// Says what a profile wants of an agent that has become something else: its own life counts.
-fn note_differences(profile: &Profile, life: &AgentState) {
-    let agent = &*profile.id;
-    let goals = life.context().goals().iter().map(|goal| &goal.text);
-    if !goals.eq(&profile.objectives) {
-        tracing::warn!(
-            agent,
-            "its manifest has other objectives than it was created with; it keeps the old ones"
-        );
-    }
-    if life.context().law_version == 1 && life.law() != &profile.law {
-        tracing::warn!(
-            agent,
-            "its manifest has another law than it was created with; it keeps the old one"
-        );
-    }
-}
-
 /// The first event of a life.
 fn birth(profile: Profile, at: Millis, life: &AgentState) -> (Event, Step) {
     let identity = Identity {
@@ -517,32 +669,6 @@ fn birth(profile: Profile, at: Millis, life: &AgentState) -> (Event, Step) {
     let event = Event { at, what };
     let step = life.step(&event);
     (event, step)
-}
-
-/// What an agent is in everything that counts: rules, view of memory, capabilities, objectives. What it is called and
-/// how it is described are not among them, and neither are the wording's blanks and capitals.
-fn print(law: &Law, skills: &Registry, profile: &Profile) -> Print {
-    let mut ids: Vec<&str> = skills.iter().map(|it| it.id.as_str()).collect();
-    ids.extend(profile.gets.iter().map(String::as_str));
-    ids.sort_unstable();
-    ids.dedup();
-    let plain = |text: &String| {
-        text.split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
-            .to_lowercase()
-    };
-    let mut objectives: Vec<String> = profile.objectives.iter().map(plain).collect();
-    objectives.retain(|it| !it.is_empty());
-    objectives.sort();
-    objectives.dedup();
-    let mut views = profile.views.clone();
-    // Its own memory it sees anyway.
-    views.retain(|view| *view != profile.id);
-    views.sort();
-    views.dedup();
-    let all = json!([law.hash(), ids, objectives, views]);
-    Sha256::digest(all.to_string().as_bytes()).into()
 }
 
 impl fmt::Debug for Population {

@@ -66,13 +66,23 @@ pub fn step(context: &Context, law: &Law, event: &Event) -> Step {
 pub struct AgentState {
     pub(crate) context: Context,
     pub(crate) law: Arc<Law>,
+    /// The law that the manifest and the law file had when they were last accepted, at birth or later. What they have
+    /// now is offered if it differs. None in snapshots of earlier releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) manifest: Option<Arc<Law>>,
 }
 
 impl AgentState {
     /// Takes a recorded change in.
     pub(crate) fn apply(&mut self, change: &Change) {
-        if let Change::Law { law, .. } = change {
+        if let Change::Law {
+            law, by, manifest, ..
+        } = change
+        {
             self.law = law.clone();
+            if *manifest || by == own::BIRTH {
+                self.manifest = Some(law.clone());
+            }
         }
         self.context.apply(change);
     }
@@ -88,6 +98,11 @@ impl AgentState {
             || !self.context.pending().is_empty()
             || !self.context.questions.is_empty();
         open || self.law.minds_time()
+    }
+
+    /// When it must be told next that time has passed, in milliseconds since 1970.
+    pub(crate) fn due(&self) -> Option<Millis> {
+        own::due(&self.context, &self.law)
     }
 
     /// What it knows and does.
@@ -214,7 +229,22 @@ impl Work<'_> {
             EventKind::Paused => self.change(Change::Paused { paused: true }),
             EventKind::Resumed => self.resumed(),
             EventKind::Ticked => self.ticked(),
-            EventKind::Proposed { edit, by } => self.proposed(edit, by),
+            EventKind::Proposed {
+                edit,
+                by,
+                effect,
+                refused,
+            } => self.proposed(edit, by, *effect, refused.as_deref()),
+            EventKind::Accepted {
+                goals,
+                law,
+                why,
+                by,
+            } => self.accepted(goals, law, why, by),
+            EventKind::Described { identity } => {
+                let identity = identity.clone();
+                self.change(Change::Described { identity });
+            }
             EventKind::Begun { effect } => drop(self.settle(*effect)),
             EventKind::Broken { problem } => {
                 let problem = Some(problem.clone());

@@ -112,6 +112,7 @@ pub(crate) fn heard(turn: &str, origin: Origin, text: &str) -> EventKind {
         letter: None,
         priority: None,
         depth: 0,
+        operator: false,
     })
 }
 
@@ -279,6 +280,12 @@ fn event(lived: &Lived, happens: &Happens) -> Option<EventKind> {
                 Effect::Call { .. } => EventKind::Done {
                     effect,
                     output: json!("done"),
+                },
+                Effect::Amend { edit, by } => EventKind::Proposed {
+                    edit: edit.clone(),
+                    by: by.clone(),
+                    effect: Some(effect),
+                    refused: None,
                 },
                 Effect::Clarify { .. } => EventKind::Clarified {
                     effect,

@@ -10,6 +10,11 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     words.filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
+/// A text as its words alone: without punctuation, capitals and blanks.
+pub(crate) fn plain(text: &str) -> String {
+    words(text).collect::<Vec<_>>().join(" ")
+}
+
 /// Whether one of these words is in a text; none is in every text.
 pub(crate) fn has_any(text: &str, wanted: &[String]) -> bool {
     wanted.is_empty() || words(text).any(|word| wanted.iter().any(|it| it.to_lowercase() == word))

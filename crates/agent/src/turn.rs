@@ -14,8 +14,9 @@ use tokio::sync::mpsc;
 
 use crate::actor::{Job, Mail};
 use crate::call::CallState;
-use crate::event::{Answer, Effect, End, EventKind, Intent};
+use crate::event::{Answer, Effect, EffectId, End, EventKind, Intent};
 use crate::handle::AgentHandle;
+use crate::law::Edit;
 use crate::prompt::Brief;
 
 mod act;
@@ -77,7 +78,11 @@ pub(crate) async fn run(
                     None => break,
                 },
                 Some(what) = doing.next(), if !doing.is_empty() => {
+                    let amends = matches!(what, EventKind::Proposed { .. });
                     agent.perceive(what).await?;
+                    if amends {
+                        agent.settle_print().await?;
+                    }
                 }
             }
         }
@@ -111,7 +116,25 @@ async fn perform(
             let again = again || state.is_again();
             remember::remember(own, effect, candidates, &ctx.task_id(), again).await
         }
+        Effect::Amend { edit, by } => amend(agent, effect, edit, by).await,
         Effect::Begin { .. } => EventKind::Begun { effect },
+    }
+}
+
+/// Whether other agents stand against a change of the law; the agent's own step decides about the rest.
+async fn amend(agent: &AgentHandle, effect: EffectId, edit: Edit, by: String) -> EventKind {
+    match agent.objection(&edit).await {
+        Ok(refused) => EventKind::Proposed {
+            edit,
+            by,
+            effect: Some(effect),
+            refused: refused.map(|it| it.to_string()),
+        },
+        Err(error) => EventKind::Failed {
+            effect,
+            code: "law".to_owned(),
+            message: error.to_string(),
+        },
     }
 }
 

@@ -51,7 +51,10 @@ pub(crate) fn laws(history: History<'_>) -> Vec<Version> {
     let mut laws = Vec::new();
     for (event, record) in history {
         for change in &record.changes {
-            if let Change::Law { law, hash, why, by } = change {
+            if let Change::Law {
+                law, hash, why, by, ..
+            } = change
+            {
                 laws.push(Version {
                     event: *event,
                     hash: hash.clone(),

@@ -21,114 +21,35 @@ pub enum Refused {
         bounds: String,
     },
     /// The edit changes `frozen`.
-    #[error("{0} is frozen: an agent cannot change its axioms and its safety")]
+    #[error(
+        "{0} is frozen: axioms and safety change only with the manifest or the law file, by `monas law accept`"
+    )]
     Frozen(String),
     #[error("a change of the law needs a justification")]
     Unjustified,
-    /// The target does not exist, or the change does not fit its type.
+    /// The target or the justification is too long.
+    #[error("the target and the justification of a change have at most {0} bytes each")]
+    Long(usize),
+    /// The change does not fit the type of its target, or the target is not a path.
     #[error("the law has no {0:?} that this change fits")]
     Target(String),
+    /// A name in the target does not exist.
+    #[error("the law has no {place}: {known}")]
+    Missing { place: String, known: String },
+    /// The edit changes nothing.
+    #[error("{0} has this value already")]
+    Same(String),
+    /// The agent would be the same as another one.
+    #[error(
+        "with this law it would be the same as agent {0:?}, which has the same rules, skills, objectives and view of memory"
+    )]
+    Twin(String),
 }
 
 impl Refused {
     pub(super) fn form(problem: String) -> Self {
         Self::Form(problem)
     }
-}
-
-/// A proposed change of a law: target, change and justification.
-///
-/// ```
-/// use agent::{Edit, Law};
-///
-/// let edit: Edit = serde_json::from_str(r#"{
-///     "target": "memory.rules.0.condition", "change": "minConfidence += 0.1",
-///     "justification": "a claim was believed that turned out to be wrong"
-/// }"#).unwrap();
-/// let law = edit.apply(&Law::default()).unwrap();
-/// assert!((law.memory.rules[0].condition.min_confidence - 0.8).abs() < 1e-9);
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Edit {
-    /// Where in the law, with dots between the names: `memory.rules.0.condition`.
-    pub target: String,
-    /// An assignment below the target (`min_confidence += 0.1`, `max_rounds = 4`), or the new value of the target.
-    pub change: Value,
-    pub justification: String,
-}
-
-impl Edit {
-    /// The changed law. It has the same `frozen` part and keeps the bounds, or the edit is refused.
-    pub fn apply(&self, law: &Law) -> Result<Law, Refused> {
-        if self.justification.trim().is_empty() {
-            return Err(Refused::Unjustified);
-        }
-        let unknown = || Refused::Target(self.target.clone());
-        let mut tree = serde_json::to_value(law).map_err(|_| unknown())?;
-        let (path, value) = match self.change.as_str().and_then(assignment) {
-            Some((name, sign, operand)) => {
-                let path = join(&self.target, &snake(name));
-                let old = at(&mut tree, &path).ok_or_else(unknown)?;
-                let value = match sign {
-                    "" => serde_json::from_str(operand)
-                        .unwrap_or_else(|_| Value::from(operand.to_owned())),
-                    _ => relative(old, sign, operand).ok_or_else(unknown)?,
-                };
-                (path, value)
-            }
-            None => (self.target.clone(), self.change.clone()),
-        };
-        *at(&mut tree, &path).ok_or_else(unknown)? = value;
-        let changed: Law =
-            serde_json::from_value(tree).map_err(|error| Refused::form(error.to_string()))?;
-        if changed.frozen != law.frozen {
-            return Err(Refused::Frozen(path));
-        }
-        check(&changed)?;
-        Ok(changed)
-    }
-}
-
-/// Splits `name += 0.1` into the name, the sign before `=`, and the operand.
-fn assignment(change: &str) -> Option<(&str, &str, &str)> {
-    let (left, operand) = change.split_once('=')?;
-    let left = left.trim();
-    let name = left.trim_end_matches(['+', '-', '*']);
-    let sign = &left[name.len()..];
-    let name = name.trim();
-    let named = !name.is_empty()
-        && name
-            .chars()
-            .all(|it| it.is_ascii_alphanumeric() || matches!(it, '_' | '.'));
-    (named && sign.len() <= 1).then_some((name, sign, operand.trim()))
-}
-
-fn relative(old: &Value, sign: &str, operand: &str) -> Option<Value> {
-    let by: f64 = operand.parse().ok()?;
-    let old_number = old.as_f64()?;
-    let new = match sign {
-        "+" => old_number + by,
-        "-" => old_number - by,
-        _ => old_number * by,
-    };
-    // An integer field stays an integer.
-    match old.is_u64() {
-        true => (new >= 0.0).then(|| Value::from(new.round() as u64)),
-        false => serde_json::Number::from_f64((new * 1e9).round() / 1e9).map(Value::Number),
-    }
-}
-
-/// The name in snake case: `minConfidence` as `min_confidence`.
-fn snake(name: &str) -> String {
-    let mut snake = String::new();
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() {
-            snake.push('_');
-        }
-        snake.push(letter.to_ascii_lowercase());
-    }
-    snake
 }
 
 fn join(target: &str, name: &str) -> String {
@@ -138,14 +59,6 @@ fn join(target: &str, name: &str) -> String {
     }
 }
 
-fn at<'a>(tree: &'a mut Value, path: &str) -> Option<&'a mut Value> {
-    path.split('.').try_fold(tree, |tree, name| match tree {
-        Value::Object(members) => members.get_mut(name),
-        Value::Array(items) => items.get_mut(name.parse::<usize>().ok()?),
-        _ => None,
-    })
-}
-
 /// Checks every value of a law against the bounds that its declaration in `rules` has.
 ///
 /// The bounds are read from the JSON schema, which is made of the same declarations, so that a bound cannot be in the
@@ -153,8 +66,25 @@ fn at<'a>(tree: &'a mut Value, path: &str) -> Option<&'a mut Value> {
 pub fn check(law: &Law) -> Result<(), Refused> {
     static SCHEMA: LazyLock<Value> = LazyLock::new(Law::schema);
     let tree = serde_json::to_value(law).map_err(|error| Refused::form(error.to_string()))?;
-    within("", &SCHEMA, &SCHEMA, &tree)
+    within("", &SCHEMA, &SCHEMA, &tree)?;
+    let too_long = |rule: &str, found: usize, most: usize| match found > most {
+        true => Err(Refused::Bounds {
+            rule: rule.to_owned(),
+            found: format!("{found} bytes long"),
+            bounds: format!("it may have {most} bytes"),
+        }),
+        false => Ok(()),
+    };
+    let axioms = law.frozen.axioms.iter().map(String::len).sum();
+    too_long("frozen.axioms", axioms, AXIOMS)?;
+    too_long("the law", tree.to_string().len(), LAW)
 }
+
+/// The most bytes of all axioms. They are part of every prompt, whole.
+const AXIOMS: usize = 8_000;
+
+/// The most bytes of a law as JSON. Every version of it is in the journal.
+const LAW: usize = 512 * 1024;
 
 fn within(place: &str, root: &Value, schema: &Value, value: &Value) -> Result<(), Refused> {
     let schema = resolved(root, schema);
@@ -172,12 +102,24 @@ fn within(place: &str, root: &Value, schema: &Value, value: &Value) -> Result<()
         }),
         Value::Array(items) => match schema["maxItems"].as_u64() {
             Some(most) if items.len() as u64 > most => {
-                let found = format!("{} rules long", items.len());
-                out(found, format!("it may have {most} rules"))
+                let what = if place == "frozen.axioms" {
+                    "axioms"
+                } else {
+                    "rules"
+                };
+                let found = format!("{} {what} long", items.len());
+                out(found, format!("it may have {most} {what}"))
             }
             _ => items.iter().enumerate().try_for_each(|(at, item)| {
                 within(&join(place, &at.to_string()), root, &schema["items"], item)
             }),
+        },
+        Value::String(text) => match schema["maxLength"].as_u64() {
+            Some(most) if text.len() as u64 > most => {
+                let found = format!("{} bytes long", text.len());
+                out(found, format!("it may have {most} bytes"))
+            }
+            _ => Ok(()),
         },
         // JSON has no NaN and no infinity; both are written as null.
         Value::Null if schema["type"] == "number" => {

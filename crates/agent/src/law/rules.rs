@@ -136,7 +136,9 @@ impl Origin {
 table! {
     /// What the agent can never change itself.
     Frozen {
-        /// Statements that the agent holds to be true or right in any case.
+        /// Statements that the agent holds to be true or right in any case. The model is shown all of them, whole: at most
+        /// 64, of 1000 bytes each and 8000 together.
+        #[schemars(length(max = 64), inner(length(max = 1000)))]
         axioms: Vec<String> = Vec::new();
         /// Skills that are never called, by the beginning of their id.
         never: Vec<String> = Vec::new();
@@ -146,18 +148,20 @@ table! {
 }
 
 impl Frozen {
-    /// The lines about skills, without the axioms.
-    pub(super) fn safety(&self) -> Vec<String> {
-        let never = self.never.iter().map(|it| format!("never calls {it}*"));
-        let always = self.always_ask.iter();
-        let always = always.map(|it| format!("asks before each {it}*"));
+    /// The lines about skills that are `offered`, by the beginning of their ids; without the axioms.
+    pub(super) fn safety(&self, offered: impl Fn(&str) -> bool) -> Vec<String> {
+        let never = self.never.iter().filter(|it| offered(it.as_str()));
+        let never = never.map(|it| format!("never calls skills that begin with {it}"));
+        let always = self.always_ask.iter().filter(|it| offered(it.as_str()));
+        let always =
+            always.map(|it| format!("asks before every call of skills that begin with {it}"));
         never.chain(always).collect()
     }
 }
 
 impl Says for Frozen {
     fn says(&self) -> Vec<String> {
-        [self.axioms.clone(), self.safety()].concat()
+        [self.axioms.clone(), self.safety(|_| true)].concat()
     }
 }
 
@@ -186,7 +190,13 @@ rule! {
         };
         let words = about(" with ", words);
         match then {
-            Update::Consider => format!("input of {}{from}{words} has confidence {confidence}", on.name()),
+            Update::Consider => {
+                let trust = match on {
+                    Origin::Agent => ", times the trust in that agent",
+                    _ => "",
+                };
+                format!("input of {}{from}{words} has confidence {confidence}{trust}", on.name())
+            }
             Update::Ignore => format!("input of {}{from}{words} {}", on.name(), then.words()),
         }
     };
@@ -344,7 +354,7 @@ rule! {
         /// How they are used.
         then: Selection;
     }
-    says format!("{} {skill}*{}", then.words(), about(" for ", words));
+    says format!("{} {skill}*{}", then.words(), about(" for requests with ", words));
 }
 
 choice! {
@@ -363,7 +373,7 @@ choice! {
 
 rule! {
     /// Which agent is asked, and how far its claims are believed.
-    #[schemars(example = Self { agent: "scout".to_owned(), words: texts(&["search", "find"]), trust: 0.8 })]
+    #[schemars(example = Self { agent: "scout".to_owned(), words: texts(&["search", "find"]), trust: 0.8, amends: false })]
     AgentRule {
         /// The name of the agent.
         agent: String;
@@ -374,8 +384,14 @@ rule! {
         #[serde(default = "half")]
         #[schemars(range(min = 0, max = 1))]
         trust: f64;
+        /// Whether its proposals change this law, within the bounds.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        amends: bool;
     }
-    says format!("claims of {agent} count {trust}{}", about("; it is asked about ", words));
+    says {
+        let amends = if *amends { "; its proposals change this law" } else { "" };
+        format!("claims of {agent} have their confidence times {trust}{}{amends}", about("; it is asked about ", words))
+    };
 }
 
 table! {
@@ -390,7 +406,8 @@ table! {
         min_claim: f64 = 0.3;
     }
     says format!(
-        "asks before a change of which less than {min_grounded} was said, and about a claim that is less than {min_claim} sure"
+        "asks before a call that changes something if less than {min_grounded} of the words in its input were said \
+         before; asks what a claim with a confidence below {min_claim} is based on"
     );
 }
 

@@ -23,12 +23,28 @@ impl Law {
         page
     }
 
-    /// The few rules that the model is told of. `step` enforces the whole law, so the prompt does not repeat it.
-    pub fn summary(&self) -> Vec<String> {
-        let mut lines = self.frozen.safety();
-        lines.extend(self.skill_selection.says());
+    /// The rules that are active for a request, which the model is told of, the most binding first. `offered` says whether
+    /// there are skills that begin so. `step` enforces the whole law, so the prompt does not repeat it.
+    pub(crate) fn active(&self, request: &str, offered: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut lines = self.frozen.safety(&offered);
+        let skills = self
+            .skill_selection
+            .iter()
+            .filter(|rule| offered(&rule.skill) && crate::text::has_any(request, &rule.words));
+        lines.extend(skills.flat_map(super::rules::Says::says));
         lines.extend(self.clarification.says());
-        lines.extend(self.procedures.says());
+        let agents = self
+            .agent_choice
+            .iter()
+            .filter(|rule| !rule.words.is_empty() && crate::text::has_any(request, &rule.words));
+        lines.extend(agents.flat_map(super::rules::Says::says));
+        // A request that has the form of a procedure is done by it, without the model; others may be close to it.
+        let close = |it: &&super::Procedure| {
+            let steps = it.steps.iter().all(|step| offered(&step.skill));
+            steps && crate::text::relevance(&it.when, [request]) > 0.0
+        };
+        let procedures = self.procedures.iter().filter(close);
+        lines.extend(procedures.flat_map(super::rules::Says::says));
         lines
     }
 

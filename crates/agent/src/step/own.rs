@@ -2,14 +2,63 @@
 
 use std::sync::Arc;
 
+use memory::Millis;
+
 use super::Work;
 use crate::approval::Standing;
-use crate::context::{Change, Goal, Identity};
-use crate::event::{Effect, EffectId, Outgoing, TurnId};
+use crate::context::{Change, Context, Goal, Identity, Stage};
+use crate::event::{Answer, Effect, EffectId, End, Outgoing, Request, TurnId};
 use crate::law::{Edit, Law};
+
+/// The author of the law that an agent is born with.
+pub(super) const BIRTH: &str = "birth";
 
 /// What an idle pursuit is called among the timers.
 const IDLE: &str = "idle";
+
+/// When a tick changes something next, in milliseconds since 1970. It goes by the same conditions as `Work::ticked`.
+pub(super) fn due(now: &Context, law: &Law) -> Option<Millis> {
+    let patience = millis(law.attention.approval_seconds);
+    let late = |since: Millis| since.saturating_add(patience).saturating_add(1);
+    let approvals = now.approvals.values();
+    let approvals = approvals.filter(|it| it.standing == Standing::Pending);
+    let approvals = approvals.map(|it| it.until.saturating_add(1));
+    let clarified = now.intents.values().filter(|it| it.given);
+    let clarified = clarified
+        .filter(|it| it.intent.turn.is_some())
+        .filter(|it| matches!(it.intent.effect, Effect::Clarify { .. }));
+    let asked = now.questions.iter();
+    let asked = asked.filter(|(turn, _)| now.turns.contains_key(*turn));
+    let asked = asked.filter_map(|(_, it)| Some(late(it.open()?.at)));
+    let people = approvals
+        .chain(clarified.map(|it| late(it.at)))
+        .chain(asked);
+    let own = (!now.paused).then(|| {
+        let timers = law.timers.iter().filter(|it| !is_begun(now, &it.name));
+        let timers = timers.map(|timer| match now.timers.get(&timer.name) {
+            Some(last) => last.saturating_add(millis(timer.every)),
+            None => Millis::MIN,
+        });
+        let idle = law.idle.iter().filter(|_| {
+            let before = now.timers.get(IDLE).is_some_and(|&last| last >= now.heard);
+            now.turns.is_empty() && !before && !is_begun(now, IDLE)
+        });
+        timers.chain(idle.map(|it| now.heard.saturating_add(millis(it.after))))
+    });
+    people.chain(own.into_iter().flatten()).min()
+}
+
+/// Whether the last time of a timer is not over.
+fn is_begun(now: &Context, name: &str) -> bool {
+    let mut intents = now.intents.values();
+    intents.any(|it| matches!(&it.intent.effect, Effect::Begin { name: it, .. } if it == name))
+}
+
+fn millis(seconds: u64) -> Millis {
+    Millis::try_from(seconds)
+        .unwrap_or(Millis::MAX)
+        .saturating_mul(1000)
+}
 
 impl Work<'_> {
     pub(super) fn born(&mut self, identity: &Identity, goals: &[Goal], law: &Law) {
@@ -23,7 +72,8 @@ impl Work<'_> {
             hash: law.hash(),
             law: Arc::new(law.clone()),
             why: "it was born with it".to_owned(),
-            by: "birth".to_owned(),
+            by: BIRTH.to_owned(),
+            manifest: true,
         });
     }
 
@@ -48,17 +98,13 @@ impl Work<'_> {
             self.expire(approval);
             self.done.out.push(Outgoing::Resume { turn });
         }
-        let patience = i64::try_from(self.law.attention.approval_seconds).unwrap_or(i64::MAX);
-        let patience = patience.saturating_mul(1000);
-        self.expire_questions(patience);
+        self.expire_questions(millis(self.law.attention.approval_seconds));
         if self.now.paused {
             return;
         }
         let at = self.at;
         for timer in &self.law.timers {
-            let every = i64::try_from(timer.every)
-                .unwrap_or(i64::MAX)
-                .saturating_mul(1000);
+            let every = millis(timer.every);
             let Some(&last) = self.now.timers.get(&timer.name) else {
                 // Its first time is one period from now.
                 self.change(Change::Timed {
@@ -67,14 +113,15 @@ impl Work<'_> {
                 });
                 continue;
             };
-            if at.saturating_sub(last) >= every {
-                self.pursue(&timer.name, &timer.request);
+            let passed = at.saturating_sub(last);
+            if passed >= every {
+                // A tick that is late does not make the next one late.
+                let due = at - passed % every.max(1);
+                self.pursue(&timer.name, &timer.request, due);
             }
         }
         if let Some(idle) = &self.law.idle {
-            let after = i64::try_from(idle.after)
-                .unwrap_or(i64::MAX)
-                .saturating_mul(1000);
+            let after = millis(idle.after);
             let quiet = self.now.turns.is_empty() && at.saturating_sub(self.now.heard) >= after;
             let before = self
                 .now
@@ -82,7 +129,7 @@ impl Work<'_> {
                 .get(IDLE)
                 .is_some_and(|&last| last >= self.now.heard);
             if quiet && !before {
-                self.pursue(IDLE, &idle.request);
+                self.pursue(IDLE, &idle.request, at);
             }
         }
     }
@@ -122,14 +169,10 @@ impl Work<'_> {
     }
 
     /// Asks something of itself, unless the last time is not over.
-    fn pursue(&mut self, name: &str, request: &str) {
-        let mut intents = self.now.intents.values();
-        if intents
-            .any(|it| matches!(&it.intent.effect, Effect::Begin { name: it, .. } if it == name))
-        {
+    fn pursue(&mut self, name: &str, request: &str, at: Millis) {
+        if is_begun(&self.now, name) {
             return;
         }
-        let at = self.at;
         self.change(Change::Timed {
             name: name.to_owned(),
             at,
@@ -138,20 +181,114 @@ impl Work<'_> {
         self.intent(None, Effect::Begin { name, request });
     }
 
-    /// The law changes if the fixed rules allow it. Either way it is known who wanted it, and why.
-    pub(super) fn proposed(&mut self, edit: &Edit, by: &str) {
-        let by = by.to_owned();
-        match edit.apply(self.law) {
-            Ok(law) => self.change(Change::Law {
-                hash: law.hash(),
-                law: Arc::new(law),
-                why: edit.justification.clone(),
+    /// A letter proposes a change of the law. An operator may change it, and an agent that the law lets.
+    pub(super) fn proposal(&mut self, heard: &Request, edit: Edit) {
+        let id = heard.turn.as_str();
+        let by = heard.from.clone();
+        let mut rules = self.law.agent_choice.iter();
+        let trusted = rules.any(|rule| rule.agent == by && rule.amends);
+        let refused = if edit.target.trim().is_empty() {
+            Some(
+                "a proposal names the target and the change, for example \"attention.turns\" and 2; what is to be done \
+                 is a request"
+                    .to_owned(),
+            )
+        } else if !heard.operator && !trusted {
+            Some(format!(
+                "{by} may not change my law: an operator may, and an agent with `amends` in agent_choice"
+            ))
+        } else {
+            None
+        };
+        if let Some(why) = refused {
+            self.change(Change::LawKept {
+                why: why.clone(),
                 by,
-            }),
-            Err(refused) => self.change(Change::LawKept {
-                why: refused.to_string(),
-                by,
-            }),
+            });
+            return self.outcome(id, format!("I keep my law: {why}."), End::Refused);
         }
+        // It is not one of those that wait for their turn.
+        self.change(Change::Stage {
+            turn: heard.turn.clone(),
+            stage: Stage::Acting,
+        });
+        self.intent(Some(id), Effect::Amend { edit, by });
+    }
+
+    /// The law changes if the fixed rules allow it. Either way it is recorded who wanted it, and why. A letter that
+    /// proposes it is answered in the same step, so that a restart cannot apply the change twice.
+    pub(super) fn proposed(
+        &mut self,
+        edit: &Edit,
+        by: &str,
+        effect: Option<EffectId>,
+        refused: Option<&str>,
+    ) {
+        let letter = match effect {
+            Some(effect) => match self.settle_for(effect) {
+                Some((turn, _)) => Some(turn.heard.turn.clone()),
+                // The letter was cancelled.
+                None => return,
+            },
+            None => None,
+        };
+        let applied = match refused {
+            Some(why) => Err(why.to_owned()),
+            None => edit.apply(self.law).map_err(|refused| refused.to_string()),
+        };
+        let by = by.to_owned();
+        let (text, end) = match applied {
+            Ok(law) => {
+                let lines = self.law.diff(&law);
+                self.change(Change::Law {
+                    hash: law.hash(),
+                    law: Arc::new(law),
+                    why: edit.justification.clone(),
+                    by,
+                    manifest: false,
+                });
+                let text = format!(
+                    "My law is version {} now: {}.",
+                    self.now.law_version,
+                    crate::text::bounded(&lines.join("; "), crate::limits::LINE)
+                );
+                (text, End::Answered)
+            }
+            Err(why) => {
+                self.change(Change::LawKept {
+                    why: why.clone(),
+                    by,
+                });
+                (format!("I keep my law: {why}."), End::Refused)
+            }
+        };
+        if let Some(letter) = letter {
+            self.outcome(&letter, text, end);
+        }
+    }
+
+    /// Answers a letter. A proposal is not knowledge, so nothing of it is remembered.
+    fn outcome(&mut self, turn: &str, text: String, end: End) {
+        let answer = Answer { text, end };
+        self.change(Change::Concluded {
+            turn: turn.to_owned(),
+            answer,
+        });
+        self.finish(turn, &[]);
+    }
+
+    /// The manifest and the law file were edited, and an operator accepts what they say now.
+    pub(super) fn accepted(&mut self, goals: &[Goal], law: &Law, why: &str, by: &str) {
+        if *self.now.goals != goals {
+            let goals = goals.to_vec();
+            self.change(Change::Goals { goals });
+        }
+        self.change(Change::Law {
+            hash: law.hash(),
+            law: Arc::new(law.clone()),
+            why: why.to_owned(),
+            by: by.to_owned(),
+            manifest: true,
+        });
     }
 }

@@ -8,7 +8,7 @@ use crate::context::{Change, Line, Outcome, Round, Stage, Turn};
 use crate::event::{
     Answer, Call, Effect, EffectId, End, MemoryResult, Outgoing, Recollection, Request,
 };
-use crate::law::{OnConflict, Origin};
+use crate::law::{Edit, OnConflict, Origin};
 use crate::message::Body;
 use crate::text;
 
@@ -44,10 +44,11 @@ impl Work<'_> {
             heard: heard.clone(),
         };
         let waiting = self.now.queue().len();
+        let begins = waiting == 0 && self.has_room();
         self.change(Change::Opened {
             turn: Arc::new(turn),
         });
-        if waiting > self.law.attention.queue as usize {
+        if !begins && waiting >= self.law.attention.queue as usize {
             let text = format!("{waiting} requests are waiting already; ask again later.");
             return self.conclude(id, text, End::Refused);
         }
@@ -111,7 +112,19 @@ impl Work<'_> {
                 }
                 format!("Noted, as {sure:.2} sure.")
             }
-            Body::Proposal { .. } => "Noted. I decide myself what becomes of it.".to_owned(),
+            Body::Proposal {
+                justification,
+                target,
+                change,
+                ..
+            } => {
+                let edit = Edit {
+                    target: target.clone(),
+                    change: change.clone(),
+                    justification: justification.clone(),
+                };
+                return self.proposal(heard, edit);
+            }
             _ => "Noted.".to_owned(),
         };
         self.conclude(&heard.turn, text, End::Answered);
@@ -127,13 +140,18 @@ impl Work<'_> {
 
     /// Begins what can be begun, the most important first.
     pub(super) fn admit(&mut self) {
-        let most = self.law.attention.turns as usize;
-        while !self.now.paused && self.now.busy() < most && self.now.open() < crate::limits::OPEN {
+        while self.has_room() {
             let Some(next) = self.now.queue().first().map(|(id, _)| (*id).to_owned()) else {
                 return;
             };
             self.begin(&next);
         }
+    }
+
+    /// Whether another request can be begun.
+    fn has_room(&self) -> bool {
+        let most = self.law.attention.turns as usize;
+        !self.now.paused && self.now.busy() < most && self.now.open() < crate::limits::OPEN
     }
 
     fn begin(&mut self, id: &str) {
@@ -319,7 +337,7 @@ impl Work<'_> {
         }
     }
 
-    fn finish(&mut self, id: &str, outcomes: &[MemoryResult]) {
+    pub(super) fn finish(&mut self, id: &str, outcomes: &[MemoryResult]) {
         let Some(mut answer) = self.turn(id).and_then(|turn| turn.answer.clone()) else {
             return;
         };
@@ -377,6 +395,12 @@ impl Work<'_> {
             Effect::Clarify { .. } => self.clarified(effect, None),
             Effect::Begin { .. } => drop(self.settle(effect)),
             Effect::Call { .. } => self.refused(effect, code, message),
+            Effect::Amend { .. } => {
+                if let Some((turn, _)) = self.settle_for(effect) {
+                    let text = format!("I keep my law: {message}");
+                    self.conclude(&turn.heard.turn, text, End::Failed);
+                }
+            }
             Effect::Think => {
                 if let Some((turn, _)) = self.settle_for(effect) {
                     let text = format!("I could not think about it: {message}");

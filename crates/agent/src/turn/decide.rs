@@ -19,6 +19,9 @@ const GATHERED: usize = 4096;
 /// The longest thought, in bytes.
 const MOST: usize = 1 << 20;
 
+/// The most calls of one answer.
+const MOST_CALLS: usize = 256;
+
 /// The artifact that holds how a model came to its answer.
 const REASONING: &str = "reasoning";
 
@@ -41,21 +44,24 @@ pub(super) async fn think(
     let mut text = Stream::new(ctx, extension::OUTPUT, ANSWER);
     let mut reasoning = Stream::new(ctx, REASONING, REASONING);
     let (mut calls, mut thoughts, mut usage) = (Vec::new(), Vec::new(), Usage::default());
+    let mut size = 0;
     while let Some(delta) = deltas.next().await {
         let heard = match delta {
             Ok(Delta::Text(more)) => text.more(&more).await,
             Ok(Delta::Reasoning(more)) => reasoning.more(&more).await,
             Ok(Delta::Call(call)) => {
+                size += call.id.len() + call.name.len() + call.arguments.to_string().len();
                 calls.push(Call {
                     id: call.id,
                     skill: call.name,
                     input: call.arguments,
                 });
-                Ok(())
+                within(size, calls.len())
             }
             Ok(Delta::Thought(thought)) => {
+                size += thought.len();
                 thoughts.push(thought);
-                Ok(())
+                within(size, thoughts.len())
             }
             Ok(Delta::Usage(so_far)) => {
                 usage = so_far;
@@ -85,6 +91,14 @@ pub(super) async fn think(
     }
     let cut = Error::Cut("the answer has no end".to_owned());
     failed(cut.code(), cut.to_string())
+}
+
+/// Calls and thoughts of one answer, in bytes and in number, are bounded as its text is.
+fn within(size: usize, count: usize) -> Result<(), SkillError> {
+    match size <= MOST && count <= MOST_CALLS {
+        true => Ok(()),
+        false => Err(SkillError::coded("too-long", "the answer is too long")),
+    }
 }
 
 /// A text that is handed over while it comes. What comes all at once is not: it is in the answer.

@@ -1,6 +1,7 @@
 //! What reaches an agent, as it perceives it.
 
 use a2a::types::Message;
+use access::Principal;
 use skill::{Context, Fault, Registry, SkillError};
 
 use crate::context::Ability;
@@ -77,7 +78,17 @@ pub(super) fn heard(
         letter,
         priority: priority.map(|it| u8::try_from(it.min(100)).unwrap_or(100)),
         depth: u8::try_from(depth.unwrap_or_default()).unwrap_or(u8::MAX),
+        operator: is_operator(agent, &ctx.caller()),
     })
+}
+
+/// The scope of callers that govern agents.
+const OPERATOR: &str = "operator";
+
+/// Whether a caller governs the agent. Agents of this server do not: they call without credentials.
+fn is_operator(agent: &AgentHandle, caller: &Principal) -> bool {
+    let open = agent.population.0.parts.open;
+    (open || caller.has_scope(OPERATOR)) && !is_principal(caller.name())
 }
 
 /// What skills there are, as far as the agent's steps have to know.

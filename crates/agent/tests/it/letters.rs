@@ -3,7 +3,7 @@
 use a2a::types::{Message, TaskState};
 use agent::message::{Body, Provenance, claim};
 use agent::{Board, Law, Letter, TABLES, principal};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{World, output, said, state, status};
 
@@ -83,6 +83,105 @@ async fn a_request_of_an_agent_is_a_request() {
     };
     let task = bench.send(letter(&request)).await;
     assert_eq!(output(&task), "Hello, Ada!");
+}
+
+fn proposal(agent: &str, target: &str, change: Value, justification: &str) -> Message {
+    letter(&Letter {
+        body: Body::Proposal {
+            text: String::new(),
+            justification: justification.to_owned(),
+            target: target.to_owned(),
+            change,
+        },
+        provenance: Provenance {
+            id: "1".to_owned(),
+            agent: agent.to_owned(),
+            events: Vec::new(),
+            at: 0,
+        },
+    })
+}
+
+/// A proposal used to be answered "Noted", and nothing came of it.
+#[tokio::test]
+async fn a_proposal_is_applied_or_refused() {
+    let rules = json!([{ "agent": "ranger", "trust": 1.0, "amends": true }, { "agent": "scribe", "trust": 1.0 }]);
+    let law = Law {
+        agent_choice: serde_json::from_value(rules).unwrap(),
+        ..Law::default()
+    };
+    let world = World::new();
+    let bench = world.begin_with(law, None).await;
+    let (target, change) = ("memory_rules[tool_results]", json!("minConfidence += 0.1"));
+    let why = "recent contradiction detected";
+    let sent = proposal("ranger", target, change.clone(), why);
+    let task = bench.send_by(&principal("ranger"), sent).await;
+    assert_eq!(state(&task), TaskState::Completed);
+    assert!(
+        output(&task).starts_with("My law is version 2 now: memory.rules"),
+        "{}",
+        output(&task)
+    );
+    let laws = bench.handle.laws().await.unwrap();
+    assert_eq!((&*laws[1].by, &*laws[1].why), ("ranger", why));
+    assert_eq!(laws[1].law.memory.rules[1].condition.min_confidence, 0.2);
+
+    let ranger = principal("ranger");
+    for (caller, sent, expected) in [
+        (
+            &*principal("scribe"),
+            proposal("scribe", target, change.clone(), why),
+            "scribe may not change my law",
+        ),
+        (
+            "mallory",
+            proposal("ranger", target, change.clone(), why),
+            "mallory may not change my law",
+        ),
+        (
+            &ranger,
+            proposal("ranger", "frozen.axioms", json!([]), why),
+            "frozen.axioms is frozen",
+        ),
+        (
+            &ranger,
+            proposal("ranger", "attention.turns", json!(0), why),
+            "it must be from 1 to 64",
+        ),
+        (
+            &ranger,
+            proposal("ranger", "attention.turns", json!(2), ""),
+            "needs a justification",
+        ),
+        (
+            &ranger,
+            proposal("ranger", "", json!(null), "be quicker"),
+            "names the target and the change",
+        ),
+    ] {
+        let task = bench.send_by(caller, sent).await;
+        assert_eq!(state(&task), TaskState::Rejected, "{expected}");
+        assert!(status(&task).contains(expected), "{}", status(&task));
+    }
+    let why = bench
+        .handle
+        .why("why is your law so?")
+        .await
+        .unwrap()
+        .text();
+    assert!(
+        why.contains("I kept my law against a proposal of scribe"),
+        "{why}"
+    );
+    let checked = bench.handle.check().await.unwrap();
+    assert_eq!(checked.differs, None, "every step can be made again");
+    bench.killed().await;
+    let bench = world.begin().await;
+    assert_eq!(
+        bench.handle.laws().await.unwrap().len(),
+        2,
+        "nothing is applied twice"
+    );
 }
 
 #[tokio::test]

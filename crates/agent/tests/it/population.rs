@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agent::{Error, Law, Parts, Population, Profile, State, TABLES};
+use agent::{Edit, Error, Law, Parts, Population, Profile, Refused, State, TABLES};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use skill::{Registry, SkillError, SkillInput, skill};
@@ -40,7 +40,7 @@ async fn an_agent_that_is_another_again_is_refused() {
         .admit(profile("scout", "find things"), &none)
         .await
         .unwrap();
-    let mut twin = profile("ranger", " Find  THINGS ");
+    let mut twin = profile("ranger", " Find, THINGS. ");
     twin.description = "Quite another one, in other words.".to_owned();
     let refused = population.admit(twin.clone(), &none).await.unwrap_err();
     let Error::Twin {
@@ -193,4 +193,120 @@ async fn that_time_passes_is_not_recorded_and_keeps_nobody_awake() {
     }
     assert_eq!(scout.history().await.unwrap().len(), before);
     population.close().await;
+}
+
+#[tokio::test]
+async fn a_change_of_the_law_that_would_make_a_twin_is_refused() {
+    let population = population();
+    let none = Registry::new();
+    let scout = profile("scout", "find things");
+    population.admit(scout, &none).await.unwrap();
+    let mut other = profile("ranger", "Find things!");
+    other.law.attention.turns = 2;
+    let ranger = population.admit(other, &none).await.unwrap();
+    let edit = |turns: u32| Edit {
+        target: "attention.turns".to_owned(),
+        change: turns.into(),
+        justification: "it is quicker".to_owned(),
+    };
+    let refused = ranger.propose(edit(4), "ada").await.unwrap_err();
+    assert_eq!(refused, Refused::Twin("scout".to_owned()).into());
+    assert_eq!(ranger.law().await.unwrap().attention.turns, 2);
+    ranger.propose(edit(3), "ada").await.unwrap();
+
+    // What it was is free for another agent; what it is is not.
+    let mut third = profile("third", "find things");
+    third.law.attention.turns = 3;
+    assert!(population.admit(third.clone(), &none).await.is_err());
+    third.law.attention.turns = 2;
+    population.admit(third, &none).await.unwrap();
+    population.close().await;
+}
+
+#[tokio::test]
+async fn what_an_edited_manifest_says_is_offered_and_counts_once_it_is_accepted() {
+    let world = World::new();
+    let store = world.store();
+    let memory = || memory::Memory::open(store.clone(), memory::Options::default());
+    let none = Registry::new();
+    let axioms = |axiom: &str, memory: memory::Memory| {
+        let mut profile = profile("scout", "find things");
+        profile.law.frozen.axioms = vec![axiom.to_owned()];
+        let population = Population::new(Parts::new(store.clone()).memory(memory));
+        (population, profile)
+    };
+    let kept = async |memory: &memory::Memory| {
+        let space = memory.space("scout").unwrap();
+        let axioms = space.records(|it| it.layer() == memory::Layer::Axiom).await;
+        let axioms = axioms.unwrap();
+        axioms
+            .iter()
+            .map(|it| it.content.text.clone())
+            .collect::<Vec<_>>()
+    };
+    let spaces = memory();
+    let (population, born) = axioms("The sky is blue.", spaces.clone());
+    let scout = population.admit(born, &none).await.unwrap();
+    assert_eq!(scout.offered().await.unwrap(), Vec::<String>::new());
+    assert_eq!(scout.accept("why not", "ada").await, Err(Error::NoOffer));
+    // A change of the law is no reason to offer what the manifest has had all the time.
+    let turns = Edit {
+        target: "attention.turns".to_owned(),
+        change: 2.into(),
+        justification: "it is quicker".to_owned(),
+    };
+    scout.propose(turns, "ada").await.unwrap();
+    population.close().await;
+
+    let (population, mut edited) = axioms("The sky is blue.", spaces.clone());
+    edited.description = "Looks around.".to_owned();
+    let scout = population.admit(edited, &none).await.unwrap();
+    assert_eq!(scout.offered().await.unwrap(), Vec::<String>::new());
+    let (life, _) = scout.life().await.unwrap();
+    assert_eq!(
+        life.context().identity().description,
+        "Looks around.",
+        "as on its card"
+    );
+    population.close().await;
+
+    let (population, edited) = axioms("The sky is red.", spaces.clone());
+    let scout = population.admit(edited.clone(), &none).await.unwrap();
+    assert_eq!(
+        scout.offered().await.unwrap(),
+        [
+            "attention.turns: 2 -> 4",
+            r#"frozen.axioms.0: "The sky is blue." -> "The sky is red.""#
+        ]
+    );
+    assert_eq!(kept(&spaces).await, ["The sky is blue."]);
+    assert_eq!(
+        scout.accept(" ", "ada").await,
+        Err(Refused::Unjustified.into())
+    );
+    scout.accept("it is evening", "ada").await.unwrap();
+    assert_eq!(
+        kept(&spaces).await,
+        ["The sky is red."],
+        "never two that contradict"
+    );
+    assert_eq!(
+        scout.law().await.unwrap().frozen.axioms,
+        ["The sky is red."]
+    );
+    assert_eq!(scout.offered().await.unwrap(), Vec::<String>::new());
+    let laws = scout.laws().await.unwrap();
+    assert_eq!((&*laws[2].by, &*laws[2].why), ("ada", "it is evening"));
+    population.close().await;
+
+    let (population, edited) = axioms("The sky is red.", spaces.clone());
+    let scout = population.admit(edited, &none).await.unwrap();
+    assert_eq!(
+        scout.offered().await.unwrap(),
+        Vec::<String>::new(),
+        "also after a restart"
+    );
+    assert_eq!(kept(&spaces).await, ["The sky is red."]);
+    population.close().await;
+    spaces.close().await;
 }

@@ -17,6 +17,7 @@ use crate::command::request::{Failure, Server, exchange};
 use crate::config::{Config, Data};
 use crate::error::Error;
 use crate::serve::agents::DEFAULT_AGENT;
+use crate::serve::agents::host::profiles;
 use crate::serve::compose;
 
 /// The flags that commands about data have in common.
@@ -142,6 +143,7 @@ impl Backend {
                 let population = Population::new(Parts::new(store.clone()).memory(memory.clone()));
                 // A process that can open the files may do everything with them.
                 let rights = Rights::unrestricted(DEFAULT_AGENT);
+                offer(config, &population).await;
                 let remembering = workspace::api::memory::routes(memory.clone(), rights.clone());
                 let living = workspace::api::agent::routes(population.clone(), rights);
                 Ok(Self::OpenedStore {
@@ -216,6 +218,18 @@ impl Backend {
             memory.close().await;
             store.close().await;
         }
+    }
+}
+
+/// Says what the manifests of the configuration have now, so that it can be shown and accepted without a server. An agent
+/// that has not been started yet has no law to compare with.
+async fn offer(config: &Config, population: &Population) {
+    let Ok(profiles) = profiles(config) else {
+        return;
+    };
+    for profile in profiles {
+        // Agents without a journal, and laws that cannot be read, are reported by the server when it starts.
+        drop(population.offer(&profile).await);
     }
 }
 

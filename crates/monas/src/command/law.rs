@@ -1,7 +1,8 @@
-//! `monas law`: an agent's law, its versions and their differences. Requests go to `/api/agent`.
+//! `monas law`: an agent's law, its versions and their differences, and how it is changed. Requests go to `/api/agent`.
 
 use axum::http::Method;
 use clap::{Arg, ArgMatches, value_parser};
+use serde_json::{Value, json};
 use workspace::api::reply::{LawDiff, LawHistory, LawText, LawVersion};
 
 use crate::command::backend::{Backend, DataOptions};
@@ -22,6 +23,15 @@ enum Action {
     History,
     /// From one version to another; without them, the last change.
     Diff(Option<u64>, Option<u64>),
+    Set {
+        path: String,
+        value: Value,
+        why: String,
+    },
+    /// What the manifest and the law file say now becomes the law.
+    Accept {
+        why: String,
+    },
 }
 
 /// The command line of `monas law`; `settings` are the flags of the server, which name the data.
@@ -45,11 +55,46 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
             version("from", "The older version [default: the one before]"),
             version("to", "The newer version [default: the current one]"),
         ]);
+    let why = || {
+        Arg::new("why")
+            .long("why")
+            .value_name("REASON")
+            .required(true)
+            .help("The reason, which the history of the law keeps")
+    };
+    let set = clap::Command::new("set")
+        .about("Change a rule")
+        .long_about(
+            "Changes one place of the law and keeps the reason. Bounds hold, and axioms and safety cannot be changed. \
+             The value is JSON or a text; `+=`, `-=` and `*=` before it change a number, add to a list or remove from it; \
+             `null` removes a rule.\n\n\
+             monas law set attention.turns 2 --why 'one model'\n\
+             monas law set memory.rules[0].condition.min_confidence += 0.1 --why 'a wrong claim was believed'\n\
+             monas law set skill_selection += '{\"skill\": \"terminal\", \"then\": \"ask\"}' --why 'it is powerful'",
+        )
+        .arg(
+            Arg::new("path")
+                .value_name("PATH")
+                .required(true)
+                .help("The place in the law: memory.rules[0].condition.min_confidence"),
+        )
+        .arg(
+            Arg::new("value")
+                .value_name("VALUE")
+                .required(true)
+                .num_args(1..)
+                .allow_negative_numbers(true)
+                .help("The new value, or an operator and its operand: += 0.1"),
+        )
+        .arg(why());
+    let accept = clap::Command::new("accept")
+        .about("Accept what the edited manifest and law file say; `law diff` shows it")
+        .arg(why());
     clap::Command::new("law")
-        .about("Show the law of an agent, from a running server or its data")
+        .about("Show or change the law of an agent, of a running server or its data")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands([show, history, diff].map(common))
+        .subcommands([show, history, diff, set, accept].map(common))
 }
 
 impl LawCommand {
@@ -61,8 +106,15 @@ impl LawCommand {
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Self {
         let number = |name: &str| matches.get_one::<u64>(name).copied();
+        let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
         Self {
             action: match name {
+                "set" => Action::Set {
+                    path: text("path"),
+                    value: value(matches),
+                    why: text("why"),
+                },
+                "accept" => Action::Accept { why: text("why") },
                 "history" => Action::History,
                 "diff" => Action::Diff(number("from"), number("to")),
                 _ => Action::Show(number("version")),
@@ -75,7 +127,8 @@ impl LawCommand {
     pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Error> {
         self.options.require_data()?;
         let backend = Backend::open(&self.options).await?;
-        let reply = backend.text(Method::GET, &self.path(), String::new()).await;
+        let (method, body) = self.body();
+        let reply = backend.text(method, &self.path(), body).await;
         let lines = reply.and_then(|reply| match self.options.json {
             true => Ok(vec![reply]),
             false => self.show(&backend, &reply),
@@ -88,6 +141,8 @@ impl LawCommand {
     fn path(&self) -> String {
         let number = |name, value: Option<u64>| Some((name, value?.to_string()));
         let (name, numbers) = match self.action {
+            Action::Set { .. } => ("law", [None, None]),
+            Action::Accept { .. } => ("law/accept", [None, None]),
             Action::Show(version) => ("law", [number("version", version), None]),
             Action::History => ("laws", [None, None]),
             Action::Diff(from, to) => ("diff", [number("from", from), number("to", to)]),
@@ -95,6 +150,18 @@ impl LawCommand {
         let mut query = self.options.query();
         query.extend_pairs(numbers.into_iter().flatten());
         format!("/api/agent/{name}?{}", query.finish())
+    }
+
+    /// The method and the body of the request.
+    fn body(&self) -> (Method, String) {
+        match &self.action {
+            Action::Set { path, value, why } => {
+                let body = json!({ "path": path, "value": value, "why": why });
+                (Method::PUT, body.to_string())
+            }
+            Action::Accept { why } => (Method::POST, json!({ "why": why }).to_string()),
+            _ => (Method::GET, String::new()),
+        }
     }
 
     /// The reply as lines of text.
@@ -127,11 +194,39 @@ impl LawCommand {
             }
             Action::Diff(..) => {
                 let diff: LawDiff = backend.parse(reply)?;
-                match diff.lines.is_empty() {
+                let mut shown = match diff.lines.is_empty() {
                     true => vec!["nothing changed".to_owned()],
-                    false => diff.lines,
+                    false => {
+                        let LawDiff {
+                            from, to, by, why, ..
+                        } = &diff;
+                        vec![format!("version {from} to {to}, by {by}: {why}")]
+                    }
+                };
+                shown.extend(diff.lines);
+                if let Some(accept) = &diff.accept {
+                    shown.push(
+                        "the manifest or the law file was edited; it would change:".to_owned(),
+                    );
+                    shown.extend(diff.offered);
+                    shown.push(format!("to accept it: {accept}"));
                 }
+                shown
+            }
+            Action::Set { .. } | Action::Accept { .. } => {
+                let diff: LawDiff = backend.parse(reply)?;
+                let mut shown = vec![format!("law of {}, version {}", diff.agent, diff.to)];
+                shown.extend(diff.lines);
+                shown
             }
         })
     }
+}
+
+/// The value of `law set`: JSON, else a text. An operator and its operand are a text.
+fn value(matches: &ArgMatches) -> Value {
+    let words = matches.get_many::<String>("value").into_iter().flatten();
+    let words: Vec<&str> = words.map(String::as_str).collect();
+    let text = words.join(" ");
+    serde_json::from_str(&text).unwrap_or(Value::String(text))
 }

@@ -166,12 +166,14 @@ async fn an_agent_that_is_another_one_again_is_refused() {
     let twin =
         "name = 'Ranger'\ndescription = 'Others call it so.'\nobjectives = ['Look  ahead']\n";
     std::fs::write(folder.join("ranger.toml"), twin).unwrap();
-    let ended = run(living(home.path()).arg("--agents").arg(&folder)).await;
-    assert_eq!(ended.status.code(), Some(2), "{ended:?}");
+    let mut server = Monas::start(living(home.path()).arg("--agents").arg(&folder)).await;
+    let logged = server.logged("not started").await;
     assert!(
-        ended.stderr.contains("would be \"ranger\" again"),
-        "{ended:?}"
+        logged.contains("would be \\\"ranger\\\" again")
+            || logged.contains("would be \"ranger\" again"),
+        "{logged}"
     );
+    server.stop().await;
     std::fs::remove_file(folder.join("ranger.toml")).unwrap();
     // A law may lie beside its manifest, and what it holds to be true is remembered.
     let manifest = format!("{manifest}law = 'scout.law.toml'\n");

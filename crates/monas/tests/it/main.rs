@@ -9,6 +9,7 @@ mod access;
 mod agents;
 mod cli;
 mod four;
+mod law;
 mod listen;
 mod living;
 mod mcp;

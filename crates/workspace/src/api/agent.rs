@@ -1,16 +1,16 @@
-//! `/api/agent`: the status of agents, their law, and explanations of what they did.
+//! `/api/agent`: the status of agents, their law and how it changes, and explanations of what they did.
 //!
 //! `agent` names the agent in every request; without it the default agent is meant.
 
-use agent::{AgentHandle, Error, Population, Version};
-use axum::Router;
-use axum::body::Bytes;
+use agent::{AgentHandle, Edit, Error, Population, Refused, Status, Version};
+use axum::body::{Body, Bytes};
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{RawQuery, State};
-use axum::http::StatusCode;
+use axum::http::{Response, StatusCode};
 use axum::routing::{MethodRouter, post};
+use axum::{Extension, Router};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::reply::{Because, Explained, LawDiff, LawHistory, LawText, LawVersion};
 use super::{Caller, Failure, Fields, Guarded, Part, Rights, by_query, read, respond, whole};
@@ -19,7 +19,8 @@ use super::{Caller, Failure, Fields, Guarded, Part, Rights, by_query, read, resp
 pub fn routes(population: Population, rights: Rights) -> Router {
     Router::new()
         .route("/api/agent/status", by_query(status))
-        .route("/api/agent/law", by_query(law))
+        .route("/api/agent/law", by_query(law).put(set))
+        .route("/api/agent/law/accept", post(accept))
         .route("/api/agent/laws", by_query(laws))
         .route("/api/agent/diff", by_query(diff))
         .route("/api/agent/why", by_query(why))
@@ -39,8 +40,30 @@ impl Part for Population {
     }
 }
 
-async fn status(agent: AgentHandle, _: Fields) -> Result<impl Serialize, Failure> {
-    agent.status().await.map_err(failure)
+async fn status(agent: AgentHandle, _: Fields) -> Result<AgentStatus, Failure> {
+    let offered = agent.offered().await.map_err(failure)?;
+    Ok(AgentStatus {
+        status: agent.status().await.map_err(failure)?,
+        accept: (!offered.is_empty()).then(|| accept_command(agent.id())),
+        offered,
+    })
+}
+
+/// The reply to `GET /api/agent/status`.
+#[derive(Serialize)]
+struct AgentStatus {
+    #[serde(flatten)]
+    status: Status,
+    /// What the edited manifest or law file would change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    offered: Vec<String>,
+    /// The command that accepts it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accept: Option<String>,
+}
+
+fn accept_command(agent: &str) -> String {
+    format!("monas law accept --for {agent} --why REASON")
 }
 
 /// The current law, or that of `?version=N`.
@@ -77,17 +100,97 @@ fn listed(place: usize, version: &Version) -> LawVersion {
     }
 }
 
+/// A change of the law: `{"path", "value", "why"}`, or `{"target", "change", "justification"}`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LawChange {
+    agent: Option<String>,
+    #[serde(alias = "target")]
+    path: String,
+    #[serde(alias = "change")]
+    value: Value,
+    #[serde(alias = "justification")]
+    why: String,
+}
+
+/// The reason to accept what the manifest says now.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Acceptance {
+    agent: Option<String>,
+    why: String,
+}
+
+async fn set(
+    State(guarded): State<Guarded<Population>>,
+    caller: Caller,
+    RawQuery(raw): RawQuery,
+    body: Result<Bytes, BytesRejection>,
+) -> Response<Body> {
+    let fields = Fields::of(raw);
+    let changed = async {
+        let LawChange {
+            agent,
+            path,
+            value,
+            why,
+        } = read(&whole(body)?)?;
+        let named = agent.as_deref().or_else(|| fields.get("agent"));
+        let agent = guarded.subject(&caller, named).await?;
+        let edit = Edit {
+            target: path,
+            change: value,
+            justification: why,
+        };
+        let proposed = agent.propose(edit, &author(&caller)).await;
+        proposed.map_err(failure)?;
+        diff(agent, Fields::default()).await
+    };
+    respond(changed.await)
+}
+
+async fn accept(
+    State(guarded): State<Guarded<Population>>,
+    caller: Caller,
+    RawQuery(raw): RawQuery,
+    body: Result<Bytes, BytesRejection>,
+) -> Response<Body> {
+    let fields = Fields::of(raw);
+    let accepted = async {
+        let Acceptance { agent, why } = read(&whole(body)?)?;
+        let named = agent.as_deref().or_else(|| fields.get("agent"));
+        let agent = guarded.subject(&caller, named).await?;
+        let accepted = agent.accept(&why, &author(&caller)).await;
+        accepted.map_err(failure)?;
+        diff(agent, Fields::default()).await
+    };
+    respond(accepted.await)
+}
+
+/// The name of the caller in the history of a law. Where callers have no names they are operators.
+fn author(caller: &Caller) -> String {
+    match caller {
+        Some(Extension(caller)) if !caller.is_anonymous() => caller.name().to_owned(),
+        _ => "operator".to_owned(),
+    }
+}
+
 /// What changed between `?from=N` and `?to=N`; without them, what the last change changed.
 async fn diff(agent: AgentHandle, fields: Fields) -> Result<LawDiff, Failure> {
     let versions = agent.laws().await.map_err(failure)?;
     let (to, after) = pick(&versions, number(&fields, "to")?)?;
     let before = number(&fields, "from")?.unwrap_or(to.saturating_sub(1).max(1));
     let (from, before) = pick(&versions, Some(before))?;
+    let offered = agent.offered().await.map_err(failure)?;
     Ok(LawDiff {
         agent: agent.id().to_owned(),
         from,
         to,
+        by: after.by.clone(),
+        why: after.why.clone(),
         lines: before.law.diff(&after.law),
+        accept: (!offered.is_empty()).then(|| accept_command(agent.id())),
+        offered,
     })
 }
 
@@ -177,6 +280,8 @@ fn pick(versions: &[Version], wanted: Option<usize>) -> Result<(usize, &Version)
 fn failure(error: Error) -> Failure {
     let (status, code) = match &error {
         Error::Unknown(_) => (StatusCode::NOT_FOUND, "not_found"),
+        Error::Law(Refused::Frozen(_) | Refused::Twin(_)) => (StatusCode::CONFLICT, "refused"),
+        Error::NoOffer => (StatusCode::CONFLICT, "nothing_offered"),
         Error::Id(_) | Error::Twin { .. } | Error::Law(_) => {
             (StatusCode::UNPROCESSABLE_ENTITY, "invalid")
         }

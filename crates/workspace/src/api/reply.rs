@@ -46,8 +46,17 @@ pub struct LawDiff {
     pub agent: String,
     pub from: usize,
     pub to: usize,
+    /// The author of the newer version, and the reason for it.
+    pub by: String,
+    pub why: String,
     /// One line for each rule that differs.
     pub lines: Vec<String>,
+    /// What the edited manifest or law file would change, a line for each value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offered: Vec<String>,
+    /// The command that accepts what is offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accept: Option<String>,
 }
 
 /// The reply to `GET /api/agent/why`.

@@ -4,22 +4,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent::{Agent, Law, Parts, Population, Profile};
-use memory::{Keep, Lasting, Memory, Reason};
+use agent::{Agent, Law, Manifest, Parts, Population, Profile};
+use memory::Memory;
 use model::Model;
 use skill::Registry;
 use store::Store;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::app::{App, Plan};
 use crate::config::Config;
 use crate::error::Error;
-use crate::serve::agents::{Agents, DEFAULT_AGENT};
+use crate::serve::agents::{self, Agents, DEFAULT_AGENT};
 use crate::serve::compose::{files, memory};
 
-/// How often agents learn that time has passed.
-const TICK: Duration = Duration::from_secs(5);
+/// How often the clock looks for what is due: at once when something becomes due, within a second for what was not known
+/// before.
+const LONGEST_TICK: Duration = Duration::from_secs(1);
+const SHORTEST_TICK: Duration = Duration::from_millis(10);
 
 /// The skills that an agent with memory and a law gets besides those of its app.
 const OWN_SKILLS: [&str; 3] = ["remember", "recall", "ask-agent"];
@@ -104,7 +106,7 @@ pub(crate) enum Extent {
 /// id and thinks; a plain agent of skills joins with an empty law and does not. So questions, approvals and their time
 /// limits are kept in one place for both.
 ///
-/// The memory is opened before the agents are made, because they write their axioms into it. Agents are admitted one
+/// The memory is opened before the agents are made, because their axioms are written into it. Agents are admitted one
 /// after another, since each is compared with those before it. The clock starts last: an agent must not begin
 /// something before all others exist.
 ///
@@ -131,6 +133,8 @@ impl AgentHost {
         let reader = model.clone().filter(|_| config.models.reads_memory);
         let memory = memory(config, store.clone(), reader)?;
         let mut parts = Parts::new(store.clone()).memory(memory.clone());
+        // Without authentication every caller is a person at this machine.
+        parts.open = config.access.schemes.is_empty();
         if let Some(model) = model {
             parts = parts.model(model);
         }
@@ -142,7 +146,6 @@ impl AgentHost {
                 let admission = Admission {
                     ids: plans.iter().map(|plan| id_of(plan).to_owned()).collect(),
                     population: &population,
-                    memory: &memory,
                     files: files(config)?,
                     extent,
                 };
@@ -195,7 +198,14 @@ async fn make_all(
     let mut agents: Option<Agents> = None;
     for plan in plans {
         let id = plan.id.clone();
-        let agent = make(plan).await?;
+        let agent = match make(plan).await {
+            // A twin keeps down itself alone. The agent at the root is the first one, which has no twin.
+            Err(Error::Life(twin @ agent::Error::Twin { .. })) if agents.is_some() => {
+                tracing::error!(agent = id, "not started: {twin}");
+                continue;
+            }
+            made => made?,
+        };
         agents = Some(match (agents, id) {
             (Some(agents), Some(id)) => agents.with(&id, agent)?,
             _ => agent.into(),
@@ -207,7 +217,6 @@ async fn make_all(
 /// Admits agents with memory, a law, files and each other.
 struct Admission<'a> {
     population: &'a Population,
-    memory: &'a Memory,
     /// The skills for files.
     files: Registry,
     /// The ids of all agents that are admitted.
@@ -218,8 +227,7 @@ struct Admission<'a> {
 impl Admission<'_> {
     async fn admit(&self, plan: Plan) -> Result<Agent, Error> {
         let id = id_of(&plan).to_owned();
-        let profile = profile(&id, &plan)?;
-        let axioms = profile.law.frozen.axioms.clone();
+        let profile = profile(&id, &plan.place, &plan.manifest)?;
         let mut plan = plan.with_tools().await?;
         let skills = plan.options.skills.merge(&self.files)?;
         let narrowed = match &plan.manifest.skills {
@@ -237,35 +245,17 @@ impl Admission<'_> {
             plan.options.skills = plan.options.skills.merge(&asking)?;
         }
         plan.options.handle = Some(handle);
-        self.keep_axioms(&id, &axioms).await?;
         plan.create()
-    }
-
-    /// Writes axioms into the memory of an agent, where it can read and not change them.
-    async fn keep_axioms(&self, id: &str, axioms: &[String]) -> Result<(), Error> {
-        let space = self.memory.space(id)?.governed(self.memory);
-        for axiom in axioms {
-            let why = "its manifest says so";
-            let reason = Reason::new("manifest:axioms", 1.0, "what always holds", why)
-                .expect("all of it is there");
-            let keep = Keep {
-                layer: Lasting::Axiom,
-                ..Keep::belief(axiom, reason)
-            };
-            space.keep(keep).await?;
-        }
-        Ok(())
     }
 }
 
-/// What the population is told of an agent, from its manifest.
-fn profile(id: &str, plan: &Plan) -> Result<Profile, Error> {
-    let manifest = &plan.manifest;
+/// What the population is told of an agent, from the manifest in the file `place`.
+fn profile(id: &str, place: &Path, manifest: &Manifest) -> Result<Profile, Error> {
     let mut profile = Profile::new(id, manifest.name.clone());
     profile.description.clone_from(&manifest.description);
     profile.objectives.clone_from(&manifest.objectives);
     profile.views.clone_from(&manifest.views);
-    profile.law = law(plan)?;
+    profile.law = law(place, manifest)?;
     let axioms = manifest.axioms.iter().cloned();
     profile.law.frozen.axioms.extend(axioms);
     let gets = |id: &&str| match &manifest.skills {
@@ -277,12 +267,25 @@ fn profile(id: &str, plan: &Plan) -> Result<Profile, Error> {
     Ok(profile)
 }
 
+/// The profiles of the manifests that a configuration names, for commands that work without the agents themselves.
+pub(crate) fn profiles(config: &Config) -> Result<Vec<Profile>, Error> {
+    let mut found = Vec::new();
+    if let Some(path) = &config.manifest {
+        found.push(profile(DEFAULT_AGENT, path, &agents::manifest(path)?)?);
+    }
+    let folder = config.agents.as_deref().map(agents::read).transpose()?;
+    for (id, place, manifest) in folder.into_iter().flatten() {
+        found.push(profile(&id, &place, &manifest)?);
+    }
+    Ok(found)
+}
+
 /// The law that an agent starts with: that of the file which its manifest names, beside the manifest.
-fn law(plan: &Plan) -> Result<Law, Error> {
-    let Some(file) = &plan.manifest.law else {
+fn law(place: &Path, manifest: &Manifest) -> Result<Law, Error> {
+    let Some(file) = &manifest.law else {
         return Ok(Law::default());
     };
-    let folder = plan.place.parent().unwrap_or_else(|| Path::new(""));
+    let folder = place.parent().unwrap_or_else(|| Path::new(""));
     let path: PathBuf = folder.join(file);
     let unread = |problem: String| Error::Manifest {
         path: path.clone(),
@@ -292,12 +295,12 @@ fn law(plan: &Plan) -> Result<Law, Error> {
     Law::parse(&text).map_err(|error| unread(error.to_string()))
 }
 
+/// Tells agents that time has passed, when something is due for them.
 async fn tick(population: Population) {
-    let mut ticks = interval(TICK);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        ticks.tick().await;
         population.tick().await;
+        let next = population.next_tick().unwrap_or(LONGEST_TICK);
+        sleep(next.clamp(SHORTEST_TICK, LONGEST_TICK)).await;
     }
 }
 

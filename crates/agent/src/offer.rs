@@ -1,0 +1,117 @@
+//! What a manifest and a law file say after they were edited: it is offered to the agent, and becomes its law when an
+//! operator accepts it.
+
+use std::sync::Arc;
+
+use memory::{Keep, Lasting, Layer, Memory, Reason};
+
+use crate::context::Goal;
+use crate::error::Error;
+use crate::event::EventKind;
+use crate::handle::AgentHandle;
+use crate::law::{Law, Refused};
+use crate::population::Profile;
+use crate::step::AgentState;
+
+/// What the manifest of an agent has now, where that is not what the agent was born with or what was accepted later.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Offer {
+    pub(crate) law: Arc<Law>,
+    pub(crate) objectives: Vec<String>,
+}
+
+impl Offer {
+    /// The offer of a profile to an agent that has lived before. There is none if nothing was edited since the profile
+    /// was last accepted, whatever has become of the law meanwhile.
+    pub(crate) fn of(profile: &Profile, life: &AgentState) -> Option<Self> {
+        let goals = life.context().goals().iter().map(|goal| &goal.text);
+        let same_goals = goals.eq(&profile.objectives);
+        let same_law = life.law() == &profile.law || life.manifest.as_deref() == Some(&profile.law);
+        (!same_goals || !same_law).then(|| Self {
+            law: Arc::new(profile.law.clone()),
+            objectives: profile.objectives.clone(),
+        })
+    }
+
+    /// What would change: a line for each value, with its place, the old and the new value.
+    pub(crate) fn lines(&self, life: &AgentState) -> Vec<String> {
+        let goals = life.context().goals().iter().map(|goal| goal.text.clone());
+        let goals: Vec<String> = goals.collect();
+        let mut lines = Vec::new();
+        if goals != self.objectives {
+            lines.push(format!("objectives: {goals:?} -> {:?}", self.objectives));
+        }
+        lines.extend(life.law().diff(&self.law));
+        lines
+    }
+}
+
+impl AgentHandle {
+    /// What the edited manifest or law file would change, a line for each value. Empty if nothing is offered.
+    pub async fn offered(&self) -> Result<Vec<String>, Error> {
+        match self.population.0.offer(&self.id) {
+            Some(offer) => self.look(move |life, _| offer.lines(life)).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Makes what the manifest and the law file say now the agent's law, its axioms and its objectives.
+    pub async fn accept(&self, why: &str, by: &str) -> Result<Arc<Law>, Error> {
+        let offer = self.population.0.offer(&self.id).ok_or(Error::NoOffer)?;
+        if why.trim().is_empty() {
+            return Err(Refused::Unjustified.into());
+        }
+        self.population
+            .reserve(&self.id, &offer.law, Some(&offer.objectives))
+            .await?;
+        let goals = offer
+            .objectives
+            .iter()
+            .map(|text| Goal { text: text.clone() });
+        self.perceive(EventKind::Accepted {
+            goals: goals.collect(),
+            law: Box::new(Law::clone(&offer.law)),
+            why: why.to_owned(),
+            by: by.to_owned(),
+        })
+        .await?;
+        self.population.0.withdraw_offer(&self.id);
+        if let Some(memory) = &self.population.0.parts.memory {
+            keep_axioms(memory, &self.id, &offer.law.frozen.axioms).await?;
+        }
+        Ok(offer.law)
+    }
+}
+
+/// Makes the axioms in an agent's memory those of its law: others are forgotten, so that memory has no two that
+/// contradict each other. The agent can read them and not change them.
+pub(crate) async fn keep_axioms(memory: &Memory, id: &str, axioms: &[String]) -> Result<(), Error> {
+    let failed = |error: memory::Error| Error::Record(error.to_string());
+    let space = memory.space(id).map_err(failed)?.governed(memory);
+    let held = space.records(|it| it.layer() == Layer::Axiom).await;
+    let held = held.map_err(failed)?;
+    for record in &held {
+        if !axioms.contains(&record.content.text) {
+            let why = "it is not an axiom of the law";
+            space.forget(&record.id, why).await.map_err(failed)?;
+        }
+    }
+    for axiom in axioms {
+        if held.iter().any(|it| it.content.text == *axiom) {
+            continue;
+        }
+        let reason = Reason::new(
+            "manifest:axioms",
+            1.0,
+            "what always holds",
+            "its manifest says so",
+        );
+        let reason = reason.expect("all of it is there");
+        let keep = Keep {
+            layer: Lasting::Axiom,
+            ..Keep::belief(axiom, reason)
+        };
+        space.keep(keep).await.map_err(failed)?;
+    }
+    Ok(())
+}

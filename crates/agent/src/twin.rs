@@ -1,0 +1,95 @@
+//! What tells agents apart: rules, skills, objectives and views of memory, by what they mean. Names, descriptions, the
+//! order of lists, capitals, blanks and punctuation make no difference.
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use skill::Registry;
+
+use crate::law::Law;
+use crate::population::Profile;
+use crate::text;
+
+/// What an agent is in everything that counts, as a hash.
+pub(crate) type Print = [u8; 32];
+
+/// What counts of an agent besides its law.
+#[derive(Clone, Debug)]
+pub(crate) struct Traits {
+    skills: Vec<String>,
+    objectives: Vec<String>,
+    views: Vec<String>,
+}
+
+impl Traits {
+    pub(crate) fn of(profile: &Profile, skills: &Registry) -> Self {
+        let ids = skills.iter().map(|it| it.id.clone());
+        // Its own memory it sees anyway.
+        let views = profile.views.iter().filter(|it| **it != profile.id);
+        Self {
+            skills: set(ids.chain(profile.gets.iter().cloned())),
+            objectives: meanings(&profile.objectives),
+            views: set(views.cloned()),
+        }
+    }
+
+    /// The same with other objectives.
+    pub(crate) fn for_objectives(&self, objectives: &[String]) -> Self {
+        Self {
+            objectives: meanings(objectives),
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn print(&self, law: &Law) -> Print {
+        let Self {
+            skills,
+            objectives,
+            views,
+        } = self;
+        let all = json!([rules(law), skills, objectives, views]);
+        Sha256::digest(all.to_string().as_bytes()).into()
+    }
+}
+
+/// The rules of a law without what makes no difference to what they mean.
+fn rules(law: &Law) -> Value {
+    let mut law = law.clone();
+    law.frozen.axioms = meanings(&law.frozen.axioms);
+    law.frozen.never = set(law.frozen.never);
+    law.frozen.always_ask = set(law.frozen.always_ask);
+    for words in law.update.iter_mut().map(|it| &mut it.words) {
+        *words = meanings(words);
+    }
+    for words in law.goal_priority.iter_mut().map(|it| &mut it.words) {
+        *words = meanings(words);
+    }
+    for words in law.skill_selection.iter_mut().map(|it| &mut it.words) {
+        *words = meanings(words);
+    }
+    for words in law.agent_choice.iter_mut().map(|it| &mut it.words) {
+        *words = meanings(words);
+    }
+    for rule in &mut law.goal_conflict {
+        rule.goal = meanings(&rule.goal);
+        rule.request = meanings(&rule.request);
+    }
+    for timer in &mut law.timers {
+        timer.request = text::plain(&timer.request);
+    }
+    if let Some(idle) = &mut law.idle {
+        idle.request = text::plain(&idle.request);
+    }
+    json!(law)
+}
+
+fn meanings(texts: &[String]) -> Vec<String> {
+    let plain = texts.iter().map(|it| text::plain(it));
+    set(plain.filter(|it| !it.is_empty()))
+}
+
+fn set(items: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut items: Vec<String> = items.into_iter().collect();
+    items.sort_unstable();
+    items.dedup();
+    items
+}

@@ -1,0 +1,338 @@
+//! The law of a living agent: how it is changed, by whom, and what an edited manifest does.
+
+use std::path::Path;
+
+use a2a::client::{Client as Caller, Settings};
+use a2a::types::{Answer, Message, Part, Struct};
+use access::Hash;
+use axum::body::Body;
+use serde_json::{Value, json};
+
+use crate::support::http::{Client, Version};
+use crate::support::program::{Ended, Monas, living, run};
+
+async fn monas(home: &Path, arguments: &[&str]) -> Ended {
+    run(living(home).args(arguments)).await
+}
+
+/// The standard output of a command that succeeds.
+async fn said(home: &Path, arguments: &[&str]) -> String {
+    let ended = monas(home, arguments).await;
+    assert!(ended.status.success(), "{arguments:?}: {ended:?}");
+    ended.stdout
+}
+
+async fn request(
+    server: &Monas,
+    method: &str,
+    path: &str,
+    bearer: Option<&str>,
+    body: Value,
+) -> (u16, Value) {
+    let mut client = Client::connect(server.authority().parse().unwrap(), Version::One).await;
+    let mut request = client
+        .request(method, server.authority(), path)
+        .header("content-type", "application/json");
+    if let Some(bearer) = bearer {
+        request = request.header("authorization", format!("Bearer {bearer}"));
+    }
+    let body = match body {
+        Value::Null => Body::empty(),
+        body => Body::from(body.to_string()),
+    };
+    let answer = client.send(request.body(body).unwrap()).await;
+    let body = serde_json::from_str(&answer.text).unwrap_or_default();
+    (answer.status.as_u16(), body)
+}
+
+/// No command, route or letter could change a law after birth.
+#[tokio::test]
+async fn a_law_is_changed_with_a_reason_from_the_command_line_and_by_rest() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let server = Monas::start(&mut living(home)).await;
+    let place = "memory.rules[0].condition.min_confidence";
+    let set = said(
+        home,
+        &[
+            "law",
+            "set",
+            place,
+            "0.8",
+            "--why",
+            "a wrong claim was believed",
+        ],
+    )
+    .await;
+    assert_eq!(
+        set,
+        "law of default, version 2\nmemory.rules.0.condition.min_confidence: 0.7 -> 0.8\n"
+    );
+    let rule = r#"{"skill": "terminal", "then": "ask"}"#;
+    said(
+        home,
+        &[
+            "law",
+            "set",
+            "skill_selection",
+            "+=",
+            rule,
+            "--why",
+            "it is powerful",
+        ],
+    )
+    .await;
+
+    let body = json!({ "path": "attention.turns", "value": 2, "why": "one model" });
+    let (status, reply) = request(&server, "PUT", "/api/agent/law", None, body).await;
+    assert_eq!((status, &reply["to"]), (200, &json!(4)), "{reply}");
+    let document = json!({
+        "target": "memory_rules[tool_results]", "change": "minConfidence += 0.1",
+        "justification": "recent contradiction detected",
+    });
+    let (status, reply) = request(&server, "PUT", "/api/agent/law", None, document).await;
+    assert_eq!(status, 200, "{reply}");
+
+    for (body, status, expected) in [
+        (
+            json!({ "path": "frozen.axioms", "value": [], "why": "x" }),
+            409,
+            "is frozen",
+        ),
+        (
+            json!({ "path": "attention.turns", "value": 0, "why": "x" }),
+            422,
+            "from 1 to 64",
+        ),
+        (
+            json!({ "path": "attention.turns", "value": 3, "why": " " }),
+            422,
+            "justification",
+        ),
+        (
+            json!({ "path": "atention", "value": 3, "why": "x" }),
+            422,
+            "the law has no atention",
+        ),
+        (
+            json!({ "path": "attention.turns", "why": "x" }),
+            422,
+            "missing field `value`",
+        ),
+    ] {
+        let (got, reply) = request(&server, "PUT", "/api/agent/law", None, body).await;
+        assert_eq!(got, status, "{reply}");
+        let message = reply["error"]["message"].as_str().unwrap();
+        assert!(message.contains(expected), "{message}");
+    }
+    let without = monas(home, &["law", "set", "attention.turns", "3"]).await;
+    assert!(without.stderr.contains("--why"), "{without:?}");
+
+    let history = said(home, &["law", "history"]).await;
+    assert_eq!(history.lines().count(), 5, "{history}");
+    assert!(
+        history.contains("by operator: a wrong claim was believed"),
+        "{history}"
+    );
+    let diff = said(home, &["law", "diff"]).await;
+    assert!(
+        diff.starts_with("version 4 to 5, by operator: recent contradiction detected\n"),
+        "{diff}"
+    );
+    server.stop().await;
+    // The same without a server, and nothing is lost.
+    assert_eq!(said(home, &["law", "history"]).await, history);
+    said(
+        home,
+        &[
+            "law",
+            "set",
+            "attention.turns",
+            "-=",
+            "1",
+            "--why",
+            "slower",
+        ],
+    )
+    .await;
+    let shown = said(home, &["law", "show"]).await;
+    assert!(shown.starts_with("law of default, version 6"), "{shown}");
+    assert!(shown.contains("1 requests at a time"), "{shown}");
+}
+
+#[tokio::test]
+async fn behind_access_operators_alone_change_a_law() {
+    let home = tempfile::tempdir().unwrap();
+    let config = format!(
+        "[access.tokens]\ntype = 'bearer'\ncallers.ada = '{}'\n\
+         callers.bob = {{ secret = '{}', scopes = ['operator'] }}\n",
+        Hash::of("one"),
+        Hash::of("two")
+    );
+    let file = home.path().join("monas.toml");
+    std::fs::write(&file, config).unwrap();
+    let server = Monas::start(living(home.path()).arg("--config").arg(&file)).await;
+    let body = json!({ "path": "attention.turns", "value": 2, "why": "one model" });
+    for (bearer, expected) in [(None, 401), (Some("one"), 403), (Some("two"), 200)] {
+        let put = request(&server, "PUT", "/api/agent/law", bearer, body.clone()).await;
+        assert_eq!(put.0, expected, "{put:?}");
+        let accept = json!({ "why": "x" });
+        let accept = request(&server, "POST", "/api/agent/law/accept", bearer, accept).await;
+        let nothing = if expected == 200 { 409 } else { expected };
+        assert_eq!(accept.0, nothing, "{accept:?}");
+    }
+    // A letter is judged by its sender.
+    let letter = json!({
+        "kind": "proposal", "justification": "one at a time", "target": "attention.turns", "change": 1,
+        "provenance": { "id": "1", "agent": "mail", "at": 0 },
+    });
+    for (bearer, expected) in [
+        ("one", "ada may not change my law"),
+        ("two", "My law is version 3 now: attention.turns: 2 -> 1."),
+    ] {
+        let mut settings = Settings::default();
+        settings.credentials = settings.credentials.bearer(bearer).unwrap();
+        let caller = Caller::discover(&server.url, settings).await.unwrap();
+        let mut message = Message::user(uuid::Uuid::new_v4().to_string(), "");
+        let mut part = Part::data(letter.clone());
+        let mut metadata = Struct::default();
+        metadata.insert("urn:monas:a2a:ext:letter:1".to_owned(), true.into());
+        part.metadata = Some(metadata);
+        message.parts = vec![part];
+        let answer = caller.send_message(message.into()).await.unwrap();
+        let Answer::Task(task) = answer.payload else {
+            panic!("no task");
+        };
+        let text = format!("{task:?}");
+        assert!(text.contains(expected), "{text}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn an_edited_manifest_is_offered_and_accepted() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("agents");
+    std::fs::create_dir(&folder).unwrap();
+    let folder_text = folder.to_string_lossy().into_owned();
+    let home = home.path();
+    let write = |name: &str, sky: &str| {
+        let manifest = format!(
+            "name = '{name}'\nobjectives = ['look ahead']\naxioms = ['The sky is {sky}.']\n"
+        );
+        std::fs::write(folder.join("scout.toml"), manifest).unwrap();
+    };
+    let serve = async || Monas::start(living(home).arg("--agents").arg(&folder)).await;
+    write("Scout", "blue");
+    serve().await.stop().await;
+
+    write("Ranger", "red");
+    let mut server = serve().await;
+    let logged = server.logged("was edited").await;
+    assert!(
+        logged.contains("monas law accept --for scout --why"),
+        "{logged}"
+    );
+    let offered = r#"frozen.axioms.0: "The sky is blue." -> "The sky is red.""#;
+    let diff = said(home, &["law", "diff", "--for", "scout"]).await;
+    assert!(diff.contains(offered), "{diff}");
+    assert!(
+        diff.ends_with("to accept it: monas law accept --for scout --why REASON\n"),
+        "{diff}"
+    );
+    let (_, status) = request(
+        &server,
+        "GET",
+        "/api/agent/status?agent=scout",
+        None,
+        Value::Null,
+    )
+    .await;
+    assert_eq!(status["offered"], json!([offered]), "{status}");
+    let axioms = async || {
+        let query = [
+            "memory",
+            "query",
+            "What colour is the sky?",
+            "--for",
+            "scout",
+        ];
+        let known = said(home, &query).await;
+        ["blue", "red"].map(|it| known.contains(&format!("The sky is {it}.")))
+    };
+    assert_eq!(axioms().await, [true, false], "nothing is accepted yet");
+    said(
+        home,
+        &["law", "accept", "--for", "scout", "--why", "it is evening"],
+    )
+    .await;
+    assert_eq!(axioms().await, [false, true]);
+    let history = said(home, &["law", "history", "--for", "scout"]).await;
+    assert!(history.contains("by operator: it is evening"), "{history}");
+    let again = monas(home, &["law", "accept", "--for", "scout", "--why", "x"]).await;
+    assert!(again.stderr.contains("nothing is offered"), "{again:?}");
+    server.stop().await;
+
+    // Without a server the manifests of the configuration are compared.
+    write("Ranger", "green");
+    let offline = ["law", "diff", "--for", "scout", "--agents", &folder_text];
+    let diff = said(home, &offline).await;
+    assert!(diff.contains("\"The sky is green.\""), "{diff}");
+    let accept = [
+        "law",
+        "accept",
+        "--for",
+        "scout",
+        "--why",
+        "spring",
+        "--agents",
+        &folder_text,
+    ];
+    said(home, &accept).await;
+    let server = serve().await;
+    assert_eq!(axioms().await, [false, false]);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn an_axiom_that_is_too_long_to_be_shown_keeps_the_server_from_starting() {
+    let home = tempfile::tempdir().unwrap();
+    let manifest = home.path().join("one.toml");
+    let axioms = format!("name = 'One'\naxioms = ['{}']\n", "x".repeat(1_001));
+    std::fs::write(&manifest, axioms).unwrap();
+    let ended = run(living(home.path()).arg("--manifest").arg(&manifest)).await;
+    assert_eq!(ended.status.code(), Some(2), "{ended:?}");
+    assert!(
+        ended
+            .stderr
+            .contains("frozen.axioms.0 is 1001 bytes long: it may have 1000 bytes"),
+        "{ended:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_twin_keeps_down_itself_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("agents");
+    std::fs::create_dir(&folder).unwrap();
+    for (id, objective) in [
+        ("ranger", "Look, ahead."),
+        ("scout", "look ahead"),
+        ("third", "look back"),
+    ] {
+        let manifest = format!("name = '{id}'\nobjectives = ['{objective}']\n");
+        std::fs::write(folder.join(format!("{id}.toml")), manifest).unwrap();
+    }
+    let mut server = Monas::start(living(home.path()).arg("--agents").arg(&folder)).await;
+    let logged = server.logged("not started").await;
+    assert!(
+        logged.contains("scout") && logged.contains("[modes.scout]"),
+        "{logged}"
+    );
+    for (id, expected) in [("ranger", 200), ("third", 200), ("scout", 404)] {
+        let card = format!("/agents/{id}/.well-known/agent-card.json");
+        let (status, _) = request(&server, "GET", &card, None, Value::Null).await;
+        assert_eq!(status, expected, "{id}");
+    }
+    server.stop().await;
+}
