@@ -10,18 +10,21 @@ pub enum Error {
     #[error("there is no agent {0:?}")]
     Unknown(String),
     /// The id cannot be one.
-    #[error("{0:?} is no id of an agent: it is a lower-case DNS label")]
+    #[error(
+        "{0:?} cannot be the id of an agent: an id has at most 63 lower-case letters, digits and inner hyphens"
+    )]
     Id(String),
     /// Another agent is the same in everything that counts.
     #[error(
         "{id:?} would be {twin:?} again: both have the same rules, skills, objectives and view of memory. \
-         Give it another objective, law or set of skills, or use {twin:?} in the mode {mode:?}"
+         Give it another objective, law or set of skills, or make it a mode of {twin:?}: [modes.{mode}] with its \
+         instructions in the manifest of {twin:?}, which a caller names with --mode {mode}"
     )]
     Twin {
         /// Who was to be.
         id: String,
         twin: String,
-        /// What the other can be asked to do instead.
+        /// What the mode of the other agent would be called.
         mode: String,
     },
     /// The manifest and the law file say what the law says.

@@ -10,6 +10,7 @@ use crate::approval::Decision;
 use crate::context::{Ability, Goal, Identity, Outcome};
 use crate::law::{Edit, Law, Origin};
 use crate::message::Letter;
+use crate::mode::ChosenMode;
 
 /// Which request it is about: the id of the task that it is.
 pub type TurnId = String;
@@ -246,6 +247,9 @@ pub struct Request {
     /// Whether the caller is an operator, whose proposals change the law.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub operator: bool,
+    /// The mode in which it is answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ChosenMode>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]

@@ -1,6 +1,7 @@
 //! An agent as others hold it: it can be spoken to, looked at and stopped. There is nothing by which it could be
 //! changed from outside; what it is told is an event, and what follows from that is its own business.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -16,6 +17,7 @@ use crate::error::Error;
 use crate::event::EventKind;
 use crate::journal::{self, Checked, Record};
 use crate::law::{Edit, Law, Refused};
+use crate::plan::Plan;
 use crate::population::Population;
 use crate::step::AgentState;
 use crate::why::{self, Explanation};
@@ -49,6 +51,10 @@ pub struct Status {
     pub event: u64,
     /// The hash of its law, and which version it is.
     pub law: (String, u64),
+    /// When each timer was last due, in milliseconds since 1970.
+    pub timers: BTreeMap<String, i64>,
+    /// What it has planned for the requests that it works on.
+    pub plans: Vec<Plan>,
 }
 
 /// A law that an agent had, with why.
@@ -89,6 +95,8 @@ impl AgentHandle {
                 grants: context.grants().to_vec(),
                 event,
                 law: (life.law().hash(), context.law_version),
+                timers: BTreeMap::clone(&context.timers),
+                plans: context.plans(life.law()),
             }
         })
         .await

@@ -31,8 +31,10 @@
 //! - `manifest`: an agent, as a file describes it
 //! - `population`, `handle`: many agents, and a handle on one; `twin`: what tells them apart
 //! - `law`: the rules, their kinds, how they are shown and changed; `offer`: what an edited manifest would change
+//! - `mode`: named sets of instructions and skills of one agent
 //! - `message`: what agents write to each other, and boards
 //! - `skills`: what every agent can do
+//! - `plan`: what is planned for the requests under way
 //! - `why`: answers that cite events
 //!
 //! The pure part:
@@ -61,7 +63,9 @@ pub mod law;
 pub mod limits;
 mod manifest;
 pub mod message;
+mod mode;
 mod offer;
+mod plan;
 mod population;
 mod prompt;
 mod served;
@@ -74,7 +78,7 @@ mod why;
 
 pub use approval::{Approval, Decision, Grant, Remember, Standing};
 pub use call::Hook;
-pub use context::{Ability, Change, Context, Goal, Identity, State};
+pub use context::{Ability, Change, Context, Goal, Identity, Stage, State};
 pub use error::Error;
 pub use event::{
     Answer, Call, Candidate, Effect, EffectId, End, Event, EventKind, Intent, MemoryOutcome,
@@ -85,6 +89,8 @@ pub use journal::{Checked, Record, TABLES};
 pub use law::{Edit, Law, Origin, Refused};
 pub use manifest::{Access, Manifest, ManifestError};
 pub use message::{Board, InvalidLetter, Letter};
+pub use mode::{AGENT_EXTENSION, ChosenMode, MODE, Mode};
+pub use plan::{Plan, PlanStep, StepState};
 pub use population::{Parts, Population, Profile};
 pub use served::{Agent, AlreadyStarted, CreateError, OnClose, Options};
 pub use skills::ask_agent;

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use skill::ToolServer;
 
+use crate::mode::Mode;
+
 /// What an agent is.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,6 +44,9 @@ pub struct Manifest {
     /// Servers of tools that it may use, by name.
     #[serde(default)]
     pub mcp: BTreeMap<String, ToolServer>,
+    /// Named sets of instructions and skills; a message names the one in which it is answered.
+    #[serde(default)]
+    pub modes: BTreeMap<String, Mode>,
 }
 
 /// The callers that may call an agent, of those its server knows.
@@ -74,6 +79,7 @@ impl Manifest {
             model_for: None,
             access: Access::default(),
             mcp: BTreeMap::new(),
+            modes: BTreeMap::new(),
         }
     }
 
@@ -89,6 +95,9 @@ impl Manifest {
         for (name, server) in &manifest.mcp {
             let wrong = |problem| wrong(format!("mcp.{name} {problem}"));
             server.check().map_err(wrong)?;
+        }
+        if let Some(problem) = crate::mode::problem(&manifest) {
+            return Err(wrong(problem));
         }
         Ok(manifest)
     }

@@ -15,6 +15,7 @@ use skill::{Context, DefinitionError, Entry, Grants, Outcome, Registry, SkillErr
 
 use crate::call::{self, CallState, Fence, Hook, Parked, Running};
 use crate::handle::AgentHandle;
+use crate::mode::{self, ChosenMode};
 use crate::population::{Parts, Population};
 use crate::turn;
 
@@ -206,7 +207,9 @@ impl Agent {
             capabilities: Some(AgentCapabilities {
                 streaming: Some(true),
                 push_notifications: Some(true),
-                extensions: vec![extension::declared()],
+                extensions: std::iter::once(extension::declared())
+                    .chain(mode::declared(&self.inner.manifest))
+                    .collect(),
                 ..AgentCapabilities::default()
             }),
             default_input_modes: input_modes,
@@ -312,7 +315,7 @@ pub(crate) const ANSWER: &str = "answer";
 /// What does the work of a task.
 enum Work {
     Skill(Arc<Entry>),
-    Think(AgentHandle),
+    Think(AgentHandle, Option<ChosenMode>),
 }
 
 impl Inner {
@@ -341,13 +344,20 @@ impl Inner {
         // The message that opened a task decides which part answers all of its messages.
         let opened = turn.task().and_then(first_of).cloned();
         let first = opened.as_ref().unwrap_or_else(|| turn.message());
+        let mode = mode::chosen(&self.manifest, first).map_err(Failure::refusal)?;
         match (self.choose(first), &self.answerer) {
             (Choice::Skill(entry), _) => {
+                let id = &entry.definition().id;
+                if let Some(mode) = mode.filter(|it| !it.uses(id)) {
+                    let why = format!("the mode {:?} does not use the skill {id:?}", mode.name);
+                    let error = a2a::Error::invalid_field(mode::MODE, why);
+                    return Err(Failure::refusal(error));
+                }
                 let work = Work::Skill(entry.clone());
                 self.work(turn.clone(), work, first).await
             }
             (Choice::Think(agent), _) => {
-                self.work(turn.clone(), Work::Think(agent.clone()), first)
+                self.work(turn.clone(), Work::Think(agent.clone(), mode), first)
                     .await
             }
             (Choice::Unknown(id), _) => {
@@ -412,12 +422,12 @@ impl Inner {
                 let id = entry.definition().id.clone();
                 (id, self.fence.limit(entry))
             }
-            Work::Think(_) => (ANSWER.to_owned(), THINKING_TIME),
+            Work::Think(..) => (ANSWER.to_owned(), THINKING_TIME),
         };
         let skill = match &work {
             Work::Skill(_) => id.as_str(),
             // The agent itself was granted every skill.
-            Work::Think(_) => "",
+            Work::Think(..) => "",
         };
         tracing::debug!(skill = id, task = %turn.task_id(), caller = %turn.caller(), "call of a skill started");
         let (task, conversation) = (turn.task_id(), turn.context_id());
@@ -429,13 +439,13 @@ impl Inner {
                 let input = input.map_err(|fault| Failure::refusal(call::invalid(&[fault])))?;
                 Box::pin(self.fence.clone().call(entry, input, ctx, state.clone()))
             }
-            Work::Think(agent) => {
+            Work::Think(agent, mode) => {
                 // A message that opens a task bears no ids yet; its turn has them.
                 let mut message = first.clone();
                 task.as_str().clone_into(&mut message.task_id);
                 conversation.as_str().clone_into(&mut message.context_id);
                 let state = state.clone();
-                Box::pin(async move { turn::run(&agent, &message, &ctx, &state).await })
+                Box::pin(async move { turn::run(&agent, &message, mode, &ctx, &state).await })
             }
         };
         Ok(Running {

@@ -246,10 +246,19 @@ impl AskAgent {
                 let names = self.others.join(", ");
                 SkillError::coded("which-agent", format!("say which agent to ask: {names}"))
             })?;
-        if !self.others.contains(&agent) {
-            let why = format!("there is no other agent {agent:?}");
+        // An agent may be named as on its card: "Scout" is "scout".
+        let label = skill::to_label(&agent);
+        let mut others = self.others.iter();
+        let Some(agent) = others.find(|it| **it == agent || **it == label).cloned() else {
+            let why = match self.others.is_empty() {
+                true => format!("there is no other agent {agent:?}: this one is alone"),
+                false => {
+                    let names = self.others.join(", ");
+                    format!("there is no other agent {agent:?}; there are {names}")
+                }
+            };
             return Err(SkillError::coded("agent", why));
-        }
+        };
         let (own, depth) = self.from(&ctx).await?;
         if depth > limits::DEPTH {
             let why = format!("more than {} agents have asked each other", limits::DEPTH);

@@ -113,6 +113,7 @@ pub(crate) fn heard(turn: &str, origin: Origin, text: &str) -> EventKind {
         priority: None,
         depth: 0,
         operator: false,
+        mode: None,
     })
 }
 

@@ -17,6 +17,7 @@ use crate::call::CallState;
 use crate::event::{Answer, Effect, EffectId, End, EventKind, Intent};
 use crate::handle::AgentHandle;
 use crate::law::Edit;
+use crate::mode::ChosenMode;
 use crate::prompt::Brief;
 
 mod act;
@@ -38,10 +39,11 @@ const PATIENCE: u8 = 3;
 pub(crate) async fn run(
     agent: &AgentHandle,
     message: &Message,
+    mode: Option<ChosenMode>,
     ctx: &Context,
     state: &CallState,
 ) -> Outcome {
-    let heard = perceive::heard(agent, message, ctx)?;
+    let heard = perceive::heard(agent, message, mode, ctx)?;
     let abilities = perceive::abilities(ctx.skills());
     let cancelled = ctx.cancelled();
     let mut doing = FuturesUnordered::new();

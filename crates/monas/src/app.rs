@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use agent::{Agent, Hook, Manifest, Options};
+use agent::{Agent, CreateError, Hook, Manifest, Options};
 use dial::Dialer;
 use model::Model;
 use skill::{DefinitionError, Registry, Skill};
 
 use crate::config::Config;
+use crate::config::nearest::nearest;
 use crate::error::Error;
 use crate::program;
 use crate::serve::{agents, models, tools};
@@ -203,6 +204,14 @@ impl App {
     }
 }
 
+/// The error text for a skill that does not exist.
+fn no_skill(id: &str, known: &[String]) -> String {
+    match nearest(id, known.iter().map(String::as_str)) {
+        Some(meant) => format!("there is no skill {id:?}; did you mean {meant:?}?"),
+        None => format!("there is no skill {id:?}; there are {}", known.join(", ")),
+    }
+}
+
 /// An agent that is not yet started.
 pub(crate) struct Plan {
     /// None for the agent at the root.
@@ -234,8 +243,35 @@ impl Plan {
         Ok(self)
     }
 
+    /// An error names the manifest, and the nearest skill for one that does not exist.
     pub(crate) fn create(self) -> Result<Agent, Error> {
-        Ok(Agent::create(self.manifest, self.options)?)
+        let known: Vec<String> = self.options.skills.iter().map(|it| it.id.clone()).collect();
+        let place = self.place;
+        let modes = self.manifest.modes.iter();
+        let mut missing = modes.flat_map(|(name, mode)| {
+            let skills = mode.skills.iter().flatten();
+            skills.map(move |skill| (name, skill))
+        });
+        let tools = &self.options.tools;
+        if let Some((mode, skill)) =
+            missing.find(|(_, it)| !known.contains(it) && tools.get(it).is_none())
+        {
+            let problem = format!("modes.{mode}.skills: {}", no_skill(skill, &known));
+            return Err(Error::Manifest {
+                path: place,
+                problem,
+            });
+        }
+        Agent::create(self.manifest, self.options).map_err(|error| {
+            let problem = match &error {
+                CreateError::Skill(DefinitionError::Unknown(id)) => no_skill(id, &known),
+                error => error.to_string(),
+            };
+            Error::Manifest {
+                path: place,
+                problem,
+            }
+        })
     }
 
     /// The agent with its tools, without memory and law.

@@ -26,7 +26,7 @@ use crate::log::Filter;
 pub mod access;
 mod file;
 pub mod models;
-mod nearest;
+pub(crate) mod nearest;
 mod outbound;
 pub(crate) mod settings;
 mod value;

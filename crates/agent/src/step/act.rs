@@ -128,6 +128,10 @@ impl Work<'_> {
                 format!("there is no skill {:?}", call.skill),
             ));
         }
+        if let Some(mode) = turn.heard.mode.as_ref().filter(|it| !it.uses(&call.skill)) {
+            let why = format!("the mode {:?} does not use {:?}", mode.name, call.skill);
+            return Some(("mode", why));
+        }
         match selection(self.law, &call.skill, &turn.heard.text) {
             Selection::Forbid => Some((
                 "forbidden",

@@ -10,6 +10,7 @@ use crate::handle::AgentHandle;
 use crate::law::Origin;
 use crate::limits::REQUEST;
 use crate::message::Letter;
+use crate::mode::ChosenMode;
 
 /// Where a message says how much it matters, from 0 to 100.
 pub const PRIORITY: &str = "urn:monas:a2a:ext:agent:1/priority";
@@ -34,6 +35,7 @@ pub const DEPTH: &str = "urn:monas:a2a:ext:agent:1/depth";
 pub(super) fn heard(
     agent: &AgentHandle,
     message: &Message,
+    mode: Option<ChosenMode>,
     ctx: &Context,
 ) -> Result<Request, SkillError> {
     let refuse = |problem: String| SkillError::InvalidInput(vec![Fault::new("", problem)]);
@@ -79,6 +81,7 @@ pub(super) fn heard(
         priority: priority.map(|it| u8::try_from(it.min(100)).unwrap_or(100)),
         depth: u8::try_from(depth.unwrap_or_default()).unwrap_or(u8::MAX),
         operator: is_operator(agent, &ctx.caller()),
+        mode,
     })
 }
 

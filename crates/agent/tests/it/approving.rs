@@ -406,3 +406,27 @@ async fn another_input_is_not_taken_for_granted() {
     let why = bench.handle.why(&task.id).await.unwrap().text();
     assert!(why.contains("ada approved it with another input"), "{why}");
 }
+
+#[tokio::test]
+async fn the_plans_of_an_agent_are_part_of_its_state() {
+    let procedure = json!([{ "name": "log", "when": "log {text}", "steps": [
+        { "skill": "write-note", "input": { "path": "log.md", "content": "{text}" } },
+        { "skill": "greet", "input": { "who": "Ada" } },
+    ] }]);
+    let law = Law {
+        procedures: serde_json::from_value(procedure).unwrap(),
+        ..Law::default()
+    };
+    let world = World::new();
+    let bench = world.begin_with(law, None).await;
+    let task = bench.say("log that it rains").await;
+    let plans = json!(bench.handle.status().await.unwrap().plans);
+    let turn = &task.id;
+    let expected = json!([{
+        "turn": turn, "goal": "log that it rains", "stage": "acting", "procedure": "log",
+        "steps": [{ "skill": "write-note", "state": "running" }, { "skill": "greet", "state": "planned" }],
+    }]);
+    assert_eq!(plans, expected);
+    bench.answer(&task, approve()).await;
+    assert_eq!(bench.handle.status().await.unwrap().plans, []);
+}

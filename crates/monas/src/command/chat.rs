@@ -14,6 +14,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use super::client::arguments::{calling, option};
 use super::client::failure::Failure;
 use super::client::print::{self, Printer};
+use super::send;
 use crate::signals::{Signal, Signals};
 
 const HELP: &str = "\
@@ -25,8 +26,9 @@ Ctrl-C  cancels the running task";
 /// The command line of `monas chat`.
 pub(super) fn definition() -> Command {
     let context = option("context-id", "ID", "The conversation to continue");
+    let mode = option("mode", "NAME", send::MODE_HELP);
     let command = Command::new("chat").about("Talk with an agent, line by line");
-    calling(command.arg(context))
+    calling(command.args([context, mode]))
 }
 
 /// The state of a conversation.
@@ -35,18 +37,22 @@ struct Place {
     context: String,
     /// The task that the next line answers.
     waiting: Option<String>,
+    /// The mode of the agent.
+    mode: Option<String>,
 }
 
 /// Sends each line, until the input ends.
 pub(super) async fn talk(
     client: &Client,
     context: Option<String>,
+    mode: Option<String>,
     printer: &Printer,
     signals: &mut Signals,
 ) -> Result<(), Failure> {
     let mut place = Place {
         context: context.unwrap_or_default(),
         waiting: None,
+        mode,
     };
     let asks = std::io::stdin().is_terminal();
     if asks {
@@ -69,7 +75,12 @@ pub(super) async fn talk(
             "" => {}
             "/exit" | "/quit" => return Ok(()),
             "/help" => print::note(&help(client.card())),
-            "/new" => place = Place::default(),
+            "/new" => {
+                place = Place {
+                    mode: place.mode,
+                    ..Place::default()
+                }
+            }
             "/task" => print::note(
                 place
                     .waiting
@@ -107,6 +118,7 @@ async fn say(
     let request: SendMessageRequest = Message {
         context_id: place.context.clone(),
         task_id: place.waiting.take().unwrap_or_default(),
+        metadata: place.mode.as_deref().map(send::mode),
         ..Message::user(uuid::Uuid::new_v4().to_string(), text)
     }
     .into();

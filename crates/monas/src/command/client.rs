@@ -50,9 +50,9 @@ async fn perform(
     signals: &mut Signals,
 ) -> Result<(), Failure> {
     let options = &request.options;
-    if let Action::Chat { context } = &request.action {
+    if let Action::Chat { context, mode } = &request.action {
         let client = options.connect().await?;
-        return chat::talk(&client, context.clone(), printer, signals).await;
+        return chat::talk(&client, context.clone(), mode.clone(), printer, signals).await;
     }
     let acting = async {
         match &request.action {

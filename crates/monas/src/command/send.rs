@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use a2a::client::Client;
 use a2a::types::{
-    Answer, GetTaskRequest, Message, Part, Role, SendMessageConfiguration, SendMessageRequest, Task,
+    Answer, GetTaskRequest, Message, Part, Role, SendMessageConfiguration, SendMessageRequest,
+    Struct, Task,
 };
 use clap::{Arg, ArgGroup, ArgMatches, Command, value_parser};
 use futures_util::StreamExt as _;
@@ -27,6 +28,7 @@ pub(crate) struct Sending {
     pub(super) task: Option<String>,
     pub(super) context: Option<String>,
     pub(super) metadata: Option<String>,
+    pub(super) mode: Option<String>,
     pub(super) message_id: Option<String>,
     pub(super) history: Option<i32>,
     pub(super) reply: ReplyMode,
@@ -71,6 +73,7 @@ impl Sending {
             task: text("task-id"),
             context: text("context-id"),
             metadata: text("metadata"),
+            mode: text("mode"),
             message_id: text("message-id"),
             history: matches.get_one("history-length").copied(),
             reply,
@@ -94,6 +97,7 @@ pub(super) fn definition() -> Command {
             option("context-id", "ID", "The conversation to continue"),
             option("message-id", "ID", "The id of the message; sent again, it gets the same answer"),
             option("metadata", "JSON", "Metadata of the request, an object"),
+            option("mode", "NAME", MODE_HELP),
             option("history-length", "N", "How many messages of the task's history to return")
                 .value_parser(value_parser!(i32)),
             switch("stream", "Print events as they happen"),
@@ -187,6 +191,16 @@ async fn shown<T>(waiting: impl Future<Output = T>, printer: &Printer) -> T {
     }
 }
 
+/// The help of `--mode`.
+pub(super) const MODE_HELP: &str = "The mode of the agent, of those that its card lists";
+
+/// The metadata of a message that names a mode.
+pub(super) fn mode(name: &str) -> Struct {
+    let mut metadata = Struct::default();
+    metadata.insert(agent::MODE.to_owned(), name.into());
+    metadata
+}
+
 fn request(sending: &Sending) -> Result<SendMessageRequest, Failure> {
     let mut parts = Vec::new();
     match sending.text.as_deref() {
@@ -223,6 +237,7 @@ fn request(sending: &Sending) -> Result<SendMessageRequest, Failure> {
         task_id: sending.task.clone().unwrap_or_default(),
         role: Role::User,
         parts,
+        metadata: sending.mode.as_deref().map(mode),
         ..Message::default()
     };
     Ok(SendMessageRequest {

@@ -4,10 +4,7 @@
 const TOLERANCE: f64 = 0.5;
 
 /// The most similar of the known names, if one is similar enough.
-pub(super) fn nearest(
-    name: &str,
-    known: impl Iterator<Item = &'static str>,
-) -> Option<&'static str> {
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let likeness = |other: &str| {
         // A key without its table, or in the wrong one, still matches by its last part.
         let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();

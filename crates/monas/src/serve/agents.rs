@@ -8,7 +8,7 @@ use std::sync::Arc;
 use a2a::server::{AfterRestart, Failure, Turn};
 use a2a::types::{Message, Task, TaskId};
 use access::{Principal, Refusal};
-use agent::{Agent, Manifest, Population};
+use agent::{Agent, Law, Manifest, Population};
 use futures_core::future::BoxFuture;
 
 use crate::error::Error;
@@ -144,6 +144,14 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<(String, PathBuf, Manifest)>, Er
     paths.sort();
     let named = paths.into_iter().map(|path| {
         let id = path.file_stem().unwrap_or_default().to_string_lossy();
+        if let Some(why) = unfit(&id) {
+            return Err(Error::Manifest {
+                path: path.clone(),
+                problem: format!(
+                    "the name of the file is the id of the agent, and {id:?} cannot be one: {why}"
+                ),
+            });
+        }
         Ok((id.into_owned(), path.clone(), manifest(&path)?))
     });
     named.collect()
@@ -155,7 +163,13 @@ pub(crate) fn manifest(path: &Path) -> Result<Manifest, Error> {
         problem,
     };
     let text = fs::read_to_string(path).map_err(|error| unread(error.to_string()))?;
-    Manifest::parse(&text).map_err(|error| unread(error.to_string()))
+    Manifest::parse(&text).map_err(|error| {
+        let law = !text.trim().is_empty() && Law::parse(&text).is_ok();
+        unread(match law {
+            true => "it is a law, not a manifest: give it a name that ends in .law.toml".to_owned(),
+            false => error.to_string(),
+        })
+    })
 }
 
 /// A message goes to the agent that its tenant names, without a tenant to the agent at the root.

@@ -190,8 +190,7 @@ async fn behind_access_operators_alone_change_a_law() {
         ("one", "ada may not change my law"),
         ("two", "My law is version 3 now: attention.turns: 2 -> 1."),
     ] {
-        let mut settings = Settings::default();
-        settings.credentials = settings.credentials.bearer(bearer).unwrap();
+        let settings = Settings::default().bearer(bearer).unwrap();
         let caller = Caller::discover(&server.url, settings).await.unwrap();
         let mut message = Message::user(uuid::Uuid::new_v4().to_string(), "");
         let mut part = Part::data(letter.clone());
@@ -300,7 +299,7 @@ async fn an_axiom_that_is_too_long_to_be_shown_keeps_the_server_from_starting() 
     let manifest = home.path().join("one.toml");
     let axioms = format!("name = 'One'\naxioms = ['{}']\n", "x".repeat(1_001));
     std::fs::write(&manifest, axioms).unwrap();
-    let ended = run(living(home.path()).arg("--manifest").arg(&manifest)).await;
+    let ended = run(living(home.path()).arg("--agent").arg(&manifest)).await;
     assert_eq!(ended.status.code(), Some(2), "{ended:?}");
     assert!(
         ended
@@ -334,5 +333,88 @@ async fn a_twin_keeps_down_itself_alone() {
         let (status, _) = request(&server, "GET", &card, None, Value::Null).await;
         assert_eq!(status, expected, "{id}");
     }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_mode_is_chosen_by_a_message() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("one.toml");
+    let manifest = "name = 'One'\n[modes.quiet]\ndescription = 'It only remembers.'\n\
+                    instructions = 'Answer in one word.'\nskills = ['remember', 'recall']\n";
+    std::fs::write(&file, manifest).unwrap();
+    let server = Monas::start(living(home.path()).arg("--agent").arg(&file)).await;
+    let home = home.path();
+    let card = Caller::discover(&server.url, Settings::default())
+        .await
+        .unwrap();
+    let extensions = &card.card().capabilities.as_ref().unwrap().extensions;
+    let declared = extensions
+        .iter()
+        .find(|it| it.uri == "urn:monas:a2a:ext:agent:1");
+    let declared = json!(declared.expect("the card has the modes").params);
+    assert_eq!(
+        declared["modes"]["quiet"],
+        json!({ "description": "It only remembers.", "skills": ["remember", "recall"] })
+    );
+    let send = async |arguments: &[&str], text: &str| {
+        let base = ["send", "-a", &server.url];
+        monas(home, &[&base[..], arguments, &[text]].concat()).await
+    };
+    let kept = send(&["--mode", "quiet"], "remember that Ada likes coffee").await;
+    assert!(kept.stdout.contains("Ada likes coffee"), "{kept:?}");
+    // State and memory are those of the agent, whichever mode it is in.
+    let known = send(&[], "what do you know about Ada?").await;
+    assert!(known.stdout.contains("Ada likes coffee"), "{known:?}");
+    let listed = send(&["--mode", "quiet"], "create notes.md with hello").await;
+    assert!(
+        !listed.stdout.contains("input required"),
+        "no skill for it in this mode: {listed:?}"
+    );
+    let asked = send(&[], "create notes.md with hello").await;
+    assert_ne!(listed.stdout, asked.stdout);
+    let unknown = send(&["--mode", "loud"], "hello").await;
+    assert!(!unknown.status.success());
+    assert!(
+        unknown
+            .stderr
+            .contains("there is no mode \"loud\"; there are quiet"),
+        "{unknown:?}"
+    );
+    server.stop().await;
+}
+
+/// A timer of 6 s ran each 10 s.
+#[tokio::test]
+async fn a_timer_keeps_its_period() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(&mut living(home.path())).await;
+    let timer = r#"{"name": "often", "every": 1, "request": "recall tea"}"#;
+    said(
+        home.path(),
+        &["law", "set", "timers", "+=", timer, "--why", "a test"],
+    )
+    .await;
+    // Ten seconds by the clock of the server: from the first time to the eleventh.
+    let begun = async || {
+        let (_, status) = request(&server, "GET", "/api/agent/status", None, Value::Null).await;
+        status["timers"]["often"].as_i64()
+    };
+    let (first, start) = loop {
+        if let Some(at) = begun().await {
+            break (at, std::time::Instant::now());
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    };
+    let last = loop {
+        let at = begun().await.unwrap();
+        if at >= first + 4_000 {
+            break at;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    };
+    assert_eq!((last - first) % 1_000, 0, "on its grid");
+    let passed = start.elapsed();
+    assert!(passed < std::time::Duration::from_secs(8), "{passed:?}");
     server.stop().await;
 }

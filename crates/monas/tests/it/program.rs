@@ -104,17 +104,40 @@ async fn says_what_is_wrong_with_a_manifest() {
     for (text, problem) in [
         (
             "name = 'x'\nskills = ['echo', 'task', 'echo']",
-            "make the agent: the manifest names skill \"echo\" twice",
+            "the manifest names skill \"echo\" twice",
         ),
         (
             "name = 'x'\nskills = ['fly']",
-            "make the agent: there is no skill \"fly\"",
+            "there is no skill \"fly\"; there are ",
+        ),
+        (
+            "name = 'x'\nskills = ['ecko']",
+            "there is no skill \"ecko\"; did you mean \"echo\"?",
+        ),
+        (
+            "name = 'x'\n[modes.brief]\nskills = ['ecko']",
+            "modes.brief.skills: there is no skill \"ecko\"; did you mean \"echo\"?",
+        ),
+        (
+            "[attention]\nturns = 2",
+            "it is a law, not a manifest: give it a name that ends in .law.toml",
         ),
     ] {
         std::fs::write(&file, text).unwrap();
-        let said = complaint(&home, &["--agent", file.to_str().unwrap()], 1).await;
-        assert_eq!(said, format!("monas: could not {problem}\n"));
+        let said = complaint(&home, &["--agent", file.to_str().unwrap()], 2).await;
+        let expected = format!("monas: could not read {}: {problem}", file.display());
+        assert!(said.starts_with(&expected), "{said}");
     }
+    let folder = home.path().join("agents");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("Scout.toml"), "name = 'Scout'").unwrap();
+    let said = complaint(&home, &["--agents", folder.to_str().unwrap()], 2).await;
+    assert!(
+        said.contains(
+            "Scout.toml: the name of the file is the id of the agent, and \"Scout\" cannot be one"
+        ),
+        "{said}"
+    );
 }
 
 #[tokio::test]

@@ -23,6 +23,8 @@ pub(crate) enum Action {
     Chat {
         /// The conversation to continue.
         context: Option<String>,
+        /// The mode of the agent.
+        mode: Option<String>,
     },
     Config,
 }
@@ -48,8 +50,9 @@ pub(crate) fn read(
         ("card", Some(("get", matches))) => (Action::Card, matches),
         ("config", Some(("show", matches))) => (Action::Config, matches),
         ("chat", _) => {
-            let context = matches.get_one::<String>("context-id").cloned();
-            (Action::Chat { context }, matches)
+            let text = |name: &str| matches.get_one::<String>(name).cloned();
+            let (context, mode) = (text("context-id"), text("mode"));
+            (Action::Chat { context, mode }, matches)
         }
         ("send", _) => (Action::Send(Box::new(Sending::read(matches))), matches),
         ("task", Some((name, matches))) => {
