@@ -249,7 +249,7 @@ pub struct Request {
     pub operator: bool,
     /// The mode in which it is answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<ChosenMode>,
+    pub mode: Option<Box<ChosenMode>>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]

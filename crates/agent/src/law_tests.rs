@@ -391,13 +391,15 @@ fn timers_and_idle_pursuits_say_what_it_does_of_itself() {
 
 /// A timer of 6 s ran each 10 s, because the clock ticked each 5 s and a late tick made the next one late.
 fn timers_stay_on_their_grid() {
-    let mut law = Law::default();
-    law.timers = vec![Timer {
+    let often = Timer {
         name: "often".to_owned(),
         every: 6,
         request: "look".to_owned(),
-    }];
-    let mut lived = Lived::under(law);
+    };
+    let mut lived = Lived::under(Law {
+        timers: vec![often],
+        ..Law::default()
+    });
     assert_eq!(lived.life.due(), Some(i64::MIN), "the first tick starts it");
     lived.perceive(EventKind::Ticked);
     let start = lived.life.due().expect("it is due") - 6_000;

@@ -45,7 +45,7 @@ pub(crate) struct Brief {
     request: String,
     rounds: Vec<Arc<Round>>,
     law: Arc<Law>,
-    mode: Option<ChosenMode>,
+    mode: Option<Box<ChosenMode>>,
 }
 
 /// What it has in mind for a request of its own.
@@ -126,7 +126,7 @@ fn system(brief: &Brief, skills: &Registry) -> String {
         &mut brief.axioms.iter().cloned(),
     );
     section("What you are for:", &mut brief.goals.iter().cloned());
-    if let Some(ChosenMode { name, mode }) = &brief.mode {
+    if let Some(ChosenMode { name, mode }) = brief.mode.as_deref() {
         let lines = mode.instructions.lines().map(str::to_owned);
         section(
             &format!("Your mode for this request is {name}:"),

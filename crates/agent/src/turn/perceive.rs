@@ -81,7 +81,7 @@ pub(super) fn heard(
         priority: priority.map(|it| u8::try_from(it.min(100)).unwrap_or(100)),
         depth: u8::try_from(depth.unwrap_or_default()).unwrap_or(u8::MAX),
         operator: is_operator(agent, &ctx.caller()),
-        mode,
+        mode: mode.map(Box::new),
     })
 }
 

@@ -67,10 +67,11 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
         .long_about(
             "Changes one place of the law and keeps the reason. Bounds hold, and axioms and safety cannot be changed. \
              The value is JSON or a text; `+=`, `-=` and `*=` before it change a number, add to a list or remove from it; \
-             `null` removes a rule.\n\n\
+             `null` removes a rule. An operator that begins with a hyphen comes after `--`.\n\n\
              monas law set attention.turns 2 --why 'one model'\n\
              monas law set memory.rules[0].condition.min_confidence += 0.1 --why 'a wrong claim was believed'\n\
-             monas law set skill_selection += '{\"skill\": \"terminal\", \"then\": \"ask\"}' --why 'it is powerful'",
+             monas law set skill_selection += '{\"skill\": \"terminal\", \"then\": \"ask\"}' --why 'it is powerful'\n\
+             monas law set goal_priority[0].words --why 'everybody says it' -- -= urgent",
         )
         .arg(
             Arg::new("path")

@@ -148,10 +148,11 @@ async fn a_law_is_changed_with_a_reason_from_the_command_line_and_by_rest() {
             "law",
             "set",
             "attention.turns",
-            "-=",
-            "1",
             "--why",
             "slower",
+            "--",
+            "-=",
+            "1",
         ],
     )
     .await;
