@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use model::{Message, Request, Said, Tool};
+use serde_json::json;
 use skill::Registry;
 
 use crate::context::{Line, Round};
@@ -32,6 +33,10 @@ mod most {
     pub(super) const LINE: usize = 1_000;
     pub(super) const REQUEST: usize = 16_000;
     pub(super) const TOOLS: usize = 64;
+    pub(super) const TITLE: usize = 200;
+    pub(super) const DESCRIPTION: usize = 2_000;
+    pub(super) const EXAMPLES: usize = 16;
+    pub(super) const SCHEMA: usize = 16_000;
 }
 
 /// What an agent has in mind when it thinks about a request: fragments, each taken from its state or its law.
@@ -183,6 +188,21 @@ fn tools(brief: &Brief, skills: &Registry) -> Vec<Tool> {
     chosen
         .iter()
         .take(most::TOOLS)
-        .map(|(_, it)| it.tool())
+        .map(|(_, it)| short(it.tool()))
         .collect()
+}
+
+/// A tool with bounded texts: those of other servers may be long. A schema cannot be cut, so a longer one is left out; the
+/// call is checked against it in any case.
+fn short(mut tool: Tool) -> Tool {
+    tool.title = bounded(&tool.title, most::TITLE);
+    tool.description = bounded(&tool.description, most::DESCRIPTION);
+    tool.examples.truncate(most::EXAMPLES);
+    for example in &mut tool.examples {
+        *example = bounded(example, most::TITLE);
+    }
+    if tool.input.to_string().len() > most::SCHEMA {
+        tool.input = json!({ "type": "object" });
+    }
+    tool
 }

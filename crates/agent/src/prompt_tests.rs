@@ -6,8 +6,9 @@ use serde::Deserialize;
 use serde_json::json;
 use skill::{Registry, SkillError, SkillInput, skill};
 
-use crate::event::{EventKind, Recollection};
-use crate::law::{Law, Selection, SkillRule};
+use crate::event::{Effect, EventKind, Recollection};
+use crate::law::{Law, Origin, Selection, SkillRule};
+use crate::mode::{ChosenMode, Mode};
 use crate::step::tests::{Lived, wanted};
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
@@ -199,4 +200,59 @@ fn the_rules_that_are_shown_are_those_that_are_active() {
         .filter(|it| it.contains("look") || it.contains("launch") || it.contains("terminal"))
         .collect();
     assert_eq!(rules, ["- prefers look* for requests with lake"]);
+}
+
+/// The description and the schema of a tool of another server went to the model whole.
+#[test]
+fn what_a_tool_says_of_itself_is_bounded() {
+    let long = "word ".repeat(10_000);
+    let mut tool = model::Tool::new(
+        "look",
+        &long,
+        json!({ "type": "object", "description": long }),
+    );
+    tool.examples = vec![long; 100];
+    let short = super::short(tool);
+    let size = format!("{short:?}").len();
+    assert!(size < 6_000, "{size}");
+    assert_eq!(short.input, json!({ "type": "object" }));
+}
+
+#[test]
+fn a_mode_adds_instructions_and_narrows_the_skills() {
+    let mut lived = Lived::under(Law::default());
+    let EventKind::Heard(mut heard) = crate::step::tests::heard("one", Origin::User, "burn it")
+    else {
+        unreachable!("it is a request");
+    };
+    heard.mode = Some(Box::new(ChosenMode {
+        name: "calm".to_owned(),
+        mode: Mode {
+            instructions: "Burn nothing.\nStay calm.".to_owned(),
+            skills: Some(vec!["look".to_owned()]),
+            ..Mode::default()
+        },
+    }));
+    let out = lived.perceive(EventKind::Heard(heard));
+    let out = lived.recall(&out);
+    let brief = super::brief(&lived.life, "one").expect("it is open");
+    let skills = Registry::new().with(look).and_then(|it| it.with(burn));
+    let request = super::request(&brief, &skills.expect("two skills"));
+    let system = request.system.expect("there is one");
+    let expected = "Your mode for this request is calm:\n- Burn nothing.\n- Stay calm.";
+    assert!(system.contains(expected), "{system}");
+    let tools: Vec<&str> = request.tools.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(tools, ["look"]);
+    // A model that calls another skill all the same is refused by the step.
+    let out = lived.think(&out, "I burn it.", &[("write", json!({ "at": "it" }))]);
+    assert_eq!(
+        wanted(&out, |it| matches!(it, Effect::Call { .. })).len(),
+        0
+    );
+    let brief = super::brief(&lived.life, "one").expect("it is open");
+    let called = format!("{:?}", brief.rounds);
+    assert!(
+        called.contains("the mode \\\"calm\\\" does not use \\\"write\\\""),
+        "{called}"
+    );
 }

@@ -305,7 +305,7 @@ async fn an_axiom_that_is_too_long_to_be_shown_keeps_the_server_from_starting() 
     assert!(
         ended
             .stderr
-            .contains("frozen.axioms.0 is 1001 bytes long: it may have 1000 bytes"),
+            .contains("one.toml: frozen.axioms.0 is 1001 bytes long: it may have 1000 bytes"),
         "{ended:?}"
     );
 }

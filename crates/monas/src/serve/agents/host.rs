@@ -206,6 +206,12 @@ async fn make_all(
             }
             made => made?,
         };
+        let name = &agent.manifest().name;
+        tracing::info!(
+            agent = id.as_deref().unwrap_or(DEFAULT_AGENT),
+            name,
+            "agent started"
+        );
         agents = Some(match (agents, id) {
             (Some(agents), Some(id)) => agents.with(&id, agent)?,
             _ => agent.into(),
@@ -258,6 +264,10 @@ fn profile(id: &str, place: &Path, manifest: &Manifest) -> Result<Profile, Error
     profile.law = law(place, manifest)?;
     let axioms = manifest.axioms.iter().cloned();
     profile.law.frozen.axioms.extend(axioms);
+    agent::law::meta::check(&profile.law).map_err(|refused| Error::Manifest {
+        path: place.to_owned(),
+        problem: refused.to_string(),
+    })?;
     let gets = |id: &&str| match &manifest.skills {
         Some(ids) => ids.iter().any(|it| it == id),
         None => true,
