@@ -9,8 +9,9 @@ use crate::context::Goal;
 use crate::error::Error;
 use crate::event::EventKind;
 use crate::handle::AgentHandle;
+use crate::journal;
 use crate::law::{Law, Refused};
-use crate::population::Profile;
+use crate::population::{Inner, Population, Profile};
 use crate::step::AgentState;
 
 /// What the manifest of an agent has now, where that is not what the agent was born with or what was accepted later.
@@ -80,6 +81,33 @@ impl AgentHandle {
             keep_axioms(memory, &self.id, &offer.law.frozen.axioms).await?;
         }
         Ok(offer.law)
+    }
+}
+
+impl Population {
+    /// Says what the manifest of an agent has now, without admitting it: for commands that open the data of a server that
+    /// does not run.
+    pub async fn offer(&self, profile: &Profile) -> Result<(), Error> {
+        crate::law::meta::check(&profile.law)?;
+        self.find(&profile.id).await?;
+        let (life, _) = journal::replay(&self.0.parts.store, &profile.id).await?;
+        if let Some(slot) = self.0.lock().get_mut(&profile.id) {
+            slot.offer = Offer::of(profile, &life);
+        }
+        Ok(())
+    }
+}
+
+impl Inner {
+    /// What the manifest of an agent has now and its law has not.
+    pub(crate) fn offer(&self, id: &str) -> Option<Offer> {
+        self.lock().get(id).and_then(|slot| slot.offer.clone())
+    }
+
+    pub(crate) fn withdraw_offer(&self, id: &str) {
+        if let Some(slot) = self.lock().get_mut(id) {
+            slot.offer = None;
+        }
     }
 }
 

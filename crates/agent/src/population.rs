@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::event::{Event, EventKind};
 use crate::handle::AgentHandle;
 use crate::journal::{self, Journal};
-use crate::law::{Law, Refused};
+use crate::law::Law;
 use crate::limits::MAILBOX;
 use crate::offer::{Offer, keep_axioms};
 use crate::step::{AgentState, Step};
@@ -135,14 +135,14 @@ pub(crate) struct Inner {
 }
 
 /// An agent, asleep or awake. One that is asleep is this and what the store has of it.
-struct Slot {
-    print: Print,
+pub(crate) struct Slot {
+    pub(crate) print: Print,
     /// What the print is made of besides the law. None for agents that are not compared.
-    traits: Option<Traits>,
+    pub(crate) traits: Option<Traits>,
     /// What it remembers makes it another one than its twin.
-    distinct: bool,
+    pub(crate) distinct: bool,
     /// What its manifest has now and its law has not.
-    offer: Option<Offer>,
+    pub(crate) offer: Option<Offer>,
     model: Option<Arc<dyn Model>>,
     /// What it looks into besides its own memory.
     views: Vec<String>,
@@ -289,37 +289,6 @@ impl Population {
         }
     }
 
-    /// Lets an agent have a law, unless it would be the same as another agent then. Its print is that of the law from now
-    /// on; [`Inner::settle_print`] corrects it if the law does not become so.
-    pub(crate) async fn reserve(
-        &self,
-        id: &str,
-        law: &Law,
-        objectives: Option<&[String]>,
-    ) -> Result<(), Error> {
-        while let Some(twin) = self.0.reprint(id, law, objectives) {
-            if !(self.remembers(id).await || self.remembers(&twin).await) {
-                return Err(Refused::Twin(twin).into());
-            }
-            if let Some(slot) = self.0.lock().get_mut(id) {
-                slot.distinct = true;
-            }
-        }
-        Ok(())
-    }
-
-    /// Says what the manifest of an agent has now, without admitting it: for commands that open the data of a server that
-    /// does not run.
-    pub async fn offer(&self, profile: &Profile) -> Result<(), Error> {
-        crate::law::meta::check(&profile.law)?;
-        self.find(&profile.id).await?;
-        let (life, _) = journal::replay(&self.0.parts.store, &profile.id).await?;
-        if let Some(slot) = self.0.lock().get_mut(&profile.id) {
-            slot.offer = Offer::of(profile, &life);
-        }
-        Ok(())
-    }
-
     /// A plain agent of skills: it has an empty law, does not think, and has a journal once a skill asks something.
     pub fn plain(&self, id: &str, name: &str) -> AgentHandle {
         let identity = Identity {
@@ -348,7 +317,7 @@ impl Population {
     }
 
     /// A private memory with something in it is a difference; an empty one is none.
-    async fn remembers(&self, id: &str) -> bool {
+    pub(crate) async fn remembers(&self, id: &str) -> bool {
         let space = self
             .0
             .parts
@@ -485,51 +454,6 @@ impl Inner {
         None
     }
 
-    /// Gives an agent the print of a law, unless another agent has it: then says which.
-    fn reprint(&self, id: &str, law: &Law, objectives: Option<&[String]>) -> Option<String> {
-        let mut agents = self.lock();
-        let slot = agents.get(id)?;
-        let traits = slot.traits.as_ref()?;
-        let traits = match objectives {
-            Some(objectives) => traits.for_objectives(objectives),
-            None => traits.clone(),
-        };
-        let print = traits.print(law);
-        let distinct = slot.distinct;
-        let mut twins = agents.iter();
-        let twin = twins.find(|(other, slot)| {
-            slot.print == print && *other != id && !slot.distinct && !distinct
-        });
-        if let Some((twin, _)) = twin {
-            return Some(twin.clone());
-        }
-        if let Some(slot) = agents.get_mut(id) {
-            slot.print = print;
-            slot.traits = Some(traits);
-        }
-        None
-    }
-
-    /// Gives an agent the print of the law that it has.
-    pub(crate) fn settle_print(&self, id: &str, law: &Law) {
-        if let Some(slot) = self.lock().get_mut(id)
-            && let Some(traits) = &slot.traits
-        {
-            slot.print = traits.print(law);
-        }
-    }
-
-    /// What the manifest of an agent has now and its law has not.
-    pub(crate) fn offer(&self, id: &str) -> Option<Offer> {
-        self.lock().get(id).and_then(|slot| slot.offer.clone())
-    }
-
-    pub(crate) fn withdraw_offer(&self, id: &str) {
-        if let Some(slot) = self.lock().get_mut(id) {
-            slot.offer = None;
-        }
-    }
-
     /// Whether an agent thinks about messages.
     pub(crate) fn thinks(&self, id: &str) -> bool {
         self.lock().get(id).is_some_and(|slot| slot.plain.is_none())
@@ -648,7 +572,7 @@ impl Inner {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Slot>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, HashMap<String, Slot>> {
         self.agents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

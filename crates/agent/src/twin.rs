@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use skill::Registry;
 
-use crate::law::Law;
-use crate::population::Profile;
+use crate::error::Error;
+use crate::law::{Law, Refused};
+use crate::population::{Inner, Population, Profile};
 use crate::text;
 
 /// What an agent is in everything that counts, as a hash.
@@ -48,6 +49,63 @@ impl Traits {
         } = self;
         let all = json!([rules(law), skills, objectives, views]);
         Sha256::digest(all.to_string().as_bytes()).into()
+    }
+}
+
+impl Population {
+    /// Lets an agent have a law, unless it would be the same as another agent then. Its print is that of the law from now
+    /// on; [`Inner::settle_print`] corrects it if the law does not become so.
+    pub(crate) async fn reserve(
+        &self,
+        id: &str,
+        law: &Law,
+        objectives: Option<&[String]>,
+    ) -> Result<(), Error> {
+        while let Some(twin) = self.0.reprint(id, law, objectives) {
+            if !(self.remembers(id).await || self.remembers(&twin).await) {
+                return Err(Refused::Twin(twin).into());
+            }
+            if let Some(slot) = self.0.lock().get_mut(id) {
+                slot.distinct = true;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Inner {
+    /// Gives an agent the print of a law, unless another agent has it: then says which.
+    fn reprint(&self, id: &str, law: &Law, objectives: Option<&[String]>) -> Option<String> {
+        let mut agents = self.lock();
+        let slot = agents.get(id)?;
+        let traits = slot.traits.as_ref()?;
+        let traits = match objectives {
+            Some(objectives) => traits.for_objectives(objectives),
+            None => traits.clone(),
+        };
+        let print = traits.print(law);
+        let distinct = slot.distinct;
+        let mut twins = agents.iter();
+        let twin = twins.find(|(other, slot)| {
+            slot.print == print && *other != id && !slot.distinct && !distinct
+        });
+        if let Some((twin, _)) = twin {
+            return Some(twin.clone());
+        }
+        if let Some(slot) = agents.get_mut(id) {
+            slot.print = print;
+            slot.traits = Some(traits);
+        }
+        None
+    }
+
+    /// Gives an agent the print of the law that it has.
+    pub(crate) fn settle_print(&self, id: &str, law: &Law) {
+        if let Some(slot) = self.lock().get_mut(id)
+            && let Some(traits) = &slot.traits
+        {
+            slot.print = traits.print(law);
+        }
     }
 }
 
