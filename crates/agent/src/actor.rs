@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::context::{Ability, Context, Identity};
+use crate::context::{Ability, Change, Context, Identity};
 use crate::delegate::Tasks;
 use crate::error::Error;
 use crate::event::Effect;
@@ -123,6 +123,9 @@ struct Actor {
     added: Option<Instant>,
     /// When it must be told that time has passed; the population reads it, also while the agent sleeps.
     due: Arc<Due>,
+    /// The birth of a plain agent whose journal is empty: applied, and recorded before the first event that is. To look
+    /// at such an agent writes nothing.
+    unrecorded_birth: Option<(Event, Vec<Change>)>,
 }
 
 /// Lives until it has nothing to do for a while, or something is wrong. Says whether time matters to it.
@@ -149,17 +152,10 @@ pub(crate) async fn live(
         own: JoinSet::new(),
         added: None,
         due,
+        unrecorded_birth: None,
     };
-    if let Some(identity) = plain
-        && actor.journal.last() == 0
-    {
-        // It has a journal from its first question on.
-        let born = EventKind::Born {
-            identity,
-            goals: Vec::new(),
-            law: Box::new(Law::empty()),
-        };
-        actor.perceive(born).await?;
+    if let Some(identity) = plain.filter(|_| actor.journal.last() == 0) {
+        actor.begin_plain(identity);
     }
     actor.govern();
     actor.due.set(actor.life.due());
@@ -209,6 +205,21 @@ pub(crate) async fn live(
 }
 
 impl Actor {
+    /// Gives a plain agent its identity and an empty law, without recording it yet: its journal begins with its first
+    /// question.
+    fn begin_plain(&mut self, identity: Identity) {
+        let what = EventKind::Born {
+            identity,
+            goals: Vec::new(),
+            law: Box::new(Law::empty()),
+        };
+        let at = (self.parts.clock)();
+        let born = Event { at, what };
+        let changes = self.life.step(&born).changes;
+        changes.iter().for_each(|change| self.life.apply(change));
+        self.unrecorded_birth = Some((born, changes));
+    }
+
     async fn take(&mut self, post: Mail) -> Result<(), Error> {
         match post {
             Mail::Judge(..)
@@ -325,6 +336,9 @@ impl Actor {
         let step = self.life.step(&event);
         let changed = !step.changes.is_empty();
         if changed || event.what.is_news() {
+            if let Some((born, changes)) = self.unrecorded_birth.take() {
+                self.journal.add(&born, &changes)?;
+            }
             self.journal.add(&event, &step.changes)?;
             self.added.get_or_insert_with(Instant::now);
         }

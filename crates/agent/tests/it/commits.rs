@@ -1,7 +1,7 @@
 //! What a request costs in transactions, and what survives when the process is killed between two of them.
 
 use a2a::types::TaskState;
-use agent::State;
+use agent::{EventKind, State};
 use serde_json::json;
 
 use crate::support::{World, approve, output, state};
@@ -51,6 +51,30 @@ async fn a_plain_agent_asks_before_a_skill_that_is_marked() {
     let task = kit.send_for_task(answer).await;
     assert_eq!(state(&task), TaskState::Completed, "{task:?}");
     assert_eq!(world.notes.written.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn looking_at_a_plain_agent_writes_nothing() {
+    let store = store::Store::memory(agent::TABLES);
+    let population = agent::Population::new(agent::Parts::new(store.clone()));
+    let plain = population.plain("plain", "Plain");
+    let status = plain.status().await.unwrap();
+    assert_eq!((status.id.as_str(), status.event), ("plain", 0));
+    assert!(plain.history().await.unwrap().is_empty());
+    plain.sleep().await.unwrap();
+    assert_eq!(plain.status().await.unwrap().event, 0);
+    assert_eq!(store.stats().commits, 0);
+
+    // Its journal begins with the first event, and its birth is before that.
+    plain.pause().await.unwrap();
+    let history = plain.history().await.unwrap();
+    let kinds: Vec<_> = history.iter().map(|(_, it)| &it.event.what).collect();
+    assert!(
+        matches!(kinds[..], [EventKind::Born { .. }, EventKind::Paused]),
+        "{kinds:?}"
+    );
+    assert_eq!(plain.check().await.unwrap().differs, None);
+    population.close().await;
 }
 
 #[tokio::test]
