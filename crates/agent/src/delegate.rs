@@ -1,6 +1,6 @@
 //! How agents reach tasks of their own server: their own, begun by the clock, and those of other agents.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use a2a::service::{Call, Service as _};
@@ -16,14 +16,15 @@ use tokio_util::task::TaskTracker;
 use crate::error::Error;
 use crate::turn::{DEPTH, OWN, principal};
 
-/// The task server that all agents of a population are behind, once it is there.
+/// The task server that all agents of a population are behind, once it is there and until the population closes: the
+/// server holds the agents, so that one that was kept here would keep both in memory for the life of the process.
 ///
 /// An agent calls it in its own name, `agent:ID`, which no caller from outside can have: so a message is from the agent
 /// that sends it, and an approval is by the caller who gave it. The agent at the root of the server has no tenant; the
 /// others are tenants by their ids.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tasks {
-    server: Arc<OnceLock<(a2a::Server, String)>>,
+    server: Arc<Mutex<Option<(a2a::Server, String)>>>,
     /// Cancellations that are on their way.
     cancelling: TaskTracker,
 }
@@ -59,7 +60,8 @@ impl Tasks {
     /// From now on agents can begin tasks. `root` is the agent without a tenant.
     pub(crate) fn serve(&self, server: &a2a::Server, root: &str) {
         // A population is served once.
-        drop(self.server.set((server.clone(), root.to_owned())));
+        let mut served = self.lock();
+        served.get_or_insert_with(|| (server.clone(), root.to_owned()));
     }
 
     /// Begins a task of an agent in its own name.
@@ -83,7 +85,7 @@ impl Tasks {
 
     /// Has a task go on that waits for an answer which will not come.
     pub(crate) async fn resume(&self, task: &str) -> Result<(), Error> {
-        let (server, _) = self.server.get().ok_or(Error::NotServed)?;
+        let (server, _) = self.served()?;
         let resumed = server.resume(&task.into()).await;
         resumed.map_err(|error| Error::Task(error.to_string()))
     }
@@ -142,10 +144,23 @@ impl Tasks {
         self.cancelling.wait().await;
     }
 
-    fn at(&self, agent: &str) -> Result<(&a2a::Server, String), Error> {
-        let (server, root) = self.server.get().ok_or(Error::NotServed)?;
+    /// Lets go of the server, when no agent is awake that could call it.
+    pub(crate) fn leave(&self) {
+        drop(self.lock().take());
+    }
+
+    fn at(&self, agent: &str) -> Result<(a2a::Server, String), Error> {
+        let (server, root) = self.served()?;
         let tenant = if agent == root { "" } else { agent };
         Ok((server, tenant.to_owned()))
+    }
+
+    fn served(&self) -> Result<(a2a::Server, String), Error> {
+        self.lock().clone().ok_or(Error::NotServed)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<(a2a::Server, String)>> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -433,6 +433,7 @@ impl Population {
             // One that panicked has said so.
             drop(task.await);
         }
+        self.0.tasks.leave();
     }
 }
 

@@ -1,8 +1,10 @@
 //! Many agents: asleep and awake, and no two the same.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use agent::{Edit, Error, Law, Parts, Population, Profile, Refused, State, TABLES};
+use model::Model;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use skill::{Registry, SkillError, SkillInput, skill};
@@ -30,6 +32,16 @@ fn profile(id: &str, objective: &str) -> Profile {
 
 fn population() -> Population {
     Population::new(Parts::new(Store::memory(TABLES)))
+}
+
+#[tokio::test]
+async fn a_server_that_was_stopped_is_released() {
+    let model: Arc<dyn Model> = Arc::new(model::rules::Rules);
+    let released = Arc::downgrade(&model);
+    let bench = World::new().begin_with(Law::default(), Some(model)).await;
+    bench.say("greet Ada").await;
+    bench.killed().await;
+    assert!(released.upgrade().is_none(), "a part of the server is kept");
 }
 
 #[tokio::test]
@@ -113,7 +125,7 @@ async fn one_that_sleeps_counts_and_one_that_comes_again_is_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_has_nothing_to_do_goes_to_sleep_and_wakes_on_a_message() {
+async fn an_idle_agent_goes_to_sleep_and_wakes_on_a_message() {
     let mut parts = Parts::new(Store::memory(TABLES));
     parts.sleep_after = Duration::from_secs(5);
     let population = Population::new(parts);
@@ -157,7 +169,7 @@ async fn ten_thousand_that_sleep_are_no_task() {
 }
 
 #[tokio::test]
-async fn who_wakes_goes_on_where_it_was() {
+async fn an_agent_that_wakes_goes_on_where_it_was() {
     let world = World::new();
     let bench = world.begin().await;
     let task = bench.say("note buy milk in todo.md").await;
@@ -175,7 +187,7 @@ async fn who_wakes_goes_on_where_it_was() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn that_time_passes_is_not_recorded_and_keeps_nobody_awake() {
+async fn that_time_passes_is_not_recorded_and_keeps_no_agent_awake() {
     let mut parts = Parts::new(Store::memory(TABLES));
     parts.sleep_after = Duration::from_secs(60);
     let population = Population::new(parts);
