@@ -157,8 +157,13 @@ fn normalized(said: &str) -> String {
     let mut text = String::new();
     for error in said.split("\n\n") {
         let mut lines: Vec<&str> = error.lines().filter(|line| !line.is_empty()).collect();
-        let elsewhere = |line: &&str| line.starts_with("note:") || line.trim().starts_with(":::");
-        if let Some(end) = lines.iter().position(elsewhere) {
+        // The second line of an error has its place. Places below that are in the library, if its source is not found.
+        let elsewhere = |(number, line): (usize, &&str)| {
+            let line = line.trim_start();
+            let is_place = line.starts_with(":::") || line.starts_with("-->");
+            line.starts_with("note:") || (is_place && number > 1)
+        };
+        if let Some(end) = lines.iter().enumerate().position(elsewhere) {
             lines.truncate(end);
         }
         let is_error = lines.first().is_some_and(|first| {

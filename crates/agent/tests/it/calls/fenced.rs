@@ -193,7 +193,7 @@ async fn a_skill_calls_what_it_was_granted_and_nothing_else() {
         input = json!({ "skill": "relay", "input": input });
     }
     let task = bench.call("relay", input).await.unwrap();
-    assert!(said(&task).contains("called each other"), "{}", said(&task));
+    assert!(said(&task).contains("nested more than"), "{}", said(&task));
 }
 
 #[tokio::test]

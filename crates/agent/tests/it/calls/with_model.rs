@@ -64,7 +64,7 @@ async fn a_skill_that_was_not_granted_the_model_has_none() {
     let task = call(manifest, options(Some(&script)), "rephrase").await;
     assert_eq!(state(&task), TaskState::Failed);
     assert!(
-        said(&task).contains("\"rephrase\" was not granted the model"),
+        said(&task).contains("\"rephrase\" may not use the language model"),
         "{}",
         said(&task)
     );
