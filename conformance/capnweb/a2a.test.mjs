@@ -39,9 +39,11 @@ await test("a result is used before it is there", async () => {
   assert.equal(found.id, (await sent).task.id);
 });
 
-await test("an authorised agent is used before it is there", async () => {
-  const { task } = await agent.authenticate({}).sendMessage(say("task hello"));
-  assert.ok(task.id);
+await test("to authenticate where no scheme is configured is refused", async () => {
+  await assert.rejects(
+    async () => await agent.authenticate({ type: "bearer", token: "anything" }),
+    (error) => error.code === -32004 && error.message.includes("no scheme is configured"),
+  );
 });
 
 await test("errors have code, reason and details", async () => {
@@ -88,6 +90,67 @@ await test("one who unsubscribes hears no more", async () => {
   await task.cancelTask();
   assert.equal((await task.getTask()).status.state, "TASK_STATE_CANCELED");
   assert.ok(listener.events.length <= heard + 1);
+});
+
+const until = async (holds) => {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+await test("callbacks are independent, and each ends with its subscription", async () => {
+  const [one, other] = [new Listener(), new Listener()];
+  const task = await agent.sendMessageStreaming(say("burst 20 20ms"));
+  const first = await task.subscribe(one);
+  const second = await task.subscribe(other);
+  await until(() => one.events.includes("c2 ") && other.events.includes("c2 "));
+  first[Symbol.dispose]();
+  await other.over();
+  assert.equal(other.events.at(-1), "TASK_STATE_COMPLETED");
+  assert.ok(other.events.includes("c19 "));
+  assert.ok(!one.events.includes("c19 "), `${one.events}`);
+  second[Symbol.dispose]();
+});
+
+await test("the first to subscribe takes the place of the argument, the next is one more", async () => {
+  const [argument, heir, newcomer] = [new Listener(), new Listener(), new Listener()];
+  const task = await agent.sendMessageStreaming(say("burst 20 20ms"), undefined, argument);
+  await until(() => argument.events.includes("c1 "));
+  const first = await task.subscribe(heir);
+  const second = await task.subscribe(newcomer);
+  await Promise.all([heir.over(), newcomer.over()]);
+  const pieces = [...argument.events, ...heir.events].filter((event) => event.startsWith("c"));
+  assert.deepEqual(pieces, Array.from({ length: 20 }, (_, at) => `c${at} `));
+  assert.ok(!argument.events.includes("c19 "));
+  assert.ok(newcomer.events.includes("c19 "));
+  for (const subscription of [first, second]) subscription[Symbol.dispose]();
+});
+
+await test("unsubscribe refuses to guess which of two callbacks is meant", async () => {
+  const [one, other] = [new Listener(), new Listener()];
+  const task = await agent.sendMessageStreaming(say("burst 20 20ms"));
+  const subscriptions = [await task.subscribe(one), await task.subscribe(other)];
+  await assert.rejects(
+    async () => await task.unsubscribe(one),
+    (error) => error.code === -32602 && error.message.includes("dispose the subscription"),
+  );
+  await subscriptions[0].unsubscribe();
+  await other.over();
+  assert.ok(!one.events.includes("c19 "));
+  assert.ok(other.events.includes("c19 "));
+});
+
+await test("a batch refuses what cannot be called back, before it is done", async () => {
+  const refused = (error) => error.code === -32004 && error.message.includes("WebSocket");
+  const before = (await agent.listTasks()).totalSize;
+  const batch = newHttpBatchRpcSession(url);
+  const called = batch.sendMessageStreaming(say("task hello"), undefined, new Listener());
+  const streamed = batch.sendStreamingMessage(say("task hello"));
+  const results = await Promise.allSettled([called, streamed]);
+  for (const { status, reason } of results) assert.ok(status === "rejected" && refused(reason), `${reason}`);
+  assert.equal((await agent.listTasks()).totalSize, before);
+  // Without a callback a task object is of use within the batch.
+  const again = newHttpBatchRpcSession(url);
+  const found = await again.sendMessageStreaming(say("task hello")).getTask();
+  assert.ok(found.id);
 });
 
 await test("a task can be followed with its id alone", async () => {

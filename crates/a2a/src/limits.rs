@@ -42,6 +42,8 @@ pub struct Limits {
     pub push_pause_max: Duration,
     /// The pause after which a silent stream sends a comment, so that proxies keep the connection.
     pub keep_alive: Duration,
+    /// How long a callback of a caller may take to return before it counts as failed.
+    pub callback_time: Duration,
     /// How long finished tasks are kept, how many of them, and when their events become one snapshot.
     pub retention: store::Retention,
 }
@@ -66,6 +68,7 @@ impl Default for Limits {
             push_pause: Duration::from_secs(1),
             push_pause_max: Duration::from_secs(60),
             keep_alive: Duration::from_secs(15),
+            callback_time: Duration::from_secs(60),
             retention: store::Retention {
                 max_age: Duration::from_secs(30 * 24 * 60 * 60),
                 max_count: 1_000_000,
@@ -89,6 +92,10 @@ pub const EVENTS_AT_ONCE: usize = 64;
 
 /// How many calls may be under way on one socket.
 pub const MAX_CALLS: usize = 256;
+
+/// How many callbacks one session may have subscribed at once.
+#[cfg(feature = "http")]
+pub const MAX_SUBSCRIPTIONS: usize = 1_000;
 
 /// How many frames wait to be written to a socket before those who make them wait.
 pub(crate) const FRAMES_AT_ONCE: usize = 16;

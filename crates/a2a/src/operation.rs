@@ -265,6 +265,11 @@ impl Operation {
         self.positional.first() == Some(&"message")
     }
 
+    /// Whether it shows the task of an id, and no more.
+    pub fn shows_a_task(&self) -> bool {
+        self.replies == Replies::One && self.is_safe() && self.positional.first() == Some(&"id")
+    }
+
     /// A field of its request, by its name in protobuf.
     pub fn field(&self, name: &str) -> Option<FieldDescription> {
         (self.request)().fields().find(|field| field.name == name)

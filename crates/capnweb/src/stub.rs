@@ -85,6 +85,16 @@ impl Capability {
         }
     }
 
+    /// Whether both are known to refer to the same object. A peer may pass one object under several ids, as JavaScript
+    /// does each time, and then this is false.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self.hook.shortened(), other.hook.shortened()) {
+            (Hook::Import(one), Hook::Import(other)) => Arc::ptr_eq(&one, &other),
+            (Hook::Target(one), Hook::Target(other)) => Arc::ptr_eq(&one, &other),
+            _ => false,
+        }
+    }
+
     fn apply(&self, path: Vec<PathPart>, action: Action) -> Promise {
         let operation = Operation {
             path,

@@ -7,11 +7,14 @@
 //! - `server`: the route, and the object that a session begins with
 //! - `client`: the same from the other end
 //! - `request`: from arguments to a request
-//! - `task`: a task as an object, and who is told of it
+//! - `task`: a task as an object, and its subscriptions
+//! - `feed`: one callback and the events that it is told of
 //! - `value`: JSON as Cap'n Web has it
 
 #[cfg(feature = "client")]
 pub(in crate::binding) mod client;
+#[cfg(feature = "http")]
+mod feed;
 #[cfg(feature = "http")]
 mod request;
 #[cfg(feature = "http")]

@@ -18,6 +18,7 @@ use tower::ServiceExt as _;
 use crate::server::support::{Bench, Script, config, in_memory};
 
 mod malformed;
+mod subscriptions;
 
 async fn router(offers: &Offers) -> Router {
     let mut config = config();

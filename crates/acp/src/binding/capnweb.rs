@@ -115,11 +115,12 @@ impl Target for Agents {
 
 impl Agents {
     fn authenticate(&self, arguments: Vec<Value>) -> Result<Value, a2a::Error> {
+        if !self.server.wire.door.asks() {
+            let why = "no scheme is configured here: every caller is the anonymous one, without authenticate";
+            return Err(a2a::Error::UnsupportedOperation(why.to_owned()));
+        }
         let shown = arguments.into_iter().next().unwrap_or(Value::Null);
-        let caller = match self.server.wire.door.asks() {
-            true => Ok(self.server.wire.call_with(shown)?),
-            false => self.caller.clone(),
-        };
+        let caller = Ok(self.server.wire.call_with(shown)?);
         let server = self.server.clone();
         Ok(Value::Stub(Capability::new(Self { server, caller })))
     }

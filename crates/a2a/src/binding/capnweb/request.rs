@@ -166,6 +166,22 @@ impl Callback {
         }
     }
 
+    /// Whether both are the same object, as far as identities show: JavaScript gives an object a new one each time it is
+    /// passed.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Target(one), Self::Target(other)) => one.is_same(other),
+            (Self::Functions(ones), Self::Functions(others)) => {
+                let same =
+                    |((a, one), (b, other)): (&(String, Capability), &(String, Capability))| {
+                        a == b && one.is_same(other)
+                    };
+                ones.len() == others.len() && ones.iter().zip(others).all(same)
+            }
+            _ => false,
+        }
+    }
+
     /// Calls it, and waits until it has taken the event.
     pub(super) async fn tell(&self, method: &str, event: Value) -> ::capnweb::Result<()> {
         match self {

@@ -14,9 +14,10 @@ use axum::body::Body;
 use axum::extract::{Request as HttpRequest, State};
 use axum::middleware::{Next, from_fn_with_state};
 use futures_util::{StreamExt as _, stream};
-use http::Response;
 use http::request::Parts;
+use http::{Method, Response};
 use serde_json::{Map, Value as Json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::PATH;
 use super::request::{Request, credentials};
@@ -26,7 +27,8 @@ use crate::binding::Wire;
 use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{Parameters, http_call};
 use crate::error::Error;
-use crate::operation::{self, Operation, Reply, TABLE};
+use crate::limits::MAX_SUBSCRIPTIONS;
+use crate::operation::{self, Operation, Replies, Reply, TABLE};
 use crate::v0_3;
 use crate::version::Version;
 
@@ -42,6 +44,8 @@ pub fn routes(wire: Wire) -> Router {
             caller: request.extensions.get().cloned(),
             head: Arc::new(http_call::head(request.headers.clone())),
             written: Arc::default(),
+            batch: request.method == Method::POST,
+            subscriptions: Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS)),
         })
     })
     .options(options)
@@ -74,10 +78,14 @@ pub(super) struct AgentObject {
     head: Arc<Parts>,
     /// How the session writes, once a request of it has shown so.
     written: Arc<OnceLock<Version>>,
+    /// Whether the session is an HTTP batch, which is over when its answer is sent.
+    batch: bool,
+    /// Counts the callbacks that the session has subscribed.
+    subscriptions: Arc<Semaphore>,
 }
 
-/// What can be called.
-enum Method {
+/// A method of the agent.
+enum AgentMethod {
     Operation(&'static Operation),
     /// An operation that sends its replies to a callback.
     Streamed(&'static Operation),
@@ -86,7 +94,7 @@ enum Method {
     Authenticate,
 }
 
-impl Method {
+impl AgentMethod {
     fn named(name: &str) -> Option<Self> {
         match name {
             "getAgentCard" => Some(Self::Card),
@@ -100,7 +108,7 @@ impl Method {
 
 impl Target for AgentObject {
     fn member(&self, name: &str) -> Member {
-        match Method::named(name) {
+        match AgentMethod::named(name) {
             Some(_) => Member::Method,
             None => Member::Absent,
         }
@@ -108,8 +116,8 @@ impl Target for AgentObject {
 
     fn call(self: Arc<Self>, method: &str, arguments: Arguments) -> Answer {
         let arguments = arguments.rest();
-        match Method::named(method) {
-            Some(Method::Operation(operation)) => Answer::future(async move {
+        match AgentMethod::named(method) {
+            Some(AgentMethod::Operation(operation)) => Answer::future(async move {
                 let request = Request::read(operation, 0, arguments);
                 let performed = match request {
                     Ok(request) => self.perform(operation, request).await,
@@ -117,19 +125,19 @@ impl Target for AgentObject {
                 };
                 performed.map_err(|error| failure(&error))
             }),
-            Some(Method::Streamed(operation)) => Answer::future(async move {
+            Some(AgentMethod::Streamed(operation)) => Answer::future(async move {
                 let begun = TaskObject::begin(&self, operation, arguments).await;
                 begun
                     .map(|task| Value::Stub(Capability::new(task)))
                     .map_err(|error| failure(&error))
             }),
-            Some(Method::Card) => {
+            Some(AgentMethod::Card) => {
                 let card = serde_json::to_value(self.wire.service.card());
                 let card = card.expect("a card is always JSON");
                 // For whichever version its reader knows.
                 Answer::ready(from_json(v0_3::union(card)))
             }
-            Some(Method::Authenticate) => match self.authenticate(arguments) {
+            Some(AgentMethod::Authenticate) => match self.authenticate(arguments) {
                 Ok(agent) => Answer::ready(Value::Stub(Capability::new(agent))),
                 Err(error) => Answer::future(async move { Err::<Value, _>(failure(&error)) }),
             },
@@ -159,13 +167,51 @@ impl Target for AgentObject {
 impl AgentObject {
     /// The same agent, for the owner of these credentials.
     fn authenticate(&self, arguments: Vec<Value>) -> Result<Self, Error> {
-        let mut agent = self.clone();
-        if self.wire.door.asks() {
-            let shown = arguments.into_iter().next().unwrap_or(Value::Null);
-            let credentials = credentials(shown)?;
-            agent.caller = Some(self.wire.door.recognise(&credentials, SystemTime::now())?);
+        if !self.wire.door.asks() {
+            let why = "no scheme is configured here: every caller is the anonymous one, without authenticate";
+            return Err(Error::UnsupportedOperation(why.to_owned()));
         }
-        Ok(agent)
+        let shown = arguments.into_iter().next().unwrap_or(Value::Null);
+        let credentials = credentials(shown)?;
+        let caller = self.wire.door.recognise(&credentials, SystemTime::now())?;
+        Ok(Self {
+            caller: Some(caller),
+            ..self.clone()
+        })
+    }
+
+    /// The same agent, which takes requests that show no version for requests of the version of this one.
+    pub(super) fn in_version_of(&self, request: &Request) -> Result<Self, Error> {
+        let own = self.own_head(request.parameters.clone())?;
+        let head = own.as_ref().unwrap_or(&self.head);
+        let written = self.written(head, &request.fields);
+        Ok(Self {
+            written: Arc::new(OnceLock::from(written)),
+            ..self.clone()
+        })
+    }
+
+    /// Refuses what needs a session that is still there after the answer.
+    pub(super) fn reaches_back(&self, what: &str) -> Result<(), Error> {
+        if !self.batch {
+            return Ok(());
+        }
+        let why = format!(
+            "an HTTP batch is over with its answer, and {what} has no use there: open a WebSocket at this address, \
+             or ask with getTask"
+        );
+        Err(Error::UnsupportedOperation(why))
+    }
+
+    /// The right to subscribe one more callback.
+    pub(super) fn place_for_a_subscription(&self) -> Result<OwnedSemaphorePermit, Error> {
+        let place = self.subscriptions.clone().try_acquire_owned();
+        place.map_err(|_| {
+            let why = format!(
+                "this session has {MAX_SUBSCRIPTIONS} subscriptions: dispose one of them first"
+            );
+            Error::Unavailable(why)
+        })
     }
 
     /// Performs an operation. Many replies are a stream.
@@ -174,6 +220,9 @@ impl AgentObject {
         operation: &'static Operation,
         request: Request,
     ) -> Result<Value, Error> {
+        if operation.replies == Replies::Many {
+            self.reaches_back("a stream")?;
+        }
         match self.reply(operation, request).await? {
             Reply::One(reply) => of_reply(&reply),
             Reply::Many(portions) => {

@@ -2,21 +2,20 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ::capnweb::{Arguments, Member, Reply as Answer, Target, Value};
-use futures_util::StreamExt as _;
-use serde_json::{Value as Json, json};
-use tokio_util::sync::CancellationToken;
+use ::capnweb::{Arguments, Capability, Member, Reply as Answer, Target, Value};
+use futures_util::{StreamExt as _, stream};
+use serde_json::Value as Json;
 
+use super::feed::{Feed, Frames, Happened};
 use super::request::{Callback, Request};
 use super::server::AgentObject;
 use super::value::{failure, from_json};
 use crate::error::Error;
 use crate::operation::{self, Frame, Operation, Reply};
-use crate::sabotage::broken;
-use crate::types::TaskState;
 
-/// A task of the caller's, or the message that was all of the answer.
+/// A task of the caller, or the message that was the whole answer.
 pub(super) struct TaskObject {
+    /// The agent, in the version of the call that gave this object.
     agent: AgentObject,
     about: About,
     feeds: Mutex<Feeds>,
@@ -28,25 +27,27 @@ enum About {
         id: String,
         tenant: String,
     },
-    Message(Json),
+    Message(Frame),
 }
 
-/// Those who are told.
+/// The callbacks that this object was given.
 #[derive(Default)]
 struct Feeds {
-    /// The callback that came with the message, until another takes its place.
+    /// The callback that came with the message, until the first `subscribe` takes its place.
     first: Option<Feed>,
-    others: Vec<Feed>,
+    /// Those that are told; the first one is here, too.
+    all: Vec<Feed>,
+    /// How many there have been.
+    given: usize,
 }
 
-/// A subscriber: its callback, and the token that ends it or says that it has ended.
-#[derive(Clone)]
-struct Feed {
-    callback: Arc<Mutex<Callback>>,
-    stop: CancellationToken,
+impl Feeds {
+    fn add(&mut self, feed: Feed) {
+        self.all.retain(|feed| !feed.is_over());
+        self.all.push(feed);
+        self.given += 1;
+    }
 }
-
-type Frames = futures_core::stream::BoxStream<'static, Result<Vec<Frame>, Error>>;
 
 impl TaskObject {
     /// Performs an operation with many replies, and tells the callback of them if there is one.
@@ -57,6 +58,10 @@ impl TaskObject {
     ) -> Result<Self, Error> {
         let mut request = Request::read(operation, 0, arguments)?;
         let callback = request.callback.take();
+        if callback.is_some() {
+            agent.reaches_back("a callback")?;
+        }
+        let agent = agent.in_version_of(&request)?;
         let tenant = request.fields.get("tenant").and_then(Json::as_str);
         let tenant = tenant.unwrap_or_default().to_owned();
         let Reply::Many(mut frames) = agent.reply(operation, request).await? else {
@@ -64,29 +69,33 @@ impl TaskObject {
         };
         // The first reply says what the others are about.
         let portion = frames.next().await.unwrap_or(Ok(Vec::new()))?;
-        let about = match portion.first().map(Happened::read) {
-            Some(Happened::Task(task)) => About::Task {
+        let about = match portion.first().map(|frame| (frame, Happened::read(frame))) {
+            Some((_, Happened::Task(task))) => About::Task {
                 id: text(&task, "id"),
                 tenant,
             },
-            Some(Happened::Message(message)) => About::Message(message),
+            Some((frame, Happened::Message(_))) => About::Message(frame.clone()),
             _ => return Err(Error::Internal("a stream was empty".to_owned())),
         };
         let begun = Self {
-            agent: agent.clone(),
+            agent,
             about,
             feeds: Mutex::default(),
         };
         if let Some(callback) = callback {
-            let frames = futures_util::stream::iter([Ok(portion)]).chain(frames);
-            let feed = begun.feed(callback, Box::pin(frames));
-            begun.lock().first = Some(feed);
+            let frames = stream::iter([Ok(portion)]).chain(frames);
+            let feed = begun.feed(callback, Box::pin(frames))?;
+            let mut feeds = begun.lock();
+            feeds.add(feed.clone());
+            if operation.is_send() {
+                feeds.first = Some(feed);
+            }
         }
         Ok(begun)
     }
 
-    /// Sends events to a callback, from the cursor on or from now on.
-    async fn subscribe(&self, arguments: Vec<Value>) -> Result<(), Error> {
+    /// Sends events to a callback: those behind the cursor, or the present status and what follows it.
+    async fn subscribe(&self, arguments: Vec<Value>) -> Result<Subscription, Error> {
         let mut arguments = arguments.into_iter();
         let callback = arguments.next().map(Callback::of);
         let Some(Ok(callback)) = callback else {
@@ -95,20 +104,32 @@ impl TaskObject {
                 "is not an object with methods",
             ));
         };
+        self.agent.reaches_back("a callback")?;
         let cursor = arguments.next().filter(|cursor| !cursor.is_nullish());
-        let About::Task { id, tenant } = &self.about else {
-            return Ok(());
-        };
         // JavaScript cannot show that two callbacks are one, and clients give the same one with the
         // message and here: the second takes the place of the first, so that it hears nothing twice.
         if cursor.is_none() {
-            let mut feeds = self.lock();
-            if let Some(first) = feeds.first.take() {
-                *lock(&first.callback) = callback;
-                feeds.others.push(first);
-                return Ok(());
+            let first = self.lock().first.take();
+            if let Some(first) = first.filter(Feed::can_be_taken_over) {
+                first.take_over(callback);
+                return Ok(Subscription(first));
             }
         }
+        let frames = self.follow(cursor).await?;
+        let feed = self.feed(callback, frames)?;
+        self.lock().add(feed.clone());
+        Ok(Subscription(feed))
+    }
+
+    /// What is to be told to a callback that is not the first.
+    async fn follow(&self, cursor: Option<Value>) -> Result<Frames, Error> {
+        let (id, tenant) = match &self.about {
+            About::Task { id, tenant } => (id, tenant),
+            About::Message(frame) => {
+                let only = stream::iter([Ok(vec![frame.clone()])]);
+                return Ok(Box::pin(only));
+            }
+        };
         let mut request = about(id, tenant);
         if let Some(cursor) = cursor {
             let cursor = super::value::to_json(cursor, "cursor")?;
@@ -123,65 +144,82 @@ impl TaskObject {
                 "nothing can be followed".to_owned(),
             ));
         };
-        let Reply::Many(frames) = self.agent.reply(operation, request).await? else {
-            return Err(Error::Internal("one reply where there are many".to_owned()));
-        };
-        let feed = self.feed(callback, frames);
-        let mut feeds = self.lock();
-        // Those that have ended need not be kept.
-        feeds.others.retain(|feed| !feed.stop.is_cancelled());
-        feeds.others.push(feed);
-        Ok(())
-    }
-
-    /// The last one who came hears no more: callbacks cannot be told apart.
-    fn unsubscribe(&self) {
-        let mut feeds = self.lock();
-        let last = feeds.others.pop();
-        if let Some(feed) = last.or_else(|| feeds.first.take()) {
-            feed.stop.cancel();
+        match self.agent.reply(operation, request).await? {
+            Reply::Many(frames) => Ok(frames),
+            Reply::One(_) => Err(Error::Internal("one reply where there are many".to_owned())),
         }
     }
 
-    /// Tells a callback of all that happens, one thing after the other, until it is over, or the
-    /// callback fails or is gone.
-    fn feed(&self, callback: Callback, mut frames: Frames) -> Feed {
-        let feed = Feed {
-            callback: Arc::new(Mutex::new(callback)),
-            stop: CancellationToken::new(),
+    /// Ends the subscription of a callback. One that is not recognised is the only one there ever was, or cannot be told
+    /// from the others.
+    fn unsubscribe(&self, arguments: Vec<Value>) -> Result<(), Error> {
+        let callback = arguments.into_iter().next().map(Callback::of);
+        let callback = callback.and_then(Result::ok);
+        let mut feeds = self.lock();
+        let named = |feed: &&Feed| callback.as_ref().is_some_and(|it| feed.tells(it));
+        let recognised: Vec<Feed> = feeds.all.iter().filter(named).cloned().collect();
+        if recognised.is_empty() && feeds.given > 1 {
+            let why = "is not recognised, because JavaScript gives a callback a new identity each time it is passed, and \
+                this task object has had several: dispose the subscription that subscribe returned";
+            return Err(Error::invalid_field("callback", why));
+        }
+        let ended = if recognised.is_empty() {
+            std::mem::take(&mut feeds.all)
+        } else {
+            recognised
         };
-        let told = feed.clone();
-        let stopping = self.agent.wire.tasks.stopping();
-        let telling = async move {
-            while let Some(Ok(portion)) = frames.next().await {
-                for frame in portion {
-                    let callback = lock(&told.callback).clone();
-                    if tell(&callback, &frame).await.is_err() {
-                        return;
-                    }
-                }
-            }
-        };
-        let (gone, stop) = (feed.clone(), feed.stop.clone());
-        let work = async move {
-            let gone = async {
-                let callback = lock(&gone.callback).clone();
-                callback.gone().await;
-            };
-            let _ended = stop.clone().drop_guard();
-            tokio::select! {
-                () = telling => {}
-                () = gone => {}
-                () = stop.cancelled() => {}
-                () = stopping => {}
-            }
-        };
-        tokio::spawn(self.agent.wire.tasks.track(work));
-        feed
+        for feed in ended {
+            feed.end();
+        }
+        feeds.all.retain(|feed| !feed.is_over());
+        // A callback that comes later takes no place of one that was sent away.
+        if feeds.first.as_ref().is_some_and(Feed::is_over) {
+            feeds.first = None;
+        }
+        Ok(())
+    }
+
+    fn feed(&self, callback: Callback, frames: Frames) -> Result<Feed, Error> {
+        let place = self.agent.place_for_a_subscription()?;
+        let tasks = &self.agent.wire.tasks;
+        let limit = self.agent.wire.limits.callback_time;
+        Ok(Feed::start(callback, frames, place, limit, tasks))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Feeds> {
-        lock(&self.feeds)
+        self.feeds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The subscription of one callback: it ends when it is released, with its session, or by `unsubscribe`.
+struct Subscription(Feed);
+
+impl Target for Subscription {
+    fn member(&self, name: &str) -> Member {
+        match name {
+            "unsubscribe" => Member::Method,
+            _ => Member::Absent,
+        }
+    }
+
+    fn call(self: Arc<Self>, method: &str, _: Arguments) -> Answer {
+        match method {
+            "unsubscribe" => {
+                self.0.end();
+                Answer::ready(())
+            }
+            name => Answer::no_such_method(name),
+        }
+    }
+
+    fn interface(&self) -> &'static str {
+        "Subscription"
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 
@@ -199,11 +237,13 @@ impl Target for TaskObject {
         match method {
             "subscribe" => Answer::future(async move {
                 let subscribed = self.subscribe(arguments).await;
-                subscribed.map_err(|error| failure(&error))
+                subscribed
+                    .map(|subscription| Value::Stub(Capability::new(subscription)))
+                    .map_err(|error| failure(&error))
             }),
             "unsubscribe" => {
-                self.unsubscribe();
-                Answer::ready(())
+                let ended = self.unsubscribe(arguments);
+                Answer::future(async move { ended.map_err(|error| failure(&error)) })
             }
             name => match about_a_task(name) {
                 Some(operation) => Answer::future(async move {
@@ -228,8 +268,13 @@ impl TaskObject {
         arguments: Vec<Value>,
     ) -> Result<Value, Error> {
         match &self.about {
-            // There is nothing more to it.
-            About::Message(message) => Ok(from_json(message.clone())),
+            About::Message(frame) if operation.shows_a_task() => Ok(match Happened::read(frame) {
+                Happened::Message(message) => from_json(message),
+                _ => Value::Null,
+            }),
+            About::Message(_) => Err(Error::UnsupportedOperation(
+                "the agent answered with a message: there is no task".to_owned(),
+            )),
             About::Task { id, tenant } => {
                 let mut request = Request::read(operation, 1, arguments)?;
                 let field = operation.positional.first().copied().unwrap_or("id");
@@ -257,95 +302,6 @@ fn about(id: &str, tenant: &str) -> Request {
     request
 }
 
-/// What a frame tells of, in the words of either version.
-enum Happened {
-    Task(Json),
-    Message(Json),
-    Status(Json),
-    Artifact(Json),
-    Nothing,
-}
-
-impl Happened {
-    fn read(frame: &Frame) -> Self {
-        let reply = serde_json::from_slice(&frame.body);
-        let mut reply: Json = reply.unwrap_or_default();
-        // 0.3 has the name inside, 1.0 around it.
-        if let Some(kind) = reply["kind"].as_str().map(str::to_owned) {
-            return Self::named(&kind, reply);
-        }
-        let members = reply.as_object_mut().map(std::mem::take);
-        match members.into_iter().flatten().next() {
-            Some((name, event)) => Self::named(&name, event),
-            None => Self::Nothing,
-        }
-    }
-
-    fn named(name: &str, event: Json) -> Self {
-        match name {
-            "task" => Self::Task(event),
-            "message" => Self::Message(event),
-            "statusUpdate" | "status-update" => Self::Status(event),
-            "artifactUpdate" | "artifact-update" => Self::Artifact(event),
-            _ => Self::Nothing,
-        }
-    }
-}
-
-/// Tells of one event: of a status or of an artifact. A task that is shown whole is its status.
-async fn tell(callback: &Callback, frame: &Frame) -> ::capnweb::Result<()> {
-    let (method, mut event) = match Happened::read(frame) {
-        Happened::Task(task) => {
-            let mut event = json!({
-                "taskId": task["id"], "contextId": task["contextId"], "status": task["status"],
-            });
-            if task.get("kind").is_some() {
-                event["kind"] = "status-update".into();
-            }
-            ("onStatusUpdate", with_final(event))
-        }
-        Happened::Status(event) => ("onStatusUpdate", with_final(event)),
-        Happened::Artifact(mut event) => {
-            if let Some(event) = event.as_object_mut() {
-                event.entry("append").or_insert(false.into());
-                event.entry("lastChunk").or_insert(false.into());
-            }
-            ("onArtifactUpdate", event)
-        }
-        // A callback may lack a method for an answer without a task.
-        Happened::Message(message) => {
-            let _ = callback.tell("onMessage", from_json(message)).await;
-            return Ok(());
-        }
-        Happened::Nothing => return Ok(()),
-    };
-    if broken("r09_calling_back") {
-        return Ok(());
-    }
-    // Where to go on after a lost connection, which 0.3 does not say by itself.
-    if let (Some(event), Some(cursor)) = (event.as_object_mut(), frame.cursor) {
-        event.insert("generation".to_owned(), cursor.to_string().into());
-    }
-    callback.tell(method, from_json(event)).await
-}
-
-/// An event that says whether it is the last.
-fn with_final(mut event: Json) -> Json {
-    let state = event["status"]["state"].as_str().unwrap_or_default();
-    let state = state.trim_start_matches("TASK_STATE_");
-    let state = state.to_ascii_uppercase().replace('-', "_");
-    let state = TaskState::named(&format!("TASK_STATE_{state}"));
-    let ends = state.is_some_and(TaskState::ends_streams);
-    if let Some(event) = event.as_object_mut() {
-        event.insert("final".to_owned(), ends.into());
-    }
-    event
-}
-
 fn text(json: &Json, member: &str) -> String {
     json[member].as_str().unwrap_or_default().to_owned()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
