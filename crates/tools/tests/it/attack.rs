@@ -178,7 +178,7 @@ fn pipes_sockets_and_devices_are_refused_and_not_waited_for() {
             let failed = devices.read(&path, tools::Lines::all()).unwrap_err();
             assert_eq!(
                 failed.to_string(),
-                format!("/project/{name} is neither a file nor a folder")
+                format!("/project/{name}: it is neither a file nor a folder")
             );
         }
     });

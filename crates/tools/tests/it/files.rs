@@ -79,7 +79,7 @@ fn what_is_no_text_is_not_read() {
         (".", "/project: it is a folder"),
         (
             "image/x",
-            "/project/image/x is below something that is not a folder",
+            "/project/image/x: it is below something that is not a folder",
         ),
     ] {
         assert_eq!(bed.read(path).unwrap_err().to_string(), problem);
@@ -115,7 +115,7 @@ fn what_cannot_be_written_leaves_nothing_behind() {
         (".", "/project: it is a folder"),
         (
             "folder/file.txt/x",
-            "/project/folder/file.txt/x is below something that is not a folder",
+            "/project/folder/file.txt/x: it is below something that is not a folder",
         ),
     ] {
         assert_eq!(bed.write(path, "new").unwrap_err().to_string(), problem);

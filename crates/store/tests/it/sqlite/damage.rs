@@ -124,7 +124,9 @@ async fn reports_damage_that_is_found_later() {
     let error = read(&s).await.unwrap_err();
     assert!(matches!(error, Error::Corrupt { .. }), "{error:?}");
     assert!(
-        error.to_string().ends_with("events of s are cut off"),
+        error
+            .to_string()
+            .ends_with("the events of s are incomplete"),
         "{error}"
     );
     // The undamaged stream can still be read.
