@@ -54,7 +54,7 @@ impl Calls {
             &dial::Dialer::default(),
         );
         let mut options = Options::default();
-        let found = servers.tools(&options.skills).await;
+        let found = servers.tools(&options.skills, &[]).await;
         for problem in found.problems {
             say(&problem.to_string());
         }

@@ -491,7 +491,7 @@ pub(crate) fn leaves_for_good(out: &Outgoing) -> bool {
             | Effect::Amend { .. } => false,
             Effect::Clarify { .. } | Effect::Begin { .. } => true,
         },
-        Outgoing::Gate { verdict, .. } => !matches!(verdict, Verdict::No(_)),
+        Outgoing::Gate { verdict, .. } => !matches!(verdict, Verdict::No(_) | Verdict::Rejected(_)),
         Outgoing::Say { .. } | Outgoing::Resume { .. } => true,
     }
 }

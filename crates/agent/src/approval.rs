@@ -16,6 +16,12 @@ mod tests;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Approval {
     pub id: EffectId,
+    /// What the approval is known by outside of the agent: a UUID, version 4.
+    #[serde(default)]
+    pub uuid: String,
+    /// The caller for whom the call is made.
+    #[serde(default)]
+    pub by: String,
     /// The task that the call is part of.
     pub turn: TurnId,
     /// Which call of that task.
@@ -25,6 +31,15 @@ pub struct Approval {
     pub skill: String,
     /// With what it was to be called.
     pub input: Value,
+    /// The input bound to the state that was shown, with which it is called; none is the input itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Value>,
+    /// The hash of the skill's definition, if another server defines it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub version: String,
+    /// What the person is told besides the call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// When it was wanted.
     pub at: Millis,
     /// Until when a decision counts.
@@ -92,6 +107,84 @@ pub struct Grant {
     pub by: String,
     /// The approval that it was part of.
     pub from: EffectId,
+    /// What the grant is known by outside of the agent: the UUID of the approval.
+    #[serde(default)]
+    pub id: String,
+    /// Until when it counts; 0 is without an end.
+    #[serde(default)]
+    pub until: Millis,
+    /// The hash of the skill's definition when it was granted, if another server defines the skill.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub version: String,
+}
+
+impl Grant {
+    /// What it is known by outside of the agent. Grants of older journals have a number.
+    pub fn key(&self) -> String {
+        match self.id.as_str() {
+            "" => self.from.to_string(),
+            id => id.to_owned(),
+        }
+    }
+
+    /// Whether it counts for a call of its skill with this input.
+    pub(crate) fn covers_input(&self, input: &Value) -> bool {
+        self.prefix.as_ref().is_none_or(|(field, prefix)| {
+            let value = input.get(field).and_then(Value::as_str);
+            // A path that climbs out of its beginning does not begin so.
+            value.is_some_and(|value| begins(value, prefix) && !value.contains(".."))
+        })
+    }
+}
+
+/// Whether a text begins with a prefix that ends at a border of it: at its end, at a slash, or between words.
+fn begins(value: &str, prefix: &str) -> bool {
+    let border = |letter: char| letter == '/' || letter.is_whitespace();
+    value
+        .strip_prefix(prefix)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(border) || prefix.ends_with(border))
+}
+
+/// The hash of a skill's definition, if another server defines it: what a person or a manifest allowed is this
+/// description and this schema.
+pub(crate) fn version(skill: &Definition) -> String {
+    if skill.origin.is_none() {
+        return String::new();
+    }
+    let traits = &skill.traits;
+    let hints = json!([
+        traits.read_only,
+        traits.destructive,
+        traits.idempotent,
+        traits.open_world
+    ]);
+    let output = skill.output.clone().unwrap_or_default();
+    let whole = json!([
+        skill.name,
+        skill.description,
+        canonical(&skill.input),
+        canonical(&output),
+        hints
+    ]);
+    digest(&whole.to_string())
+}
+
+/// The value as text with the members of objects in order.
+fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by_key(|(name, _)| *name);
+            let members = members.into_iter();
+            let members = members.map(|(name, it)| format!("{name:?}:{}", canonical(it)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(canonical).collect();
+            format!("[{}]", items.join(","))
+        }
+        other => other.to_string(),
+    }
 }
 
 /// The hash of a question as it is shown.
@@ -104,23 +197,49 @@ pub(crate) fn digest(shown: &str) -> String {
 }
 
 /// What an answer to the question looks like: flat, so that every protocol can show it as a form. A plain word will
-/// do.
-pub fn form() -> Value {
-    json!({
+/// do. `grants`: whether an answer may count for later calls.
+pub fn form(grants: bool) -> Value {
+    let mut words = vec!["approve", "yes", "ok", "reject", "no", "modify"];
+    let mut form = json!({
         "type": "object",
         "properties": {
             "decision": {
                 "type": "string",
-                "enum": ["approve", "yes", "ok", "reject", "no", "modify", "session"],
-                "description": "approve, reject, modify (with another input), or session: approve now and for this conversation",
+                "description": "approve, reject, or modify (with another input)",
             },
-            "input": { "type": "string", "description": "with modify: the input to use instead, as JSON" },
-            "field": { "type": "string", "description": "with prefix: the field of the input that it is about, if that is not clear" },
-            "prefix": { "type": "string", "description": "with approve: also whatever begins so from now on" },
+            "input": { "type": "string", "description": "with modify: the input to use instead, as JSON, or the new text" },
             "why": { "type": "string", "description": "with reject: what the agent is told" },
         },
         "required": ["decision"],
-    })
+    });
+    if grants {
+        words.push("session");
+        let fields = &mut form["properties"];
+        fields["decision"]["description"] = json!(
+            "approve, reject, modify (with another input), or session: approve now and for this conversation"
+        );
+        fields["field"] = json!({ "type": "string", "description": "with prefix: the field of the input that it is about, if that is not clear" });
+        fields["prefix"] = json!({ "type": "string", "description": "with approve: also whatever begins so from now on; it ends at a slash or between words" });
+    }
+    form["properties"]["decision"]["enum"] = json!(words);
+    form
+}
+
+/// An input as an example of another one: with long texts left out.
+pub(crate) fn example(input: &Value) -> String {
+    let Value::Object(members) = input else {
+        return "{...}".to_owned();
+    };
+    let members = members.iter().take(6).map(|(name, value)| {
+        let value = match value {
+            Value::String(text) if text.len() <= 24 => value.clone(),
+            Value::Bool(_) | Value::Number(_) => value.clone(),
+            _ => json!("..."),
+        };
+        (name.clone(), value)
+    });
+    let example = Value::Object(members.collect()).to_string();
+    crate::text::bounded(&example, 300)
 }
 
 /// Why an answer that fulfils the [`form`] decides nothing. The person is shown the message and asked again.
@@ -130,10 +249,11 @@ pub enum UnusableAnswer {
     /// Another input is given with a decision that would not use it.
     #[error("to use another input, say modify")]
     InputWithoutModify,
-    #[error("to modify takes the input to use instead")]
+    #[error("modify needs the input to use instead")]
     ModifyWithoutInput,
-    #[error(transparent)]
-    NotJson(#[from] serde_json::Error),
+    /// A text is given instead of an input, and several fields could take it.
+    #[error("several fields could take this text: give the input as JSON")]
+    ModifyWhich,
     /// The schema of the skill's input is not a schema, so no other input can be checked.
     #[error("{0}")]
     Schema(String),
@@ -144,6 +264,8 @@ pub enum UnusableAnswer {
     FieldWithoutPrefix,
     #[error("{field:?} does not begin with {prefix:?} here")]
     OtherField { field: String, prefix: String },
+    #[error("{0:?} ends within a name: end it with a slash, or name the whole")]
+    NoBorder(String),
     #[error("nothing in the input begins with {0:?}")]
     NoField(String),
     #[error("several fields begin with {0:?}: say which")]
@@ -169,9 +291,9 @@ pub fn decision(
         }
         "modify" => {
             let edited = filled("input").ok_or(UnusableAnswer::ModifyWithoutInput)?;
-            let edited: Value = serde_json::from_str(edited)?;
             let schema = jsonschema::validator_for(&skill.input);
             let schema = schema.map_err(|error| UnusableAnswer::Schema(error.to_string()))?;
+            let edited = edited_input(edited, input, |it| schema.is_valid(it))?;
             if let Some(fault) = schema.iter_errors(&edited).next() {
                 return Err(UnusableAnswer::Input {
                     path: fault.instance_path().to_string(),
@@ -182,6 +304,36 @@ pub fn decision(
         }
         _ => Decision::Reject(filled("why").unwrap_or("it was not approved").to_owned()),
     })
+}
+
+/// The input that a person gives instead: a whole one, some fields of it, or the text that it is mostly about.
+fn edited_input(
+    given: &str,
+    input: &Value,
+    is_valid: impl Fn(&Value) -> bool,
+) -> Result<Value, UnusableAnswer> {
+    let mut merged = input.clone();
+    if let Ok(edited @ Value::Object(_)) = serde_json::from_str::<Value>(given) {
+        for (name, value) in edited.as_object().into_iter().flatten() {
+            merged[name.as_str()] = value.clone();
+        }
+        return Ok(match !is_valid(&edited) && is_valid(&merged) {
+            true => merged,
+            false => edited,
+        });
+    }
+    let fields = input.as_object().into_iter().flatten();
+    let texts = fields.filter(|(_, value)| value.is_string());
+    let texts: Vec<&str> = texts.map(|(name, _)| name.as_str()).collect();
+    let usual = ["content", "text", "body", "message", "request", "command"];
+    let usual = usual.iter().find(|it| texts.contains(it)).copied();
+    let field = match (usual, &texts[..]) {
+        (Some(field), _) => field,
+        (None, [field]) => *field,
+        _ => return Err(UnusableAnswer::ModifyWhich),
+    };
+    merged[field] = json!(given);
+    Ok(merged)
 }
 
 /// What else an approval counts for. What is asked about begins with the prefix itself: otherwise it is not meant.
@@ -202,6 +354,9 @@ fn remember(
         begins && field.is_none_or(|field| field == *name)
     });
     match (fitting.next(), fitting.next()) {
+        (Some((_, value)), None) if !value.as_str().is_some_and(|it| begins(it, prefix)) => {
+            Err(UnusableAnswer::NoBorder(prefix.to_owned()))
+        }
         (Some((name, _)), None) => Ok(Remember::Prefix {
             field: name.clone(),
             prefix: prefix.to_owned(),

@@ -80,8 +80,8 @@ impl World {
             };
             self.told[call] = match verdict {
                 Verdict::Go(_) => Told::Go,
-                Verdict::No(_) => Told::No,
-                Verdict::Ask => Told::Wait(approval.expect("what is asked has a number")),
+                Verdict::No(_) | Verdict::Rejected(_) => Told::No,
+                Verdict::Ask(_) => Told::Wait(approval.expect("what is asked has a number")),
             };
         }
     }
@@ -169,6 +169,7 @@ impl Model for Approving {
                     marked: true,
                     by: "ada".to_owned(),
                     shown: String::new(),
+                    facts: Default::default(),
                 });
                 world.hear(call, &step);
             }

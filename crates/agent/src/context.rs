@@ -1,6 +1,6 @@
 //! The state of an agent: the fold of the changes that were recorded. Only the agent's own steps change it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use memory::Millis;
@@ -57,6 +57,9 @@ pub struct Context {
     /// Calls that a person decides about, and the last that were decided.
     pub(crate) approvals: BTreeMap<EffectId, Arc<Approval>>,
     pub(crate) grants: Arc<Vec<Grant>>,
+    /// The definitions of other servers' skills that were called or approved, by the id of the skill.
+    #[serde(default)]
+    pub(crate) accepted: Arc<BTreeMap<String, String>>,
     /// Tasks with questions that were asked or answered, until they end.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) questions: BTreeMap<TurnId, Arc<Questions>>,
@@ -124,6 +127,13 @@ impl Questions {
         asked.find(|it| it.place == place)?.answer.as_ref()
     }
 
+    /// Who answered the question of a place.
+    pub(crate) fn answered_by(&self, place: &str) -> Option<&str> {
+        let mut asked = self.asked.iter();
+        let by = asked.find(|it| it.place == place)?.by.as_str();
+        (!by.is_empty()).then_some(by)
+    }
+
     /// The question that waits for an answer.
     pub(crate) fn open(&self) -> Option<&AskedQuestion> {
         self.asked.iter().find(|it| it.answer.is_none())
@@ -139,6 +149,9 @@ pub struct AskedQuestion {
     pub(crate) at: Millis,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<QuestionAnswer>,
+    /// Who gave it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) by: String,
 }
 
 /// Where a request stands.
@@ -276,6 +289,8 @@ pub enum Change {
         turn: TurnId,
         place: String,
         answer: Option<QuestionAnswer>,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        by: String,
     },
     /// A message was taken as an answer.
     Taken { turn: TurnId, message: String },
@@ -296,7 +311,12 @@ pub enum Change {
     /// A call waits for a person.
     Asked { approval: Arc<Approval> },
     /// The person is shown something else than before.
-    Shown { approval: EffectId, digest: String },
+    Shown {
+        approval: EffectId,
+        digest: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bound: Option<Value>,
+    },
     /// A call was decided about.
     Decided {
         approval: EffectId,
@@ -305,6 +325,10 @@ pub enum Change {
     },
     /// A decision counts for later calls.
     Granted { grant: Grant },
+    /// A grant counts no more.
+    Revoked { grant: String, by: String },
+    /// This definition of another server's skill is the one that was called or approved.
+    ToolAccepted { skill: String, version: String },
     /// It stopped, or went on.
     Paused { paused: bool },
     /// It cannot go on, or can again.
@@ -369,6 +393,7 @@ impl Context {
                 turn,
                 place,
                 answer,
+                by,
             } => {
                 let questions = Arc::make_mut(self.questions.entry(turn.clone()).or_default());
                 match answer {
@@ -377,6 +402,7 @@ impl Context {
                         let mut asked = questions.asked.iter_mut();
                         if let Some(asked) = asked.find(|it| &it.place == place) {
                             asked.answer.clone_from(answer);
+                            asked.by.clone_from(by);
                         }
                     }
                 }
@@ -388,9 +414,15 @@ impl Context {
                 questions.taken.drain(..excess);
             }
             Change::Closed { turn } => drop(self.questions.remove(turn)),
-            Change::Shown { approval, digest } => {
+            Change::Shown {
+                approval,
+                digest,
+                bound,
+            } => {
                 if let Some(approval) = self.approvals.get_mut(approval) {
-                    Arc::make_mut(approval).digest.clone_from(digest);
+                    let approval = Arc::make_mut(approval);
+                    approval.digest.clone_from(digest);
+                    approval.bound.clone_from(bound);
                 }
             }
             Change::Aside { turn, line } => self.change(turn, |it| it.asides.push(line.clone())),
@@ -426,6 +458,16 @@ impl Context {
                     grants.remove(0);
                 }
                 grants.push(grant.clone());
+            }
+            Change::Revoked { grant, .. } => {
+                Arc::make_mut(&mut self.grants).retain(|it| &it.key() != grant);
+            }
+            Change::ToolAccepted { skill, version } => {
+                let accepted = Arc::make_mut(&mut self.accepted);
+                if accepted.len() >= limits::ACCEPTED && !accepted.contains_key(skill) {
+                    accepted.pop_first();
+                }
+                accepted.insert(skill.clone(), version.clone());
             }
             Change::Paused { paused } => self.paused = *paused,
             Change::Fault { problem } => self.fault.clone_from(problem),
@@ -555,6 +597,26 @@ impl Context {
         approvals
             .filter(|it| it.standing == Standing::Pending)
             .collect()
+    }
+
+    /// The request of a caller in a conversation that waits for a person, if it is the only one.
+    pub(crate) fn waiting_in(&self, caller: &str, conversation: &str) -> Option<TurnId> {
+        let approvals = self.pending().into_iter();
+        let approvals = approvals.filter(|it| it.by == caller && it.conversation == conversation);
+        let mut waiting: BTreeSet<&str> = approvals.map(|it| it.turn.as_str()).collect();
+        let clarified = self.intents.values().map(|it| &it.intent);
+        let clarified = clarified.filter(|it| matches!(it.effect, Effect::Clarify { .. }));
+        let clarified = clarified.filter_map(|it| it.turn.as_deref());
+        let asked = self.questions.iter().filter(|(_, it)| it.open().is_some());
+        let asked = asked.map(|(turn, _)| turn.as_str());
+        waiting.extend(clarified.chain(asked).filter(|turn| {
+            let heard = self.turns.get(*turn).map(|it| &it.heard);
+            heard.is_some_and(|it| it.from == caller && it.conversation == conversation)
+        }));
+        match waiting.len() {
+            1 => waiting.first().map(|it| (*it).to_owned()),
+            _ => None,
+        }
     }
 
     /// The decisions that count for later calls.

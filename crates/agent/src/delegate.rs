@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio_util::task::TaskTracker;
 
 use crate::error::Error;
-use crate::turn::{DEPTH, OWN, principal};
+use crate::turn::{DEPTH, OWN, PERSON, principal};
 
 /// The task server that all agents of a population are behind, once it is there and until the population closes: the
 /// server holds the agents, so that one that was kept here would keep both in memory for the life of the process.
@@ -42,6 +42,8 @@ pub(crate) struct Delegation {
     pub(crate) task: Option<String>,
     /// How many agents have asked each other with this.
     pub(crate) depth: u8,
+    /// The person who said it.
+    pub(crate) person: String,
 }
 
 /// What another agent says.
@@ -49,6 +51,12 @@ pub(crate) struct Delegation {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DelegateReply {
     Answer(String),
+    /// A person did not approve of what it takes.
+    NotApproved(String),
+    /// It will not do it.
+    Refused(String),
+    /// It could not do it.
+    Failed(String),
     /// It asks something before it goes on with a task.
     Question {
         text: String,
@@ -100,7 +108,7 @@ impl Tasks {
         let (server, tenant) = self.at(agent)?;
         let mut message = Message::user(asked.id, asked.text);
         message.task_id = asked.task.unwrap_or_default();
-        message.metadata = metadata(&json!({ DEPTH: asked.depth }));
+        message.metadata = metadata(&json!({ DEPTH: asked.depth, PERSON: asked.person }));
         let request = SendMessageRequest {
             tenant,
             ..message.into()
@@ -184,7 +192,13 @@ fn reply(task: &Task) -> DelegateReply {
         },
         _ => {
             let artifacts = task.artifacts.iter().flat_map(|it| &it.parts);
-            DelegateReply::Answer(words(artifacts.chain(status)))
+            let text = words(artifacts.chain(status));
+            match state {
+                Some(TaskState::Canceled) => DelegateReply::NotApproved(text),
+                Some(TaskState::Rejected) => DelegateReply::Refused(text),
+                Some(TaskState::Failed) => DelegateReply::Failed(text),
+                _ => DelegateReply::Answer(text),
+            }
         }
     }
 }

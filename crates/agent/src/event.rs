@@ -95,6 +95,8 @@ pub enum EventKind {
         /// The question as it is shown, with the preview of the call.
         #[serde(default)]
         shown: String,
+        #[serde(default, skip_serializing_if = "CallFacts::is_empty")]
+        facts: CallFacts,
     },
     /// A caller called a skill by its name, and the call has ended.
     #[serde(alias = "did")]
@@ -221,6 +223,36 @@ impl EventKind {
                 | Self::Described { .. }
                 | Self::Broken { .. }
         )
+    }
+}
+
+/// What an approval depends on besides the law: of the skill, of the manifest, and of the state that the call finds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CallFacts {
+    /// The skill changes something besides what the agent itself keeps.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub changes: bool,
+    /// What is said of the skill is the word of another server.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub claimed: bool,
+    /// The manifest lets it be called without an approval.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unasked: bool,
+    /// The hash of the definition, if another server defines the skill.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub version: String,
+    /// The id that an approval of this call gets.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub approval: String,
+    /// The input bound to the state it depends on (`Skill::bind`), if that is another value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Value>,
+}
+
+impl CallFacts {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -424,8 +456,20 @@ pub enum End {
     Refused,
     /// It could not be done.
     Failed,
+    /// A person did not approve of what it takes.
+    #[serde(rename = "not-approved")]
+    NotApproved,
     /// The caller cancelled it.
     Cancelled,
+}
+
+/// How a person is asked about a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asking {
+    /// What the person is told besides the call.
+    pub notes: Vec<String>,
+    /// Whether the answer may count for the rest of the conversation, or for a prefix.
+    pub grants: bool,
 }
 
 /// Whether a call may be made.
@@ -435,6 +479,8 @@ pub enum Verdict {
     /// It may, with this input.
     Go(Value),
     /// A person is to be asked.
-    Ask,
+    Ask(Asking),
     No(String),
+    /// A person did not approve of it.
+    Rejected(String),
 }

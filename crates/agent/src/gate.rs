@@ -1,13 +1,14 @@
 //! Where the law of the agent is asked about a call, and a person where the law says so.
 
 use serde_json::Value;
-use skill::{Context, Definition, QuestionAnswer, SkillError};
+use skill::extension::QuestionKind;
+use skill::{Context, Definition, Entry, QuestionAnswer, SkillError};
 
 use crate::actor::Outcome;
 use crate::approval::{self, Decision};
 use crate::call::CallState;
 use crate::context::Outcome as Came;
-use crate::event::{EffectId, EventKind, Verdict};
+use crate::event::{Asking, CallFacts, EffectId, EventKind, Verdict};
 use crate::handle::AgentHandle;
 use crate::{limits, text, turn};
 
@@ -15,30 +16,41 @@ use crate::{limits, text, turn};
 /// from another skill.
 ///
 /// The order is: the law judges the call, and nothing is recorded if it may be made or must not be. If a person has to
-/// agree, the skill shows what it would do; that, the input and the place of the call become the record of the
-/// approval, which is durable before the question is shown. The answer is read, the preview is made once more and
-/// compared, and the decision is recorded, durable again, before the call is made. So after a restart at any moment the
-/// journal says whether the person was asked and what they said, and nothing is done that was not agreed to.
+/// agree, the input is bound to the state it depends on, and the skill shows what it would do with that; both, and the
+/// place of the call, become the record of the approval, which is durable before the question is shown. The answer is
+/// read, input and preview are made once more and compared, and the decision is recorded, durable again, before the call
+/// is made. So after a restart at any moment the journal says whether the person was asked and what they said, and
+/// nothing is done that was not agreed to.
 ///
 /// An answer counts for what was shown. Where the preview has changed, meanwhile or over a restart, the person is shown
-/// the new one and asked again; an earlier message is not taken as the answer to that.
+/// the new one and asked again; an earlier message is not taken as the answer to that. What changes after the answer, in
+/// a pause or over a restart, is noticed by the skill: the bound input names the state that was shown.
+///
+/// There is one question for one call, whatever the reasons to ask: the law, the marks of the skill, and a proposal of
+/// the agent that its caller did not put into words.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     pub(crate) agent: AgentHandle,
+    /// The agent has a law: what changes something is asked about.
+    pub(crate) governed: bool,
+    /// The manifest lets the skill be called without an approval.
+    pub(crate) unasked: bool,
 }
 
 impl Gate {
     /// The input that a call may be made with.
     pub(crate) async fn pass(
         &self,
-        definition: &Definition,
+        entry: &Entry,
         input: &Value,
         ctx: &Context,
         state: &CallState,
     ) -> Result<Value, SkillError> {
+        let definition = entry.definition();
         let skill = definition.id.clone();
         let place = format!("{}/{skill}#{}", ctx.scope(), ctx.count(&skill));
-        let wanted = |shown: &str| EventKind::Wanted {
+        let facts = self.facts(definition);
+        let wanted = |shown: &Shown| EventKind::Wanted {
             turn: ctx.task_id(),
             place: place.clone(),
             conversation: ctx.context_id(),
@@ -46,29 +58,36 @@ impl Gate {
             input: input.clone(),
             marked: definition.traits.approval,
             by: ctx.caller().to_string(),
-            shown: shown.to_owned(),
+            shown: shown.text.clone(),
+            facts: CallFacts {
+                bound: (shown.bound != *input).then(|| shown.bound.clone()),
+                ..facts.clone()
+            },
+        };
+        let mut shown = Shown {
+            bound: self.bound(entry, input).await?,
+            text: String::new(),
         };
         // During a pause this takes as long as the pause.
-        let mut outcome = ctx.waiting(self.agent.judge(wanted(""))).await?;
+        let mut outcome = ctx.waiting(self.agent.judge(wanted(&shown))).await?;
+        if settled(&outcome)?.is_some() && outcome.changed {
+            outcome = ctx.waiting(self.perceive(wanted(&shown))).await?;
+        }
         let mut note = String::new();
         loop {
             if let Some(input) = settled(&outcome)? {
                 return Ok(input);
             }
-            let shown = preview(definition, input, ctx).await?;
+            shown = preview(entry, input).await?;
             outcome = ctx.waiting(self.perceive(wanted(&shown))).await?;
-            if let Some(input) = settled(&outcome)? {
-                return Ok(input);
-            }
-            let approval = outcome.gate.as_ref().and_then(|(id, _)| *id);
-            let approval = approval.ok_or_else(stopped)?;
-            let question = format!(
-                "{note}May I call {skill}? Answer approve (or yes), session (also for the rest of this conversation), \
-                 modify, or reject (or no).\n{shown}"
-            );
-            let asked_before = !outcome.changed;
+            let Some((Some(approval), Verdict::Ask(asking))) = &outcome.gate else {
+                continue;
+            };
+            let (approval, asked_before) = (*approval, !outcome.changed);
+            let question = question(&note, definition, input, asking, &shown.text);
+            let form = approval::form(asking.grants);
             let asked =
-                state.ask_recorded_elsewhere(question, approval::form(), asked_before, true);
+                state.ask_recorded_elsewhere(question, form, asked_before, QuestionKind::Approval);
             let Some(given) = asked.await? else {
                 // Withdrawn: the law may have decided meanwhile.
                 outcome = ctx.waiting(self.agent.judge(wanted(&shown))).await?;
@@ -78,13 +97,16 @@ impl Gate {
                 QuestionAnswer::Declined => {
                     Ok(Decision::Reject("the question was declined".to_owned()))
                 }
-                QuestionAnswer::Given(answer) => approval::decision(answer, definition, input),
+                QuestionAnswer::Given(answer) => {
+                    approval::decision(answer, definition, &shown.bound)
+                }
             };
             note = match decision {
-                Ok(Decision::Approve(_)) if preview(definition, input, ctx).await? != shown => {
+                Ok(Decision::Approve(_)) if preview(entry, input).await? != shown => {
                     "That has changed meanwhile.\n".to_owned()
                 }
                 Ok(decision) => {
+                    let decision = bind_modified(entry, decision).await?;
                     let (by, message) = (given.by, given.message);
                     outcome = ctx
                         .waiting(self.decide(approval, decision, by, message))
@@ -93,6 +115,28 @@ impl Gate {
                 }
                 Err(problem) => format!("That cannot be used: {problem}\n"),
             };
+        }
+    }
+
+    /// What an approval depends on besides the law.
+    fn facts(&self, definition: &Definition) -> CallFacts {
+        let traits = &definition.traits;
+        CallFacts {
+            changes: self.governed && !traits.read_only && !traits.own_state,
+            claimed: self.governed && traits.claimed,
+            unasked: self.unasked,
+            version: approval::version(definition),
+            approval: uuid::Uuid::new_v4().to_string(),
+            bound: None,
+        }
+    }
+
+    /// The input bound to the state it depends on. A skill that only reads or changes the agent itself depends on none.
+    async fn bound(&self, entry: &Entry, input: &Value) -> Result<Value, SkillError> {
+        let traits = &entry.definition().traits;
+        match traits.read_only || traits.own_state {
+            true => Ok(input.clone()),
+            false => entry.bind(input.clone()).await,
         }
     }
 
@@ -150,29 +194,72 @@ fn settled(outcome: &Outcome) -> Result<Option<Value>, SkillError> {
     match outcome.gate.as_ref().ok_or_else(stopped)? {
         (_, Verdict::Go(input)) => Ok(Some(input.clone())),
         (_, Verdict::No(why)) => Err(SkillError::Refused(why.clone())),
-        (_, Verdict::Ask) => Ok(None),
+        (_, Verdict::Rejected(why)) => Err(SkillError::NotApproved(why.clone())),
+        (_, Verdict::Ask(_)) => Ok(None),
     }
 }
 
-/// What a person is shown of a call.
-async fn preview(
+/// What a person is shown of a call, and the input that this is about.
+#[derive(PartialEq)]
+struct Shown {
+    bound: Value,
+    text: String,
+}
+
+async fn preview(entry: &Entry, input: &Value) -> Result<Shown, SkillError> {
+    let mut tries = 0;
+    loop {
+        let bound = entry.bind(input.clone()).await?;
+        tries += 1;
+        let text = match entry.preview(bound.clone()).await {
+            Ok(preview) => preview.unwrap_or_else(|| text::in_words(input)),
+            // The state has changed between the two.
+            Err(error) if error.code() == "changed" && tries < TRIES && bound != *input => continue,
+            // A call that is sure to fail is not worth a person's time.
+            Err(error) => return Err(error),
+        };
+        let text = skill::visible(&text);
+        if text.len() > SHOWN {
+            let why = format!("there is more to see than the {SHOWN} bytes that a person is shown");
+            return Err(SkillError::coded("too-much", why));
+        }
+        return Ok(Shown { bound, text });
+    }
+}
+
+/// How often a preview is made of something that changes meanwhile.
+const TRIES: u8 = 3;
+
+/// The input that a person gave instead is bound to the state of this moment.
+async fn bind_modified(entry: &Entry, decision: Decision) -> Result<Decision, SkillError> {
+    Ok(match decision {
+        Decision::Modify(input) => Decision::Modify(entry.bind(input).await?),
+        other => other,
+    })
+}
+
+/// The question as the person reads it: what is to be called, what can be answered, and what it would do.
+fn question(
+    note: &str,
     definition: &Definition,
     input: &Value,
-    ctx: &Context,
-) -> Result<String, SkillError> {
-    let preview = match ctx.skills().preview(&definition.id, input.clone()).await {
-        Ok(preview) => preview,
-        // A skill that may call others only cannot be asked through what it may call.
-        Err(SkillError::Unknown(_)) => None,
-        // A call that is sure to fail is not worth a person's time.
-        Err(error) => return Err(error),
-    };
-    let shown = preview.unwrap_or_else(|| text::in_words(input));
-    if shown.len() > SHOWN {
-        let why = format!("there is more to see than the {SHOWN} bytes that a person is shown");
-        return Err(SkillError::coded("too-much", why));
+    asking: &Asking,
+    shown: &str,
+) -> String {
+    let mut question = format!("{note}May I call {}?", definition.id);
+    for it in &asking.notes {
+        question.push(' ');
+        question.push_str(it);
     }
-    Ok(shown)
+    let session = match asking.grants {
+        true => ", session (yes, also for the rest of this conversation)",
+        false => "",
+    };
+    let example = approval::example(input);
+    question.push_str(&format!(
+        "\nAnswer yes, no (with a reason, if you like){session}, or modify with another input, for example: modify {example}\n{shown}"
+    ));
+    question
 }
 
 /// How much a person is shown of one call, in bytes. A call with a longer preview is refused.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use a2a::types::TaskId;
 use serde::Serialize;
 use skill::Registry;
 use skill::extension::Question;
@@ -255,6 +256,12 @@ impl AgentHandle {
         let turn = turn.to_owned();
         let found = self.look(move |life, _| life.context().questions.get(&turn).cloned());
         Ok(found.await?.as_deref().cloned().unwrap_or_default())
+    }
+
+    /// The task of a caller in a conversation that waits for a yes or no, if it is the only one.
+    pub(crate) async fn waiting_in(&self, caller: String, conversation: String) -> Option<TaskId> {
+        let waits = self.look(move |life, _| life.context().waiting_in(&caller, &conversation));
+        waits.await.ok().flatten().map(TaskId::from)
     }
 
     /// What the law says about a call, without recording anything. During a pause it says nothing.

@@ -50,6 +50,7 @@
 //! - `limits`: what is bounded, and by how much
 
 mod actor;
+mod answer;
 pub mod approval;
 mod call;
 mod context;
@@ -81,8 +82,8 @@ pub use call::Hook;
 pub use context::{Ability, Change, Context, Goal, Identity, Stage, State};
 pub use error::Error;
 pub use event::{
-    Answer, Call, Candidate, Effect, EffectId, End, Event, EventKind, Intent, MemoryOutcome,
-    MemoryResult, Outgoing, Recollection, Request, TurnId, Verdict,
+    Answer, Asking, Call, CallFacts, Candidate, Effect, EffectId, End, Event, EventKind, Intent,
+    MemoryOutcome, MemoryResult, Outgoing, Recollection, Request, TurnId, Verdict,
 };
 pub use handle::{AgentHandle, Status, Version};
 pub use journal::{Checked, Record, TABLES};
@@ -95,5 +96,5 @@ pub use population::{Parts, Population, Profile};
 pub use served::{Agent, AlreadyStarted, CreateError, OnClose, Options};
 pub use skills::ask_agent;
 pub use step::{AgentState, Step, step};
-pub use turn::{DEPTH, OWN, PRIORITY, principal};
+pub use turn::{DEPTH, OWN, PERSON, PRIORITY, principal};
 pub use why::{Because, Explanation};

@@ -3,6 +3,9 @@
 /// The most decisions that count for later calls; the oldest are given up first.
 pub const GRANTS: usize = 64;
 
+/// The most skills of other servers of which the accepted definition is known.
+pub const ACCEPTED: usize = 1_024;
+
 /// How many ended requests are known by how they ended.
 pub const ENDED: usize = 64;
 

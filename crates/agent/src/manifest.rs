@@ -32,6 +32,9 @@ pub struct Manifest {
     /// The skills it has, of those the program has. None: all. Tools of servers are not skills of the program.
     #[serde(default)]
     pub skills: Option<Vec<String>>,
+    /// Skills and tools that are called without an approval although they change something, by id.
+    #[serde(default)]
+    pub unasked: Vec<String>,
     /// Which skills a skill may call, by its id. One that is not named may call all.
     #[serde(default)]
     pub grants: BTreeMap<String, Vec<String>>,
@@ -75,6 +78,7 @@ impl Manifest {
             views: Vec::new(),
             version: first_version(),
             skills: None,
+            unasked: Vec::new(),
             grants: BTreeMap::new(),
             model_for: None,
             access: Access::default(),

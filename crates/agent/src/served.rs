@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use a2a::server::{AfterRestart, Failure, Turn};
 use a2a::types::{AgentCapabilities, AgentCard, Message, Role, Task, TaskId};
+use access::Principal;
 use futures_core::future::BoxFuture;
 
 use crate::manifest::Manifest;
 use skill::{Context, DefinitionError, Entry, Grants, Outcome, Registry, SkillError, extension};
 
+use crate::answer;
 use crate::call::{self, CallState, Fence, Hook, Parked, Running};
 use crate::handle::AgentHandle;
 use crate::mode::{self, ChosenMode};
@@ -143,6 +145,7 @@ impl Agent {
         let fence = Fence {
             hooks: options.hooks,
             governed: thinks,
+            unasked: manifest.unasked.iter().cloned().collect(),
             time: options.time,
         };
         Ok(Self {
@@ -259,6 +262,17 @@ impl a2a::server::Agent for Agent {
     fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
         let inner = self.inner.clone();
         Box::pin(async move { inner.answer(turn).await })
+    }
+
+    fn continues(
+        &self,
+        caller: &Principal,
+        message: &Message,
+    ) -> BoxFuture<'static, Option<TaskId>> {
+        let answers = extension::skill(message).is_none() && answer::is_answer(&message.text());
+        let agent = self.inner.handle.get().filter(|_| answers).cloned();
+        let (caller, conversation) = (caller.to_string(), message.context_id.clone());
+        Box::pin(async move { agent?.waiting_in(caller, conversation).await })
     }
 
     fn after_restart(&self, task: &Task) -> AfterRestart {

@@ -81,6 +81,7 @@ struct Remember {
 #[skill(
     tags = ["memory"],
     examples = ["remember that {text}", "remember {text}"],
+    own_state,
     idempotent,
     replayable
 )]
@@ -232,6 +233,7 @@ struct AskAgent {
     name = "Ask an agent",
     tags = ["agents"],
     examples = ["ask {agent} to {request}"],
+    own_state,
     open_world,
     replayable
 )]
@@ -273,6 +275,7 @@ impl AskAgent {
                     text,
                     task,
                     depth,
+                    person: ctx.speaker(),
                 };
                 let said = ctx
                     .waiting(self.tasks().ask(&self.agent.id, &agent, request))
@@ -281,6 +284,9 @@ impl AskAgent {
             };
             let (asks, of) = match ctx.once(&format!("asked-{round}"), asked).await? {
                 DelegateReply::Answer(text) => return Ok(text),
+                DelegateReply::NotApproved(why) => return Err(SkillError::NotApproved(why)),
+                DelegateReply::Refused(why) => return Err(SkillError::Refused(why)),
+                DelegateReply::Failed(why) => return Err(SkillError::coded("agent", why)),
                 DelegateReply::Question { text, task } => (text, task),
             };
             let begun = Begun {

@@ -175,13 +175,14 @@ impl Work<'_> {
                 place,
                 answer,
                 message,
-                ..
+                by,
             } => {
                 self.taken(turn, message);
                 self.change(Change::Replied {
                     turn: turn.clone(),
                     place: place.clone(),
                     answer: Some(answer.clone()),
+                    by: by.clone(),
                 });
             }
             EventKind::Closed { turn } => {
@@ -199,6 +200,7 @@ impl Work<'_> {
                 marked,
                 by,
                 shown,
+                facts,
             } => {
                 let asked = gate::ProposedCall {
                     turn,
@@ -209,6 +211,7 @@ impl Work<'_> {
                     marked: *marked,
                     by,
                     shown,
+                    facts,
                 };
                 self.wanted(&asked);
             }

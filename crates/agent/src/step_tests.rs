@@ -309,6 +309,7 @@ fn event(lived: &Lived, happens: &Happens) -> Option<EventKind> {
             marked: SKILLS[usize::from(*skill)] == "write",
             by: "ada".to_owned(),
             shown: String::new(),
+            facts: Default::default(),
         },
         Happens::Decide(place, how) => {
             let ids: Vec<u64> = context.approvals.keys().copied().collect();

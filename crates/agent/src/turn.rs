@@ -27,8 +27,8 @@ mod recall;
 mod remember;
 
 pub(crate) use act::words;
-pub(crate) use perceive::is_principal;
-pub use perceive::{DEPTH, OWN, PRIORITY, principal};
+pub use perceive::{DEPTH, OWN, PERSON, PRIORITY, principal};
+pub(crate) use perceive::{is_principal, speaker};
 pub(crate) use recall::found;
 pub(crate) use remember::against;
 
@@ -146,6 +146,7 @@ fn said(answer: Answer) -> Outcome {
         End::Answered => Ok(Reply::Done(Value::String(answer.text))),
         End::Refused => Err(SkillError::Refused(answer.text)),
         End::Failed => Ok(reply::failure(answer.text).into()),
+        End::NotApproved => Err(SkillError::NotApproved(answer.text)),
         End::Cancelled => Err(SkillError::Cancelled),
     }
 }

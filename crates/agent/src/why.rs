@@ -256,6 +256,9 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
                     End::Answered => format!("So I said: {}", text::bounded(&answer.text, 300)),
                     End::Refused => format!("So I refused: {}", text::bounded(&answer.text, 300)),
                     End::Failed => format!("So I gave up: {}", text::bounded(&answer.text, 300)),
+                    End::NotApproved => {
+                        format!("So I left it: {}", text::bounded(&answer.text, 300))
+                    }
                     End::Cancelled => "It was cancelled.".to_owned(),
                 }),
                 _ => {}
@@ -279,7 +282,8 @@ fn came(outcome: &Outcome) -> String {
 fn modified(history: History<'_>, approval: u64, with: &Value) -> bool {
     let mut changes = history.iter().flat_map(|(_, record)| &record.changes);
     changes.any(|change| {
-        matches!(change, Change::Asked { approval: it } if it.id == approval && it.input != *with)
+        matches!(change, Change::Asked { approval: it } if it.id == approval
+            && it.input != *with && it.bound.as_ref() != Some(with))
     })
 }
 

@@ -114,8 +114,8 @@ impl ToolServers {
         self.peers.is_empty()
     }
 
-    /// Connects to the servers and makes skills of their tools, under ids that `skills` does not use.
-    pub async fn tools(&self, skills: &Registry) -> Tools {
+    /// Connects to the servers and makes skills of their tools, under ids that neither `skills` nor `reserved` has.
+    pub async fn tools(&self, skills: &Registry, reserved: &[&str]) -> Tools {
         let listed = join_all(self.peers.iter().map(|peer| peer.tools())).await;
         let mut problems = Vec::new();
         let mut found = Vec::new();
@@ -130,7 +130,8 @@ impl ToolServers {
             problems,
             ..Tools::default()
         };
-        tool::add(&found, skills, &mut tools);
+        let taken = |id: &str| skills.get(id).is_some() || reserved.contains(&id);
+        tool::add(&found, taken, &mut tools);
         tools
     }
 

@@ -17,13 +17,14 @@ pub(crate) struct Arguments {
 }
 
 /// The flags, which are fields of `Traits`.
-const FLAGS: [&str; 6] = [
+const FLAGS: [&str; 7] = [
     "read_only",
     "destructive",
     "idempotent",
     "open_world",
     "replayable",
     "approval",
+    "own_state",
 ];
 
 impl Parse for Arguments {

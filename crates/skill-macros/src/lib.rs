@@ -24,7 +24,7 @@ mod signature;
 ///
 /// An `impl` block becomes the implementation of `Skill` for its type. It has an async method `run(&self, input,
 /// ctx)` with the description as its documentation, and maybe `preview(&self, input)`, which returns
-/// `Result<Option<String>, SkillError>`.
+/// `Result<Option<String>, SkillError>`, and `bind(&self, input)`, which returns `Result<Option<Value>, SkillError>`.
 ///
 /// | argument | what it is |
 /// |---|---|
@@ -35,6 +35,7 @@ mod signature;
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | what callers are told about it |
 /// | `replayable` | it can be begun again after a restart |
 /// | `approval` | a person agrees before it is done |
+/// | `own_state` | it changes only what the agent itself keeps: memory, timers, letters |
 /// | `seconds = 30` | how long it may take |
 ///
 /// ```

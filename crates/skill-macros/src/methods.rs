@@ -21,12 +21,13 @@ pub(crate) fn expand(arguments: &Arguments, block: ItemImpl) -> Result<TokenStre
         return Err(Error::new_spanned(&block.generics, problem));
     }
     let (kind, ident) = (&block.self_ty, name_of(&block.self_ty)?);
-    let (mut run, mut preview) = (None, None);
+    let (mut run, mut preview, mut bind) = (None, None, None);
     for item in block.items {
-        let problem = "a skill has the method `run`, and maybe `preview`: put other items into a block of their own";
+        let problem = "a skill has the method `run`, and maybe `preview` and `bind`: put other items into a block of their own";
         match item {
             ImplItem::Fn(method) if method.sig.ident == "run" => run = Some(method),
             ImplItem::Fn(method) if method.sig.ident == "preview" => preview = Some(method),
+            ImplItem::Fn(method) if method.sig.ident == "bind" => bind = Some(method),
             other => return Err(Error::new_spanned(other, problem)),
         }
     }
@@ -67,10 +68,25 @@ pub(crate) fn expand(arguments: &Arguments, block: ItemImpl) -> Result<TokenStre
             })
         })
         .transpose()?;
+    let bound = bind
+        .as_mut()
+        .map(|bind| {
+            let called = own(bind, "bind")?;
+            Ok::<_, Error>(quote! {
+                async fn bind(
+                    &self,
+                    input: Self::Input,
+                ) -> ::core::result::Result<::core::option::Option<::skill::Value>, ::skill::SkillError> {
+                    self.#called(input).await
+                }
+            })
+        })
+        .transpose()?;
     Ok(quote! {
         impl #kind {
             #run
             #preview
+            #bind
         }
 
         impl ::skill::Skill for #kind {
@@ -88,6 +104,8 @@ pub(crate) fn expand(arguments: &Arguments, block: ItemImpl) -> Result<TokenStre
             }
 
             #shown
+
+            #bound
         }
 
         const _: ::skill::Spec = <#kind as ::skill::Skill>::SPEC;

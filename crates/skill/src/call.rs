@@ -29,6 +29,11 @@ pub trait Call: Send + Sync + 'static {
     /// The caller of the current turn. Another turn of the same task may have another one.
     fn caller(&self) -> Principal;
 
+    /// Who gave the last answer: the caller, or the person for whom another agent passed it on.
+    fn speaker(&self) -> String {
+        self.caller().to_string()
+    }
+
     /// Fires when the caller cancels the task in the current turn.
     fn cancelled(&self) -> CancellationToken;
 
@@ -51,6 +56,18 @@ pub trait Call: Send + Sync + 'static {
         message: String,
         schema: Value,
     ) -> BoxFuture<'a, Result<Option<QuestionAnswer>, SkillError>>;
+
+    /// The same for a question of a tool server, which is named to the person who answers.
+    fn ask_from<'a>(
+        &'a self,
+        scope: &'a str,
+        server: &'a str,
+        message: String,
+        schema: Value,
+    ) -> BoxFuture<'a, Result<Option<QuestionAnswer>, SkillError>> {
+        let _ = server;
+        self.ask(scope, message, schema)
+    }
 
     /// Stops the clock of the time limit until the guard is dropped.
     fn wait(&self) -> WaitGuard;

@@ -80,6 +80,11 @@ impl Context {
         self.call.caller()
     }
 
+    /// Who gave the last answer: the caller, or the person for whom another agent passed it on.
+    pub fn speaker(&self) -> String {
+        self.call.speaker()
+    }
+
     /// The task that the work is, or will be if it becomes one.
     pub fn task_id(&self) -> String {
         self.task.to_string()
@@ -148,6 +153,28 @@ impl Context {
             let asked = self.ask_while(schema.clone(), question.clone());
             if let Some(answer) = asked.await? {
                 return Ok(answer);
+            }
+        }
+    }
+
+    /// Asks for a tool server. The question says which server asks, in its text and for programs: a server must not be
+    /// taken for the agent, and its question not for an approval.
+    pub async fn ask_for_server(
+        &self,
+        server: &str,
+        schema: Value,
+        question: &str,
+    ) -> Result<Value, SkillError> {
+        let quoted: Vec<String> = question.lines().map(|line| format!("> {line}")).collect();
+        let question = format!("The tool server {server} asks:\n{}", quoted.join("\n"));
+        loop {
+            let asked = self
+                .call
+                .ask_from(&self.scope, server, question.clone(), schema.clone());
+            match asked.await? {
+                Some(QuestionAnswer::Given(answer)) => return Ok(answer),
+                Some(QuestionAnswer::Declined) => return Err(SkillError::Declined),
+                None => {}
             }
         }
     }

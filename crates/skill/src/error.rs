@@ -55,6 +55,9 @@ impl Fault {
     }
 }
 
+/// The code of a call that a person did not approve of.
+pub const NOT_APPROVED: &str = "not-approved";
+
 /// Why a call of a skill failed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -74,6 +77,9 @@ pub enum SkillError {
     /// The skill will not do it. The task ends REJECTED.
     #[error("{0}")]
     Refused(String),
+    /// A person did not approve of it, for this reason. The task ends CANCELED.
+    #[error("{0}")]
+    NotApproved(String),
     /// The caller refuses to answer a question.
     #[error("the question was declined")]
     Declined,
@@ -131,6 +137,7 @@ impl SkillError {
             Self::InvalidInput(_) => "invalid-input",
             Self::Failed { code, .. } => code,
             Self::Refused(_) => "refused",
+            Self::NotApproved(_) => NOT_APPROVED,
             Self::Declined => "declined",
             Self::TimedOut(_) => "timed-out",
             Self::Cancelled => "cancelled",

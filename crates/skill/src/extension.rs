@@ -47,6 +47,29 @@ pub struct Question {
     /// It is asked before the skill has begun, so that even a skill that is not replayable can be begun after a restart.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub early: bool,
+    #[serde(default, skip_serializing_if = "QuestionKind::is_question")]
+    pub kind: QuestionKind,
+    /// The tool server that asks. None: the agent or a skill of this program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+/// What an answer decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum QuestionKind {
+    /// What the skill that asks makes of it.
+    #[default]
+    Question,
+    /// Whether a call is made. Only the agent asks so.
+    Approval,
+}
+
+impl QuestionKind {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+    fn is_question(&self) -> bool {
+        *self == Self::Question
+    }
 }
 
 impl Question {

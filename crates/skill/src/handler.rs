@@ -20,6 +20,12 @@ pub trait Handler: Send + Sync + 'static {
         ctx: Context,
     ) -> BoxFuture<'static, Result<Reply<Value>, SkillError>>;
 
+    /// The input with the state it depends on written into it; see [`Skill::bind`].
+    fn bind(&self, input: Value) -> BoxFuture<'static, Result<Option<Value>, SkillError>> {
+        let _ = input;
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
     /// What it would do, for the person who is to agree to it; see [`Skill::preview`].
     fn preview(&self, input: Value) -> BoxFuture<'static, Result<Option<String>, SkillError>> {
         let _ = input;
@@ -52,6 +58,11 @@ impl<S: Skill> Handler for Typed<S> {
                 })
             })
         })
+    }
+
+    fn bind(&self, input: Value) -> BoxFuture<'static, Result<Option<Value>, SkillError>> {
+        let skill = self.0.clone();
+        Box::pin(async move { skill.bind(typed(input)?).await })
     }
 
     fn preview(&self, input: Value) -> BoxFuture<'static, Result<Option<String>, SkillError>> {

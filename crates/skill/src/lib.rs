@@ -52,11 +52,12 @@ pub mod reply;
 mod skill;
 mod spec;
 mod tool_server;
+mod visible;
 
 pub use call::{Call, QuestionAnswer, WaitGuard};
 pub use context::Context;
 pub use definition::Definition;
-pub use error::{DefinitionError, Fault, SkillError};
+pub use error::{DefinitionError, Fault, NOT_APPROVED, SkillError};
 pub use grants::Grants;
 pub use handler::Handler;
 pub use memory_call::MemoryCall;
@@ -66,7 +67,8 @@ pub use skill::{Skill, SkillInput, SkillOutput};
 pub use skill_macros::{SkillInput, skill};
 pub use spec::{Id, MAX_LABEL, OneOrMore, Spec, Traits, is_label, to_label};
 pub use tool_server::ToolServer;
+pub use visible::visible;
 
 // What the macros write refers to these.
 #[doc(hidden)]
-pub use {schemars, serde};
+pub use {schemars, serde, serde_json::Value};

@@ -5,6 +5,7 @@ use std::future::Future;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::context::Context;
 use crate::error::SkillError;
@@ -36,6 +37,17 @@ pub trait Skill: Send + Sync + 'static {
         input: Self::Input,
         ctx: Context,
     ) -> impl Future<Output = Result<Reply<Self::Output>, SkillError>> + Send;
+
+    /// The input with the state it depends on written into it, so that a later [`run`](Self::run) fails if that state has
+    /// changed, and with names replaced by the places they stand for. An approval is asked, remembered and used for this
+    /// input. It changes nothing. None: the input depends on no state.
+    fn bind(
+        &self,
+        input: Self::Input,
+    ) -> impl Future<Output = Result<Option<Value>, SkillError>> + Send {
+        let _ = input;
+        std::future::ready(Ok(None))
+    }
 
     /// What it would do with this input, in words or as a diff, for the person who is to agree to it. It changes
     /// nothing. None: the input says it all. An error is what running it would come to.

@@ -140,6 +140,11 @@ pub struct Traits {
     /// A person agrees before it is done: the agent that runs it shows them what the skill
     /// [says it will do](crate::Registry::preview) and waits. The mark says so; it does not wait itself.
     pub approval: bool,
+    /// It changes nothing but what the agent itself keeps: its memory, its timers, its letters. No approval is needed for
+    /// that.
+    pub own_state: bool,
+    /// The other traits are the word of another server, which the manifest does not trust.
+    pub claimed: bool,
     /// How long it may take, not counting what it waits for answers. None: what the fence says.
     pub timeout: Option<Duration>,
 }
@@ -154,6 +159,8 @@ impl Traits {
             open_world: false,
             replayable: false,
             approval: false,
+            own_state: false,
+            claimed: false,
             timeout: None,
         }
     }

@@ -31,6 +31,9 @@ pub struct ToolServer {
     /// How long a call may take. None: as long as any skill.
     #[serde(default)]
     pub seconds: Option<u64>,
+    /// Its annotations are believed: a tool with `readOnlyHint` is treated like a read-only skill of this program.
+    #[serde(default)]
+    pub trust_hints: bool,
     /// It is not used.
     #[serde(default)]
     pub disabled: bool,

@@ -42,4 +42,6 @@ pub use error::{Error, Kind};
 pub use files::{ALIASES, skills};
 pub use limits::Limits;
 pub use path::{Problem, ProjectPath};
-pub use project::{Case, Found, Hit, Incomplete, Lines, Project, Query, Syntax, Text, Written};
+pub use project::{
+    ABSENT, Case, Found, Hit, Incomplete, Lines, Project, Query, Syntax, Text, Written,
+};

@@ -22,7 +22,7 @@ mod write;
 pub use read::{Lines, Text};
 pub use search::{Case, Found, Hit, Query, Syntax};
 pub use walk::Incomplete;
-pub use write::Written;
+pub use write::{ABSENT, Written};
 
 /// The text of `WELCOME.md` in a new project.
 const WELCOME: &str = include_str!("project/welcome.md");

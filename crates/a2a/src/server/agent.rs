@@ -35,6 +35,17 @@ pub trait Agent: Send + Sync + 'static {
         None
     }
 
+    /// The task that a message answers which names a conversation and no task: a task of the caller that waits for input,
+    /// if the message reads as an answer to it. None: the message opens a task.
+    fn continues(
+        &self,
+        caller: &access::Principal,
+        message: &Message,
+    ) -> BoxFuture<'static, Option<TaskId>> {
+        let _ = (caller, message);
+        Box::pin(std::future::ready(None))
+    }
+
     /// Decides about a task that was being worked on when the last process ended.
     fn after_restart(&self, task: &Task) -> AfterRestart {
         let _ = task;

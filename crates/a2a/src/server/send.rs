@@ -119,6 +119,15 @@ impl Inner {
         let (reply, starting) = oneshot::channel();
         let mut request = *request;
         sabotage::spoil(request.message.as_mut());
+        if let Some(message) = request.message.as_mut()
+            && message.task_id.is_empty()
+            && !message.context_id.is_empty()
+        {
+            let agent = self.agent_of(scope);
+            if let Some(task) = agent.continues(&call.caller, message).await {
+                message.task_id = task.to_string();
+            }
+        }
         let mut configuration = request.configuration.unwrap_or_default();
         let webhook = configuration.task_push_notification_config.take();
         let webhook = webhook.map(|config| Registration {

@@ -1,6 +1,7 @@
 //! What stands around every call of a skill: its input is checked, its time is limited, its panics end
 //! here, its output is what it says, and hooks see it pass.
 
+use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,6 +68,8 @@ pub(crate) struct Fence {
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     /// The agent has a law that is asked about every call.
     pub(crate) governed: bool,
+    /// The skills that are called without an approval, by the manifest.
+    pub(crate) unasked: BTreeSet<String>,
     /// How long a skill may take that does not say so itself.
     pub(crate) time: Duration,
 }
@@ -150,16 +153,18 @@ impl Fence {
         let definition = entry.definition();
         let gate = Gate {
             agent: state.agent().clone(),
+            governed: self.governed,
+            unasked: self.unasked.contains(&definition.id),
         };
         if !self.governed {
             let input = match definition.traits.approval {
-                true => gate.pass(definition, &input, ctx, state).await?,
+                true => gate.pass(entry, &input, ctx, state).await?,
                 false => input,
             };
             return entry.run(input, ctx.clone()).await;
         }
         let by_name = ctx.scope().is_empty().then(|| input.clone());
-        let outcome = match gate.pass(definition, &input, ctx, state).await {
+        let outcome = match gate.pass(entry, &input, ctx, state).await {
             Ok(input) => entry.run(input, ctx.clone()).await,
             Err(error) => Err(error),
         };

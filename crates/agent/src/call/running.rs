@@ -14,6 +14,8 @@ use tokio::time::Instant;
 use skill::extension::{self, Question};
 use skill::{Fault, Outcome, Reply, SkillError, WaitGuard};
 
+use crate::answer;
+
 use super::state::{CallState, Given, ToShow};
 
 /// A call that has not ended: the future of a skill, or of the agent's own thinking, and the state that it shares with
@@ -127,13 +129,13 @@ impl Running {
             let answer = answer
                 .take()
                 .filter(|it| shown_before && came_after(&turn, &question, it));
-            let read = answer.map(|message| (question.read(&message), message.message_id));
+            let read = answer.map(|message| (answer::read(&question, &message), message));
             let faults = match read {
                 Some((Ok(answer), message)) => {
                     let given = Given {
                         answer,
-                        by: turn.caller().to_string(),
-                        message,
+                        by: crate::turn::speaker(turn.caller(), &message),
+                        message: message.message_id,
                     };
                     if let Some(place) = &place {
                         let recorded = state.agent().answered(task, place, &given).await;
@@ -184,6 +186,7 @@ impl Running {
             Err(SkillError::Cancelled) => turn.status(TaskState::Canceled, None).await?,
             Err(error) => {
                 let state = match error {
+                    SkillError::NotApproved(_) => TaskState::Canceled,
                     SkillError::Refused(_) | SkillError::Declined => TaskState::Rejected,
                     _ => TaskState::Failed,
                 };

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use skill::extension::{self, Question};
+use skill::extension::{self, Question, QuestionKind};
 use skill::{Call, Chunk, Context, Entry, Outcome, QuestionAnswer, SkillError, WaitGuard};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep_until};
@@ -72,6 +72,8 @@ struct Now {
     open: Option<Open>,
     /// The text of the artifact `output` that was handed over in pieces.
     streamed: Streamed,
+    /// Who gave the last answer.
+    speaker: Option<String>,
     /// The task has ended.
     ended: bool,
 }
@@ -117,6 +119,17 @@ impl Waits {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// What is asked.
+struct Asked {
+    message: String,
+    schema: Value,
+    kind: QuestionKind,
+    from: Option<String>,
+}
+
+/// The longest question, in bytes: a preview of 128 KiB, and what can be answered.
+const MAX_QUESTION: usize = 136 * 1024;
 
 struct Open {
     question: Question,
@@ -199,6 +212,7 @@ impl CallState {
                 counts: BTreeMap::new(),
                 open: None,
                 streamed: Streamed::default(),
+                speaker: None,
                 ended: false,
             }),
             fence,
@@ -260,6 +274,7 @@ impl CallState {
     async fn ask_recorded(
         &self,
         scope: &str,
+        from: Option<&str>,
         message: String,
         schema: Value,
     ) -> Result<Option<QuestionAnswer>, SkillError> {
@@ -269,6 +284,7 @@ impl CallState {
             let place = place(scope, now.count(scope));
             if let Some(answer) = now.recorded.answer(&place) {
                 let answer = answer.clone();
+                now.speaker = now.recorded.answered_by(&place).map(str::to_owned);
                 now.questions += 1;
                 return Ok(Some(answer));
             }
@@ -276,9 +292,13 @@ impl CallState {
             let shown = open.is_some_and(|it| it.place == place && it.message == message);
             (place, shown)
         };
-        let given = self
-            .open(message, schema, Some(place), shown_before, false)
-            .await;
+        let asked = Asked {
+            message,
+            schema,
+            kind: QuestionKind::Question,
+            from: from.map(str::to_owned),
+        };
+        let given = self.open(asked, Some(place), shown_before).await?;
         if given.is_none()
             && let Some(count) = self.lock().counts.get_mut(scope)
         {
@@ -289,16 +309,21 @@ impl CallState {
     }
 
     /// Asks a question that is recorded as something else: an approval, or an effect of the agent. None: it was withdrawn.
-    /// `early` says that the skill has not begun.
     pub(crate) async fn ask_recorded_elsewhere(
         &self,
         message: String,
         schema: Value,
         shown_before: bool,
-        early: bool,
+        kind: QuestionKind,
     ) -> Result<Option<Given>, SkillError> {
         let _one = self.0.asking.lock().await;
-        Ok(self.open(message, schema, None, shown_before, early).await)
+        let asked = Asked {
+            message,
+            schema,
+            kind,
+            from: None,
+        };
+        self.open(asked, None, shown_before).await
     }
 
     /// Whether the call was begun before, in another process.
@@ -307,14 +332,21 @@ impl CallState {
     }
 
     /// Opens a question for the driver to show, and waits for the answer.
+    ///
+    /// A question is shown whole, with characters that are not seen written out, or not at all.
     async fn open(
         &self,
-        message: String,
-        schema: Value,
+        asked: Asked,
         place: Option<String>,
         shown_before: bool,
-        early: bool,
-    ) -> Option<Given> {
+    ) -> Result<Option<Given>, SkillError> {
+        let message = skill::visible(&asked.message);
+        if message.len() > MAX_QUESTION {
+            let why = format!(
+                "the question is longer than the {MAX_QUESTION} bytes that a person is shown"
+            );
+            return Err(SkillError::coded("too-much", why));
+        }
         let (reply, answered) = oneshot::channel();
         {
             let mut now = self.lock();
@@ -323,9 +355,12 @@ impl CallState {
             now.open = Some(Open {
                 question: Question {
                     message,
-                    schema,
+                    schema: asked.schema,
                     number,
-                    early,
+                    // An approval is asked before the skill begins.
+                    early: asked.kind == QuestionKind::Approval,
+                    kind: asked.kind,
+                    from: asked.from,
                 },
                 place,
                 shown_before,
@@ -334,7 +369,7 @@ impl CallState {
             });
         }
         self.0.asked.notify_one();
-        answered.await.ok()
+        Ok(answered.await.ok())
     }
 
     /// What is asked is asked no more: it may have lost its point.
@@ -397,7 +432,9 @@ impl CallState {
 
     /// Answers the open question.
     pub(crate) fn answer(&self, given: Given) {
-        if let Some(open) = self.lock().open.take() {
+        let mut now = self.lock();
+        now.speaker = Some(given.by.clone());
+        if let Some(open) = now.open.take() {
             // A skill that gave up waiting does not need it.
             let _ = open.reply.send(given);
         }
@@ -447,6 +484,11 @@ impl Call for CallState {
         self.turn().caller().clone()
     }
 
+    fn speaker(&self) -> String {
+        let speaker = self.lock().speaker.clone();
+        speaker.unwrap_or_else(|| self.caller().to_string())
+    }
+
     fn cancelled(&self) -> CancellationToken {
         self.turn().cancelled().clone()
     }
@@ -479,7 +521,17 @@ impl Call for CallState {
         message: String,
         schema: Value,
     ) -> BoxFuture<'a, Result<Option<QuestionAnswer>, SkillError>> {
-        Box::pin(self.ask_recorded(scope, message, schema))
+        Box::pin(self.ask_recorded(scope, None, message, schema))
+    }
+
+    fn ask_from<'a>(
+        &'a self,
+        scope: &'a str,
+        server: &'a str,
+        message: String,
+        schema: Value,
+    ) -> BoxFuture<'a, Result<Option<QuestionAnswer>, SkillError>> {
+        Box::pin(self.ask_recorded(scope, Some(server), message, schema))
     }
 
     fn wait(&self) -> WaitGuard {

@@ -362,9 +362,9 @@ choice! {
     Selection {
         /// It is offered before others.
         Prefer = "prefers",
-        /// It may be used.
-        Allow = "may use",
-        /// It needs an approval, even if the skill itself is not marked so.
+        /// It may be used without an approval, even if it changes something or is marked for approval.
+        Allow = "may use without asking",
+        /// It needs an approval, even if it only reads.
         Ask = "asks before",
         /// It is not used.
         Forbid = "does not use",
@@ -397,8 +397,8 @@ rule! {
 table! {
     /// When it asks rather than acts.
     Clarification {
-        /// A call that changes something is asked about when less than this part of its input was said before, so that
-        /// a name that the model made up is not acted on.
+        /// A call that the agent proposes is asked about, even if it is allowed or granted, when the caller said less than
+        /// this part of its input. What was recalled and what skills gave does not count as said.
         #[schemars(range(min = 0, max = 1))]
         min_grounded: f64 = 0.25;
         /// A claim of another agent with less confidence than this is answered with a question.
@@ -406,8 +406,8 @@ table! {
         min_claim: f64 = 0.3;
     }
     says format!(
-        "asks before a call that changes something if less than {min_grounded} of the words in its input were said \
-         before; asks what a claim with a confidence below {min_claim} is based on"
+        "asks before a call that the agent proposes if the caller said less than {min_grounded} of the words in its input; \
+         asks what a claim with a confidence below {min_claim} is based on"
     );
 }
 
@@ -447,10 +447,13 @@ table! {
         /// How long a question to a person stays open, in seconds.
         #[schemars(range(min = 1, max = 31_622_400))]
         approval_seconds: u64 = 7 * 24 * 3600;
+        /// How long an approval for a conversation or a prefix counts, in seconds.
+        #[schemars(range(min = 1, max = 31_622_400))]
+        grant_seconds: u64 = 30 * 24 * 3600;
     }
     says format!(
         "{turns} requests at a time, {queue} more in the queue; {recall} memories, {conversation} lines of conversation and \
-         {tokens} tokens for each; {approval_seconds} s for a person to answer"
+         {tokens} tokens for each; {approval_seconds} s for a person to answer; grants count {grant_seconds} s"
     );
 }
 

@@ -8,8 +8,9 @@ use serde_json::Value;
 use super::Work;
 use crate::context::{Called, Change, Outcome, Round, Stage, Turn};
 use crate::event::{Call, Effect, EffectId, End};
-use crate::law::{Law, Origin, Selection};
+use crate::law::{Law, Selection};
 use crate::text;
+use skill::NOT_APPROVED;
 
 /// A call that was thought of and nothing has come of yet.
 pub(super) fn planned(call: &Call) -> Called {
@@ -24,20 +25,21 @@ pub(super) fn planned(call: &Call) -> Called {
 
 /// How the law wants a skill to be used for a request.
 pub(crate) fn selection(law: &Law, skill: &str, request: &str) -> Selection {
-    let forbidden = law
-        .frozen
-        .never
-        .iter()
-        .any(|it| skill.starts_with(it.as_str()));
-    if forbidden {
-        return Selection::Forbid;
+    rule(law, skill, request).unwrap_or(Selection::Allow)
+}
+
+/// What the law says of the use of a skill for a request, if it says something.
+pub(super) fn rule(law: &Law, skill: &str, request: &str) -> Option<Selection> {
+    let mut never = law.frozen.never.iter();
+    if never.any(|it| skill.starts_with(it.as_str())) {
+        return Some(Selection::Forbid);
     }
     let fitting = law
         .skill_selection
         .iter()
         .rev()
         .find(|rule| skill.starts_with(&rule.skill) && text::has_any(request, &rule.words));
-    fitting.map_or(Selection::Allow, |rule| rule.then)
+    fitting.map(|rule| rule.then)
 }
 
 impl Work<'_> {
@@ -74,30 +76,7 @@ impl Work<'_> {
             if !running.is_empty() && (!parallel || running.len() >= most) {
                 return;
             }
-            let doubtful = !harmless(&call.skill)
-                && turn.procedure.is_none()
-                && self.unsaid(&turn, &call.input);
-            if doubtful && turn.heard.origin == Origin::Own {
-                let why = "nobody is there to ask whether that is meant".to_owned();
-                let outcome = Outcome::Failed("not-meant".to_owned(), why);
-                self.change(Change::Outcome {
-                    turn: id.to_owned(),
-                    call: place,
-                    outcome,
-                });
-                continue;
-            }
-            let effect = match doubtful {
-                true => {
-                    let input = text::bounded(&call.input.to_string(), 500);
-                    let question = format!(
-                        "I would call {} with {input}. Do you mean that?",
-                        call.skill
-                    );
-                    self.intent(Some(id), Effect::Clarify { question })
-                }
-                false => self.call_skill(id, call),
-            };
+            let effect = self.call_skill(id, call);
             self.change(Change::Calling {
                 turn: id.to_owned(),
                 call: place,
@@ -141,8 +120,9 @@ impl Work<'_> {
         }
     }
 
-    /// Whether too much of an input was said neither by a person nor by a skill.
-    fn unsaid(&self, turn: &Turn, input: &Value) -> bool {
+    /// Whether too much of an input was not said by the caller. What was recalled, what skills gave and what the agent said
+    /// itself does not count: text that is found could otherwise bring about the calls that it names.
+    pub(super) fn unsaid(&self, turn: &Turn, input: &Value) -> bool {
         let least = self.law.clarification.min_grounded;
         if least <= 0.0 {
             return false;
@@ -150,16 +130,9 @@ impl Work<'_> {
         let mut said = turn.heard.text.clone();
         let lines = self.now.conversations.get(&turn.heard.conversation);
         let lines = lines.iter().flat_map(|it| it.iter()).chain(&turn.asides);
-        let found = turn.found.iter().map(|it| &it.text);
-        for text in lines.map(|it| &it.text).chain(found) {
+        for line in lines.filter(|it| it.by.as_ref() == Some(&turn.heard.from)) {
             said.push('\n');
-            said.push_str(text);
-        }
-        for call in turn.rounds.iter().flat_map(|it| &it.calls) {
-            if let Some(Outcome::Gave(output)) = &call.outcome {
-                said.push('\n');
-                said.push_str(&text::in_words(output));
-            }
+            said.push_str(&line.text);
         }
         text::grounded(input, &said) < least
     }
@@ -271,10 +244,15 @@ impl Work<'_> {
                     last = text::in_words(output);
                     filled.insert((number + 1).to_string(), last.clone());
                 }
-                Outcome::Failed(_, why) => {
+                Outcome::Failed(code, why) => {
                     let text =
                         format!("The procedure {name} stopped at step {}: {why}", number + 1);
-                    return self.conclude(id, text, End::Failed);
+                    let end = match code.as_str() {
+                        NOT_APPROVED => End::NotApproved,
+                        "refused" | "forbidden" => End::Refused,
+                        _ => End::Failed,
+                    };
+                    return self.conclude(id, text, end);
                 }
             }
         }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Work;
-use super::act::selection;
+use super::act::rule;
 use crate::approval::{self, Approval, Decision, Grant, Remember, Standing};
-use crate::context::{AskedQuestion, Change};
-use crate::event::{EffectId, Outgoing, Verdict};
+use crate::context::{AskedQuestion, Change, Outcome, Turn};
+use crate::event::{Asking, CallFacts, Effect, EffectId, Outgoing, Verdict};
 use crate::law::{Origin, Selection};
 use crate::limits;
 
@@ -22,50 +22,65 @@ pub(super) struct ProposedCall<'a> {
     pub(super) marked: bool,
     pub(super) by: &'a str,
     pub(super) shown: &'a str,
+    pub(super) facts: &'a CallFacts,
 }
 
-impl Grant {
-    /// Whether it counts for a call.
-    fn covers(&self, asked: &ProposedCall<'_>) -> bool {
-        let here = self.conversation.as_deref();
-        let begins = |(field, prefix): &(String, String)| {
-            let value = asked.input.get(field).and_then(Value::as_str);
-            // A path that climbs out of its beginning does not begin so.
-            value.is_some_and(|value| value.starts_with(prefix) && !value.contains(".."))
-        };
-        self.skill == asked.skill
-            && self.by == asked.by
-            && here.is_none_or(|it| it == asked.conversation)
-            && self.prefix.as_ref().is_none_or(begins)
+/// What a person is told besides the call.
+fn notes(asked: &ProposedCall<'_>, proposed: bool, changed: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(agent) = asked.by.strip_prefix("agent:") {
+        notes.push(format!("The agent {agent} asks for this call."));
+    }
+    if proposed {
+        notes.push("The agent proposes this call; its input was not said by you.".to_owned());
+    }
+    if changed {
+        notes.push(
+            "The tool has another description or schema than when it was allowed.".to_owned(),
+        );
+    }
+    notes
+}
+
+impl ProposedCall<'_> {
+    /// The input that the call is made with, and that grants are compared with.
+    fn input(&self) -> &Value {
+        self.facts.bound.as_ref().unwrap_or(self.input)
     }
 }
 
 impl Work<'_> {
+    /// A call is about to be made: it may, it may not, or a person is asked. One question covers all reasons to ask.
     pub(super) fn wanted(&mut self, asked: &ProposedCall<'_>) {
         let turn = self.turn(asked.turn);
         let own = turn
             .as_ref()
             .is_some_and(|it| it.heard.origin == Origin::Own);
         let request = turn.map_or_else(String::new, |it| it.heard.text.clone());
-        let selection = selection(self.law, asked.skill, &request);
-        if selection == Selection::Forbid {
+        let rule = rule(self.law, asked.skill, &request);
+        if rule == Some(Selection::Forbid) {
             let why = format!("the law of this agent forbids {:?}", asked.skill);
             return self.gate(None, Verdict::No(why));
         }
-        let digest = approval::digest(asked.shown);
         if let Some(known) = self.known(asked) {
-            if known.standing == Standing::Pending && known.digest != digest {
-                let approval = known.id;
-                self.change(Change::Shown { approval, digest });
-            }
-            return self.stand(&known);
+            return self.again(asked, &known);
         }
         let always = self.always_asks(asked.skill);
-        let needed = asked.marked || always || selection == Selection::Ask;
-        let mut grants = self.now.grants.iter();
-        let granted = !always && grants.any(|it| it.covers(asked));
-        if !needed || granted {
-            return self.gate(None, Verdict::Go(asked.input.clone()));
+        let proposed = self.is_unsaid_proposal(asked);
+        let changed = self.has_changed(asked);
+        let free = asked.facts.unasked || rule == Some(Selection::Allow);
+        let needed = always
+            || proposed
+            || changed
+            || rule == Some(Selection::Ask)
+            || (!free && (asked.marked || asked.facts.changes));
+        if !needed || (!always && !changed && self.is_granted(asked, proposed)) {
+            self.accept(asked.skill, &asked.facts.version);
+            let input = match needed {
+                true => asked.input(),
+                false => asked.input,
+            };
+            return self.gate(None, Verdict::Go(input.clone()));
         }
         if own {
             let why = "nobody is there to agree to what this agent does by itself".to_owned();
@@ -75,24 +90,103 @@ impl Work<'_> {
             let why = format!("{} calls wait for a person already", limits::WAITING);
             return self.gate(None, Verdict::No(why));
         }
+        let notes = notes(asked, proposed, changed);
+        let approval = self.approval(asked, notes);
+        self.change(Change::Asked {
+            approval: Arc::new(approval.clone()),
+        });
+        self.stand(&approval);
+    }
+
+    fn approval(&self, asked: &ProposedCall<'_>, notes: Vec<String>) -> Approval {
         let seconds = i64::try_from(self.law.attention.approval_seconds).unwrap_or(i64::MAX);
-        let approval = Approval {
+        Approval {
             id: self.now.next,
+            uuid: asked.facts.approval.clone(),
+            by: asked.by.to_owned(),
             turn: asked.turn.to_owned(),
             place: asked.place.to_owned(),
             conversation: asked.conversation.to_owned(),
             skill: asked.skill.to_owned(),
             input: asked.input.clone(),
+            bound: asked.facts.bound.clone(),
+            version: asked.facts.version.clone(),
+            notes,
             at: self.at,
             until: self.at.saturating_add(seconds.saturating_mul(1000)),
             standing: Standing::Pending,
-            digest,
+            digest: approval::digest(asked.shown),
+        }
+    }
+
+    /// The same call is wanted once more. An approval that waits is for what is shown now.
+    fn again(&mut self, asked: &ProposedCall<'_>, known: &Approval) {
+        let digest = approval::digest(asked.shown);
+        let other = known.digest != digest || known.bound != asked.facts.bound;
+        if known.standing == Standing::Pending && other {
+            self.change(Change::Shown {
+                approval: known.id,
+                digest,
+                bound: asked.facts.bound.clone(),
+            });
+        }
+        self.stand(known);
+    }
+
+    /// Whether the agent proposes the call itself, with an input that its caller did not say. A procedure is said by the
+    /// law.
+    fn is_unsaid_proposal(&self, asked: &ProposedCall<'_>) -> bool {
+        if !(asked.facts.changes || asked.facts.claimed || asked.marked) {
+            return false;
+        }
+        let proposed = asked.place.strip_prefix("call-");
+        let effect = proposed.and_then(|it| it.split('/').next()?.parse::<EffectId>().ok());
+        let intent = effect.and_then(|effect| self.now.intents.get(&effect));
+        let proposed = intent.is_some_and(
+            |it| matches!(&it.intent.effect, Effect::Call { skill, .. } if skill == asked.skill),
+        );
+        let turn = self.turn(asked.turn);
+        let turn = turn.filter(|it| proposed && it.procedure.is_none());
+        turn.is_some_and(|turn| self.unsaid(&turn, asked.input))
+    }
+
+    /// Whether another server has changed the skill since it was called or approved.
+    fn has_changed(&self, asked: &ProposedCall<'_>) -> bool {
+        let accepted = self.now.accepted.get(asked.skill);
+        accepted.is_some_and(|it| *it != asked.facts.version)
+    }
+
+    /// Whether an earlier decision covers the call. None covers what the agent proposes after it has read other text.
+    fn is_granted(&self, asked: &ProposedCall<'_>, proposed: bool) -> bool {
+        let has_read = |turn: &Turn| {
+            let calls = turn.rounds.iter().flat_map(|it| &it.calls);
+            let mut gave = calls.filter(|it| matches!(it.outcome, Some(Outcome::Gave(_))));
+            !turn.found.is_empty() || gave.next().is_some()
         };
-        let id = approval.id;
-        self.change(Change::Asked {
-            approval: Arc::new(approval),
-        });
-        self.gate(Some(id), Verdict::Ask);
+        if proposed && self.turn(asked.turn).is_some_and(|it| has_read(&it)) {
+            return false;
+        }
+        let covers = |grant: &Grant| {
+            let here = grant.conversation.as_deref();
+            grant.skill == asked.skill
+                && grant.by == asked.by
+                && grant.version == asked.facts.version
+                && (grant.until == 0 || self.at <= grant.until)
+                && here.is_none_or(|it| it == asked.conversation)
+                && grant.covers_input(asked.input())
+        };
+        self.now.grants.iter().any(covers)
+    }
+
+    /// The skill is called as another server defines it now.
+    fn accept(&mut self, skill: &str, version: &str) {
+        let known = self.now.accepted.get(skill);
+        if !version.is_empty() && known.is_none_or(|it| it != version) {
+            self.change(Change::ToolAccepted {
+                skill: skill.to_owned(),
+                version: version.to_owned(),
+            });
+        }
     }
 
     /// The approval of the same call, if it was wanted before: it is begun again after a restart.
@@ -121,8 +215,9 @@ impl Work<'_> {
         if asked.standing != Standing::Pending || self.at > asked.until {
             return self.stand(&asked);
         }
+        let input = asked.bound.as_ref().unwrap_or(&asked.input);
         let standing = match decision {
-            Decision::Approve(_) => Standing::Approved(asked.input.clone()),
+            Decision::Approve(_) => Standing::Approved(input.clone()),
             Decision::Modify(input) => Standing::Approved(input.clone()),
             Decision::Reject(why) => Standing::Rejected(why.clone()),
         };
@@ -131,8 +226,11 @@ impl Work<'_> {
             standing,
             by: by.to_owned(),
         });
+        if !matches!(decision, Decision::Reject(_)) {
+            self.accept(&asked.skill, &asked.version);
+        }
         if let Decision::Approve(remember) = decision
-            && !self.always_asks(&asked.skill)
+            && self.may_grant(&asked)
         {
             self.grant(&asked, remember, by);
         }
@@ -141,8 +239,12 @@ impl Work<'_> {
         }
     }
 
+    /// Whether a decision may count for later calls. An agent speaks for another caller each time.
+    fn may_grant(&self, asked: &Approval) -> bool {
+        !self.always_asks(&asked.skill) && !crate::turn::is_principal(&asked.by)
+    }
+
     fn grant(&mut self, asked: &Approval, remember: &Remember, by: &str) {
-        // An agent speaks for another caller each time.
         if crate::turn::is_principal(by) {
             return;
         }
@@ -151,13 +253,20 @@ impl Work<'_> {
             Remember::Session => (Some(asked.conversation.clone()), None),
             Remember::Prefix { field, prefix } => (None, Some((field.clone(), prefix.clone()))),
         };
-        let skill = asked.skill.clone();
+        let caller = match asked.by.as_str() {
+            "" => by,
+            caller => caller,
+        };
+        let seconds = i64::try_from(self.law.attention.grant_seconds).unwrap_or(i64::MAX);
         let grant = Grant {
-            skill,
+            skill: asked.skill.clone(),
             conversation,
             prefix,
-            by: by.to_owned(),
+            by: caller.to_owned(),
             from: asked.id,
+            id: asked.uuid.clone(),
+            until: self.at.saturating_add(seconds.saturating_mul(1000)),
+            version: asked.version.clone(),
         };
         self.change(Change::Granted { grant });
     }
@@ -169,9 +278,12 @@ impl Work<'_> {
                 self.expire(asked.id);
                 Verdict::No("nobody decided in time".to_owned())
             }
-            Standing::Pending => Verdict::Ask,
+            Standing::Pending => Verdict::Ask(Asking {
+                notes: asked.notes.clone(),
+                grants: self.may_grant(asked),
+            }),
             Standing::Approved(input) => Verdict::Go(input.clone()),
-            Standing::Rejected(why) => Verdict::No(why.clone()),
+            Standing::Rejected(why) => Verdict::Rejected(why.clone()),
             Standing::Expired => Verdict::No("nobody decided in time".to_owned()),
         };
         self.gate(Some(asked.id), verdict);
@@ -197,6 +309,7 @@ impl Work<'_> {
             message: message.to_owned(),
             at: self.at,
             answer: None,
+            by: String::new(),
         };
         self.change(Change::Questioned {
             turn: turn.to_owned(),

@@ -163,6 +163,7 @@ impl Work<'_> {
                 turn: turn.clone(),
                 place,
                 answer: None,
+                by: String::new(),
             });
             self.done.out.push(Outgoing::Resume { turn });
         }

@@ -11,6 +11,7 @@ use crate::event::{
 use crate::law::{Edit, OnConflict, Origin};
 use crate::message::Body;
 use crate::text;
+use skill::NOT_APPROVED;
 
 impl Work<'_> {
     /// A request has arrived. One that arrives twice counts once.
@@ -252,8 +253,8 @@ impl Work<'_> {
                 self.advance(&id);
             }
             false => {
-                let text = self.spoken(&turn, text);
-                self.conclude(&id, text, End::Answered);
+                let (text, end) = ending(&turn, self.spoken(&turn, text));
+                self.conclude(&id, text, end);
             }
         }
     }
@@ -282,7 +283,7 @@ impl Work<'_> {
                 });
             }
         }
-        let agreed = said.is_some_and(agrees);
+        let agreed = said.is_some_and(crate::answer::agrees);
         match (turn.stage, agreed) {
             (Stage::Asking, true) => {
                 self.change(Change::Stage {
@@ -411,13 +412,35 @@ impl Work<'_> {
     }
 }
 
-/// Whether an answer in words is a yes.
-fn agrees(said: &str) -> bool {
-    let said = said.trim().trim_end_matches(['.', '!']).to_lowercase();
-    matches!(
-        said.as_str(),
-        "yes" | "y" | "ok" | "okay" | "true" | "sure" | "do it" | "go ahead" | "approve"
-    )
+/// How a request ends with these last words. Work that a person did not approve of, and that was not done in another way
+/// after that, was not done; neither is a failed call that is only reported.
+fn ending(turn: &Turn, text: String) -> (String, End) {
+    let calls = turn.rounds.iter().flat_map(|it| &it.calls);
+    let outcomes: Vec<&Outcome> = calls.filter_map(|it| it.outcome.as_ref()).collect();
+    let gave = |it: &&&Outcome| matches!(it, Outcome::Gave(_));
+    let mut since = outcomes.iter().rev().take_while(|it| !gave(it));
+    let refused = since.find_map(|it| match it {
+        Outcome::Failed(code, why) if code == NOT_APPROVED => Some(why),
+        _ => None,
+    });
+    if let Some(why) = refused {
+        let text = match text.contains(why.as_str()) {
+            true => text,
+            false => format!("{text}\nIt was not approved: {why}"),
+        };
+        let text = text.strip_prefix("error: ").unwrap_or(&text).to_owned();
+        return (text, End::NotApproved);
+    }
+    match outcomes.last() {
+        Some(Outcome::Failed(code, why)) if text == format!("error: {why}") => {
+            let end = match code.as_str() {
+                "refused" | "forbidden" => End::Refused,
+                _ => End::Failed,
+            };
+            (why.clone(), end)
+        }
+        _ => (text, End::Answered),
+    }
 }
 
 /// What memory calls a source of this origin.

@@ -1,6 +1,7 @@
 //! Skills are called and questions asked, within the task of the request.
 
 use serde_json::{Value, json};
+use skill::extension::QuestionKind;
 use skill::{Context, QuestionAnswer, Reply};
 
 use crate::call::CallState;
@@ -64,7 +65,7 @@ pub(super) async fn clarify(
         "required": ["answer"],
     });
     let said = match state
-        .ask_recorded_elsewhere(question, form, again, false)
+        .ask_recorded_elsewhere(question, form, again, QuestionKind::Question)
         .await
     {
         Ok(said) => said,

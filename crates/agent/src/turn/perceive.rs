@@ -31,6 +31,21 @@ pub(crate) fn is_principal(caller: &str) -> bool {
 /// Where an agent says how many have asked each other until now.
 pub const DEPTH: &str = "urn:monas:a2a:ext:agent:1/depth";
 
+/// Where an agent that passes an answer on names the person who gave it. It counts for agents of this server alone.
+pub const PERSON: &str = "urn:monas:a2a:ext:agent:1/person";
+
+/// Who says what a message says: its caller, or the person for whom an agent of this server passes it on.
+pub(crate) fn speaker(caller: &Principal, message: &Message) -> String {
+    let caller = caller.to_string();
+    let person = message.metadata.as_ref().and_then(|it| it.get(PERSON));
+    match person.and_then(|it| it.as_str()) {
+        Some(person) if is_principal(&caller) => {
+            format!("{}, through {caller}", crate::text::bounded(person, 200))
+        }
+        _ => caller,
+    }
+}
+
 /// A message as a request.
 pub(super) fn heard(
     agent: &AgentHandle,

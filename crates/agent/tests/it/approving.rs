@@ -57,7 +57,7 @@ async fn what_is_rejected_is_not_done() {
     let task = bench.say(WISH).await;
     let answer = json!({ "decision": "reject", "why": "not today" });
     let task = bench.answer(&task, answer).await;
-    assert_eq!(state(&task), TaskState::Completed);
+    assert_eq!(state(&task), TaskState::Canceled);
     assert!(output(&task).contains("not today"), "{}", output(&task));
     assert!(world.notes.written.lock().unwrap().is_empty());
 }
@@ -271,7 +271,7 @@ async fn a_task_does_not_wait_for_longer_than_a_decision_would_count() {
     let called = bench.call("write-note", note).await;
     world.pass(61);
     bench.population.tick().await;
-    for (task, end) in [(said, TaskState::Completed), (called, TaskState::Rejected)] {
+    for (task, end) in [(said, TaskState::Rejected), (called, TaskState::Rejected)] {
         let task = loop {
             let task = bench.task(&task.id).await;
             if !matches!(state(&task), TaskState::InputRequired | TaskState::Working) {
@@ -351,12 +351,16 @@ async fn a_prefix_is_of_what_is_asked_about() {
         asked.contains("nothing in the input begins with"),
         "{asked}"
     );
-    let fits = json!({ "decision": "approve", "prefix": "todo" });
+    let within = json!({ "decision": "approve", "prefix": "todo" });
+    let task = bench.answer(&task, within).await;
+    assert_eq!(state(&task), TaskState::InputRequired);
+    assert!(status(&task).contains("within a name"), "{}", status(&task));
+    let fits = json!({ "decision": "approve", "prefix": "todo.md" });
     let task = bench.answer(&task, fits).await;
     assert_eq!(output(&task), "wrote todo.md");
     let grants = bench.handle.status().await.unwrap().grants;
     let prefix = grants[0].prefix.clone();
-    assert_eq!(prefix, Some(("path".to_owned(), "todo".to_owned())));
+    assert_eq!(prefix, Some(("path".to_owned(), "todo.md".to_owned())));
 }
 
 #[tokio::test]
@@ -382,8 +386,11 @@ async fn a_caller_that_speaks_for_others_approves_one_call_only() {
     for _ in 0..2 {
         let task = bench.send_by(&ranger, said("talk", WISH)).await;
         assert_eq!(state(&task), TaskState::InputRequired);
-        let agreed = json!({ "decision": "session" });
-        let answer = extension::answer(fresh(), &task, Some(agreed));
+        assert!(!status(&task).contains("session"), "{}", status(&task));
+        let answer = extension::answer(fresh(), &task, Some(json!({ "decision": "session" })));
+        let task = bench.send_by(&ranger, answer).await;
+        assert_eq!(state(&task), TaskState::InputRequired);
+        let answer = extension::answer(fresh(), &task, Some(approve()));
         let task = bench.send_by(&ranger, answer).await;
         assert_eq!(output(&task), "wrote todo.md");
     }
@@ -429,4 +436,93 @@ async fn the_plans_of_an_agent_are_part_of_its_state() {
     assert_eq!(plans, expected);
     bench.answer(&task, approve()).await;
     assert_eq!(bench.handle.status().await.unwrap().plans, []);
+}
+
+#[tokio::test]
+async fn a_prefix_ends_at_a_border_and_a_grant_has_an_end() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let task = bench.say("note x in notes/a.md").await;
+    let prefix = json!({ "decision": "approve", "prefix": "notes" });
+    let task = bench.answer(&task, prefix).await;
+    assert_eq!(output(&task), "wrote notes/a.md");
+    let task = bench.say("note x in notes/b.md").await;
+    assert_eq!(output(&task), "wrote notes/b.md");
+    for other in ["notes-secret/c.md", "notes2.md", "notes.md"] {
+        let task = bench.say(&format!("note x in {other}")).await;
+        assert_eq!(state(&task), TaskState::InputRequired, "{other}");
+    }
+    world.pass(31 * 24 * 3600);
+    let task = bench.say("note x in notes/c.md").await;
+    assert_eq!(
+        state(&task),
+        TaskState::InputRequired,
+        "the grant has ended"
+    );
+}
+
+#[tokio::test]
+async fn people_answer_in_their_own_words() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let reply = async |task: &a2a::types::Task, text: &str| {
+        let mut message = said("talk", text);
+        message.task_id.clone_from(&task.id);
+        bench.send(message).await
+    };
+    for words in ["yes please", "sure, go ahead", "ok, do it", "Sounds good!"] {
+        let task = bench.say(WISH).await;
+        assert_eq!(
+            output(&reply(&task, words).await),
+            "wrote todo.md",
+            "{words}"
+        );
+    }
+    let task = bench.say(WISH).await;
+    assert!(
+        status(&task).contains("for example: modify {"),
+        "{}",
+        status(&task)
+    );
+    let task = reply(&task, "yes, but not into that file").await;
+    assert_eq!(state(&task), TaskState::InputRequired, "that is no yes");
+    assert!(
+        status(&task).contains("not understood: answer yes or no"),
+        "{}",
+        status(&task)
+    );
+    let task = reply(&task, "modify oat milk").await;
+    assert_eq!(output(&task), "wrote todo.md");
+    let task = bench.say(WISH).await;
+    let task = reply(&task, r#"modify {"path":"b.md"}"#).await;
+    assert_eq!(output(&task), "wrote b.md");
+    let written = world.notes.written.lock().unwrap().clone();
+    assert_eq!(written[4], ("todo.md".to_owned(), "oat milk".to_owned()));
+    assert_eq!(written[5].0, "b.md");
+    let task = bench.say(WISH).await;
+    let task = reply(&task, "no, because I like it").await;
+    assert_eq!(
+        (state(&task), &*status(&task)),
+        (TaskState::Canceled, "because I like it")
+    );
+}
+
+#[tokio::test]
+async fn a_message_of_the_conversation_answers_if_it_reads_as_an_answer() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let asked = bench.say(WISH).await;
+    let other = bench.say("greet Ada").await;
+    assert_eq!(output(&other), "Hello, Ada!");
+    assert_ne!(other.id, asked.id, "a new request");
+    let waiting = bench.task(&asked.id).await;
+    assert_eq!(
+        state(&waiting),
+        TaskState::InputRequired,
+        "the question goes on waiting"
+    );
+    let foreign = bench.send_by("bob", said("talk", "yes")).await;
+    assert_ne!(foreign.id, asked.id, "nobody answers for another caller");
+    let done = bench.say("yes please").await;
+    assert_eq!((&done.id, &*output(&done)), (&asked.id, "wrote todo.md"));
 }

@@ -75,7 +75,7 @@ async fn to_wait_for_others_takes_no_place_of_work() {
     bench.population.tick().await;
     let said = loop {
         let task = bench.task(&asked.id).await;
-        if state(&task) == TaskState::Completed {
+        if state(&task) == TaskState::Rejected {
             break output(&task);
         }
         tokio::task::yield_now().await;
@@ -99,7 +99,7 @@ async fn a_cancelled_delegation_cancels_its_task() {
     errand.metadata = own.as_object().cloned().map(Into::into);
     let scout = agent::principal("scout");
     let task = bench.send_by(&scout, errand).await;
-    assert_eq!(state(&task), TaskState::Completed);
+    assert_eq!(state(&task), TaskState::Rejected);
     assert!(
         output(&task).contains("nobody is there"),
         "{}",

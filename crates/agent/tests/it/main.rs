@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod approving;
+mod asked_first;
 mod calls;
 mod commits;
 mod delegating;

@@ -89,6 +89,8 @@ pub(crate) struct World {
     pub(crate) notes: Notes,
     pub(crate) echoes: Echoes,
     pub(crate) clock: Clock,
+    /// The skills that the manifest lets be called without an approval.
+    pub(crate) unasked: Vec<String>,
 }
 
 impl World {
@@ -98,6 +100,7 @@ impl World {
             notes: Notes::default(),
             echoes: Echoes::default(),
             clock: Clock::at(1_000_000),
+            unasked: Vec::new(),
         }
     }
 
@@ -155,7 +158,9 @@ impl World {
         let mut options = Options::default();
         options.skills = skills;
         options.handle = Some(handle.clone());
-        let agent = Agent::create(Manifest::new("Scout"), options).unwrap();
+        let mut manifest = Manifest::new("Scout");
+        manifest.unasked.clone_from(&self.unasked);
+        let agent = Agent::create(manifest, options).unwrap();
         let config = Config::new(agent.card());
         let served = Arc::new(Served {
             scout: agent,
@@ -187,6 +192,14 @@ impl a2a::server::Agent for Served {
     fn tenant(&self, name: &str) -> Option<Arc<dyn a2a::server::Agent>> {
         let (name, echoes) = (name.to_owned(), self.echoes.clone());
         (!name.is_empty()).then(|| Arc::new(Echo { name, echoes }) as Arc<dyn a2a::server::Agent>)
+    }
+
+    fn continues(
+        &self,
+        caller: &Principal,
+        message: &Message,
+    ) -> BoxFuture<'static, Option<TaskId>> {
+        self.scout.continues(caller, message)
     }
 
     fn after_restart(&self, task: &Task) -> AfterRestart {

@@ -135,8 +135,8 @@ async fn what_a_model_makes_up_is_asked_about() {
     let world = World::new();
     let model = Scripted::new([
         Turn::calls(
-            "remember",
-            json!({ "text": "Bob likes tea", "why": "a hunch" }),
+            "write-note",
+            json!({ "path": "b.md", "content": "Bob likes tea" }),
         ),
         Turn::text("Then not."),
     ]);
@@ -146,12 +146,13 @@ async fn what_a_model_makes_up_is_asked_about() {
     let task = bench.say("hello").await;
     assert_eq!(state(&task), TaskState::InputRequired);
     assert!(
-        status(&task).contains("Do you mean that?"),
+        status(&task).contains("not said by you"),
         "{}",
         status(&task)
     );
-    let task = bench.answer(&task, json!({ "answer": "no" })).await;
-    assert_eq!(output(&task), "Then not.");
+    let task = bench.answer(&task, json!({ "decision": "no" })).await;
+    assert_eq!(state(&task), TaskState::Canceled);
+    assert!(status(&task).contains("Then not."), "{}", status(&task));
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Map, Value};
 use skill::{Context, SkillError};
 
-use super::clean::{COMPLAINT, NAME, line};
+use super::clean::{COMPLAINT, NAME, line, without_types};
 use super::host::{CallListener, QuestionRelay};
 use super::peer::{ConnectError, Connection, Peer};
 
@@ -38,7 +38,7 @@ impl Peer {
             )));
         }
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        let relay = QuestionRelay::new(ctx, self.limits.max_questions);
+        let relay = QuestionRelay::new(ctx, self.name(), self.limits.max_questions);
         for _ in 0..=self.limits.max_questions {
             let result = tokio::select! {
                 result = self.ask(params.clone(), &relay, ctx) => result?,
@@ -103,7 +103,7 @@ impl Peer {
             Err(ServiceError::McpError(error)) => Err(self.failed(&error.message)),
             Err(error) => {
                 self.forget(&connection).await;
-                Err(self.failed(&error.to_string()))
+                Err(self.failed(&without_types(&error.to_string())))
             }
         }
     }

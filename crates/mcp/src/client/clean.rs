@@ -29,6 +29,37 @@ pub(super) fn line(text: &str, longest: usize) -> String {
         .to_owned()
 }
 
+/// An error of the library without the names of Rust types, which it writes in brackets.
+pub(super) fn without_types(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('[') {
+        let end = closing(&rest[start..]).map(|end| start + end);
+        let Some(end) = end.filter(|end| rest[start..*end].contains("::")) else {
+            plain.push_str(&rest[..=start]);
+            rest = &rest[start + 1..];
+            continue;
+        };
+        plain.push_str(rest[..start].trim_end());
+        rest = &rest[end + 1..];
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// Where the bracket at the beginning of a text is closed.
+fn closing(text: &str) -> Option<usize> {
+    let mut open = 0_usize;
+    text.char_indices().find_map(|(place, letter)| {
+        match letter {
+            '[' => open += 1,
+            ']' => open -= 1,
+            _ => {}
+        }
+        (open == 0).then_some(place)
+    })
+}
+
 /// Whether a name needs no cleaning.
 pub(super) fn is_name(name: &str) -> bool {
     (1..=NAME).contains(&name.len()) && line(name, NAME) == name

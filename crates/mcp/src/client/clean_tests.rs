@@ -1,6 +1,6 @@
 //! Texts of servers lose their control characters.
 
-use super::{NAME, clean, is_name, line};
+use super::{NAME, clean, is_name, line, without_types};
 
 #[test]
 fn what_acts_on_a_terminal_is_left_out() {
@@ -27,5 +27,17 @@ fn a_name_is_one_that_can_be_shown_as_it_is() {
         &"x".repeat(NAME + 1),
     ] {
         assert!(!is_name(wrong), "{wrong:?}");
+    }
+}
+
+#[test]
+fn errors_name_no_types() {
+    let error = "Send message error Transport [mcp::client::host::ProgressTransport<rmcp::Worker<[u8; 2]>>] error: refused";
+    assert_eq!(
+        without_types(error),
+        "Send message error Transport error: refused"
+    );
+    for text in ["[1, 2] stays", "an open [ stays", "plain", "] [a::b"] {
+        assert_eq!(without_types(text), text);
     }
 }

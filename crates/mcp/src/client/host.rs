@@ -17,7 +17,7 @@ use skill::{Context, SkillError};
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::clean::{TEXT, clean};
+use super::clean::{NAME, TEXT, clean, line};
 
 /// How many progress notifications of one call may be queued; more are dropped.
 const WAITING: usize = 16;
@@ -142,13 +142,15 @@ impl ClientHandler for Host {
 #[derive(Clone)]
 pub(super) struct QuestionRelay {
     ctx: Context,
+    server: String,
     left: Arc<AtomicUsize>,
 }
 
 impl QuestionRelay {
-    pub(super) fn new(ctx: &Context, max_questions: usize) -> Self {
+    pub(super) fn new(ctx: &Context, server: &str, max_questions: usize) -> Self {
         Self {
             ctx: ctx.clone(),
+            server: line(server, NAME),
             left: Arc::new(AtomicUsize::new(max_questions)),
         }
     }
@@ -163,6 +165,10 @@ impl QuestionRelay {
         else {
             return ElicitResult::new(ElicitationAction::Decline);
         };
+        // A question is shown whole or not at all.
+        if message.len() > TEXT {
+            return ElicitResult::new(ElicitationAction::Decline);
+        }
         let one_less = |left: usize| left.checked_sub(1);
         let left = self
             .left
@@ -172,7 +178,9 @@ impl QuestionRelay {
         }
         let mut schema = serde_json::to_value(requested_schema).unwrap_or_default();
         let defaults = take_defaults(&mut schema);
-        match self.ctx.ask_for(schema, clean(&message, TEXT)).await {
+        let message = clean(&message, TEXT);
+        let asked = self.ctx.ask_for_server(&self.server, schema, &message);
+        match asked.await {
             Ok(Value::Object(mut answer)) => {
                 for (field, value) in defaults {
                     answer.entry(field).or_insert(value);

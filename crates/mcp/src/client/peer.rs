@@ -22,7 +22,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::clean::{COMPLAINT, line};
+use super::clean::{COMPLAINT, line, without_types};
 use super::host::{Host, ProgressTransport};
 use super::http::Client;
 use super::program::Program;
@@ -346,5 +346,5 @@ impl Connection {
 }
 
 fn talk(error: &dyn std::error::Error) -> ConnectError {
-    ConnectError::Talk(line(&error.to_string(), COMPLAINT))
+    ConnectError::Talk(line(&without_types(&error.to_string()), COMPLAINT))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use rmcp::model::Tool;
 use serde_json::{Value, json};
-use skill::{Context, Definition, Handler, Outcome, Registry, SkillError, Traits};
+use skill::{Context, Definition, Handler, Outcome, SkillError, Traits};
 
 use super::clean::{NAME, TEXT, clean, is_name, line};
 use super::content::outcome;
@@ -57,20 +57,20 @@ pub(super) fn usable(
     usable
 }
 
-/// Makes skills of tools and adds them to `tools`. Each gets an id that no skill in `skills` has.
-pub(super) fn add(found: &[UsableTool], skills: &Registry, tools: &mut Tools) {
+/// Makes skills of tools and adds them to `tools`. Each gets an id that is not taken.
+pub(super) fn add(found: &[UsableTool], taken: impl Fn(&str) -> bool, tools: &mut Tools) {
     let names: Vec<_> = found
         .iter()
         .map(|it| (it.peer.name(), &*it.tool.name))
         .collect();
-    let ids = mint(&names, |id| skills.get(id).is_some());
+    let ids = mint(&names, &taken);
     let mut times: HashMap<&str, usize> = HashMap::new();
     for id in &ids {
         *times.entry(id).or_default() += 1;
     }
     for (UsableTool { peer, tool }, id) in found.iter().zip(&ids) {
         // A server can choose a name that becomes the hashed id of another tool; then neither is used.
-        if times[&**id] > 1 || skills.get(id).is_some() {
+        if times[&**id] > 1 || taken(id) {
             let problem = format!("id {id:?} already in use");
             tools.problems.push(unusable(peer, tool, problem));
             continue;
@@ -121,6 +121,7 @@ pub(super) fn definition(id: String, peer: &Peer, tool: &Tool) -> Definition {
     traits.destructive = hints.destructive_hint.unwrap_or(!traits.read_only);
     traits.idempotent = hints.idempotent_hint.unwrap_or(false);
     traits.open_world = hints.open_world_hint.unwrap_or(true);
+    traits.claimed = !peer.server().trust_hints;
     traits.timeout = peer.server().seconds.map(Duration::from_secs);
     let output = tool.output_schema.as_deref().cloned();
     Definition {

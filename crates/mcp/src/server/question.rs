@@ -19,6 +19,9 @@ mod tests;
 /// The only field of a form that takes the answer as JSON.
 const WHOLE: &str = "answer";
 
+/// Where a form names the tool server that asks.
+const FROM: &str = "urn:monas:a2a:ext:skill:1/from";
+
 /// The open question of a task.
 #[derive(Clone, Debug)]
 pub(super) struct PendingQuestion {
@@ -27,6 +30,8 @@ pub(super) struct PendingQuestion {
     key: String,
     message: String,
     schema: Form,
+    /// The tool server that asks, if it is not the agent.
+    from: Option<String>,
     pub(super) number: usize,
 }
 
@@ -55,12 +60,18 @@ impl PendingQuestion {
         if status.state != TaskState::InputRequired {
             return None;
         }
-        let Question { schema, number, .. } = extension::question(task)?;
+        let Question {
+            schema,
+            number,
+            from,
+            ..
+        } = extension::question(task)?;
         Some(Self {
             key: format!("question-{}", task.generation),
             // The message includes what was wrong with an earlier answer.
             message: status.message.as_ref()?.text(),
             schema: Form::of(&schema)?,
+            from,
             number,
         })
     }
@@ -68,8 +79,12 @@ impl PendingQuestion {
     /// The parameters of the request to show the form.
     pub(super) fn form(&self) -> ElicitRequestParams {
         let (Form::Fields(schema) | Form::Json(schema)) = &self.schema;
+        let from = |server: &String| {
+            let meta = json!({ FROM: server });
+            meta.as_object().cloned().unwrap_or_default().into()
+        };
         ElicitRequestParams::FormElicitationParams {
-            meta: None,
+            meta: self.from.as_ref().map(from),
             message: self.message.clone(),
             requested_schema: schema.clone(),
         }

@@ -186,6 +186,14 @@ impl a2a::server::Agent for Agents {
         }
     }
 
+    fn continues(
+        &self,
+        caller: &Principal,
+        message: &Message,
+    ) -> BoxFuture<'static, Option<TaskId>> {
+        self.first.continues(caller, message)
+    }
+
     fn after_restart(&self, task: &Task) -> AfterRestart {
         self.first.after_restart(task)
     }
@@ -227,6 +235,14 @@ struct Admitting(String, Agent);
 impl a2a::server::Agent for Admitting {
     fn answer(&self, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
         admitted(&self.0, &self.1, turn)
+    }
+
+    fn continues(
+        &self,
+        caller: &Principal,
+        message: &Message,
+    ) -> BoxFuture<'static, Option<TaskId>> {
+        self.1.continues(caller, message)
     }
 
     fn after_restart(&self, task: &Task) -> AfterRestart {

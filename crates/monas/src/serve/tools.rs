@@ -9,6 +9,7 @@ use mcp::{ToolLimits, ToolServers, Tools};
 use skill::ToolServer;
 
 use crate::error::Error;
+use crate::serve::agents::host::OWN_SKILLS;
 
 /// The variables that every program gets. A tool server that is started as a program sees these, those of its entry, and no
 /// others, so it gets no key or token of the server.
@@ -39,7 +40,7 @@ pub(crate) async fn add(
         hidden,
         problems,
         ..
-    } = servers.tools(&options.skills).await;
+    } = servers.tools(&options.skills, &OWN_SKILLS).await;
     for problem in problems {
         tracing::warn!("{problem}");
     }

@@ -217,8 +217,9 @@ async fn check_everything(servers: &str) {
     let question = extension::question(&asked).unwrap();
     assert_eq!(
         question.message,
-        "Please provide inputs for the following fields:"
+        "The tool server every asks:\n> Please provide inputs for the following fields:"
     );
+    assert_eq!(question.from.as_deref(), Some("every"));
     assert_eq!(question.schema["properties"]["check"]["type"], "boolean");
     let answered = agent.answer(&asked, Some(json!({ "name": "Ada" }))).await;
     let said = output(&answered);
@@ -282,7 +283,7 @@ async fn a_server_of_ours_is_used_over_http() {
     let asked = agent.call("ours-approve", json!({ "text": "it" })).await;
     assert_eq!(
         extension::question(&asked).unwrap().message,
-        "Approve \"it\"?"
+        "The tool server ours asks:\n> Approve \"it\"?"
     );
     let answered = agent.answer(&asked, Some(json!({ "answer": "yes" }))).await;
     assert_eq!(output(&answered), "it: yes");

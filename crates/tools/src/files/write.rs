@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use skill::{SkillError, SkillInput, skill};
 
 use crate::files::on_disk;
@@ -20,7 +21,8 @@ pub struct Write {
     pub path: String,
     /// The whole new content of the file.
     pub content: String,
-    /// The `hash` that file-read returned. If the file has changed since, it is not written.
+    /// The `hash` that file-read returned, or `absent` for a file that does not exist. If the file has changed since, it
+    /// is not written.
     pub seen: Option<String>,
 }
 
@@ -81,10 +83,27 @@ impl FileWrite {
         wrote.await
     }
 
+    /// The file that the path stands for, with the content that it has now.
+    async fn bind(&self, input: Write) -> Result<Option<Value>, SkillError> {
+        let project = self.0.clone();
+        let bound = on_disk("write", move || {
+            let (path, now) = project.state(&ProjectPath::parse(&input.path)?)?;
+            let seen = input.seen.unwrap_or(now);
+            Ok(json!({ "path": path.as_str(), "content": input.content, "seen": seen }))
+        });
+        bound.await.map(Some)
+    }
+
     async fn preview(&self, input: Write) -> Result<Option<String>, SkillError> {
         let project = self.0.clone();
         let diff = on_disk("write", move || {
-            project.diff(&ProjectPath::parse(&input.path)?, &input.content)
+            let path = ProjectPath::parse(&input.path)?;
+            let diff = project.diff(&path, &input.content)?;
+            // After the diff: it was made from the content that the input names.
+            if let Some(seen) = &input.seen {
+                project.check_seen(&path, &input.content, seen)?;
+            }
+            Ok(diff)
         });
         diff.await.map(Some)
     }

@@ -12,6 +12,9 @@ use crate::project::{Project, bytes, hash};
 /// Prefix of the names of temporary files. Searches skip them.
 pub(super) const TEMPORARY: &str = ".monas-";
 
+/// Where `seen` stands for a file that does not exist.
+pub const ABSENT: &str = "absent";
+
 /// The result of [`Project::write`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
@@ -36,8 +39,9 @@ impl Project {
     /// content or all of the new. Permissions are kept; a file that is marked read-only is an error. If the path is a
     /// symlink, its target is written. If the file has several hard links, only the one of this name changes.
     ///
-    /// With `seen`, the hash that an earlier read returned, the write fails with [`Error::Changed`] if the file has
-    /// another content by now.
+    /// With `seen`, the hash that an earlier read returned or [`ABSENT`], the write fails with [`Error::Changed`] if the
+    /// file has another content by now. That is checked last, when the new content is on disk and only its name is
+    /// missing.
     pub fn write(
         &self,
         path: &ProjectPath,
@@ -45,7 +49,6 @@ impl Project {
         seen: Option<&str>,
     ) -> Result<Written, Error> {
         self.check_size(path, content)?;
-        let failed = |error| Error::io(path, error);
         let place = self.place(path)?;
         let written = |created, changed| Written {
             created,
@@ -53,28 +56,70 @@ impl Project {
             bytes: content.len(),
             hash: hash(content.as_bytes()),
         };
-        match &place.file {
-            Some(file) => {
-                if seen.is_some() || file.len() == content.len() as u64 {
-                    let limit = self.limits().file_bytes;
-                    let now = bytes(&place.folder, Path::new(&place.name), path, limit)?;
-                    // The same content: perhaps this write was done before a restart. Repeating it succeeds.
-                    if now == content.as_bytes() {
-                        return Ok(written(false, false));
-                    }
-                    if seen.is_some_and(|seen| seen != hash(&now)) {
-                        return Err(Error::Changed(path.clone()));
-                    }
-                }
-                if file.permissions().readonly() {
-                    return Err(Error::Denied(path.clone()));
+        let unchanged = || place.is_as_seen(path, seen, self.limits().file_bytes);
+        if let Some(file) = &place.file {
+            if seen.is_some() || file.len() == content.len() as u64 {
+                let now = place.bytes(path, self.limits().file_bytes)?;
+                // The same content: perhaps this write was done before a restart. Repeating it succeeds.
+                if now == content.as_bytes() {
+                    return Ok(written(false, false));
                 }
             }
-            None if seen.is_some() => return Err(Error::Changed(path.clone())),
-            None => {}
+            unchanged()?;
+            if file.permissions().readonly() {
+                return Err(Error::Denied(path.clone()));
+            }
         }
-        place.put(content.as_bytes()).map_err(failed)?;
+        unchanged()?;
+        place.put(path, content.as_bytes(), unchanged)?;
         Ok(written(place.file.is_none(), true))
+    }
+
+    /// The place that a path stands for, after all symlinks, and the hash of the file there or [`ABSENT`]. Nothing is
+    /// created.
+    pub fn state(&self, path: &ProjectPath) -> Result<(ProjectPath, String), Error> {
+        let real = self.real(path)?;
+        let seen = match self.bytes(&real) {
+            Ok(now) => hash(&now),
+            Err(Error::NotFound(_)) => ABSENT.to_owned(),
+            Err(error) => return Err(error),
+        };
+        Ok((real, seen))
+    }
+
+    /// Fails if the file is neither the one that was seen nor already what is to be written.
+    pub(crate) fn check_seen(
+        &self,
+        path: &ProjectPath,
+        content: &str,
+        seen: &str,
+    ) -> Result<(), Error> {
+        let (_, now) = self.state(path)?;
+        match now == seen || now == hash(content.as_bytes()) {
+            true => Ok(()),
+            false => Err(Error::Changed(path.clone())),
+        }
+    }
+
+    /// A path after all symlinks. Of a path that does not exist it is the part that does.
+    fn real(&self, path: &ProjectPath) -> Result<ProjectPath, Error> {
+        let failed = |error| Error::io(path, error);
+        match self.root().canonicalize(path.as_path()) {
+            Ok(real) => {
+                let real = real.to_str().filter(|it| !it.is_empty()).unwrap_or(".");
+                ProjectPath::parse(real)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let (parent, name) = path.split().ok_or_else(|| failed(error))?;
+                // A symlink to nothing would be written through: no path stands for its target yet.
+                if self.root().symlink_metadata(path.as_path()).is_ok() {
+                    return Err(Error::kind(path, Kind::NoFolder));
+                }
+                let parent = self.real(&parent)?;
+                parent.join(name).map_err(|_| Error::Outside(path.clone()))
+            }
+            Err(error) => Err(failed(error)),
+        }
     }
 
     pub(super) fn check_size(&self, path: &ProjectPath, content: &str) -> Result<(), Error> {
@@ -133,15 +178,44 @@ impl Project {
 }
 
 impl Place {
-    /// Writes a temporary file and renames it over the old one.
-    fn put(&self, content: &[u8]) -> io::Result<()> {
+    fn bytes(&self, path: &ProjectPath, limit: u64) -> Result<Vec<u8>, Error> {
+        bytes(&self.folder, Path::new(&self.name), path, limit)
+    }
+
+    /// Fails if the file is not the one that was seen.
+    fn is_as_seen(&self, path: &ProjectPath, seen: Option<&str>, limit: u64) -> Result<(), Error> {
+        let Some(seen) = seen else {
+            return Ok(());
+        };
+        let now = match self.bytes(path, limit) {
+            Ok(now) => hash(&now),
+            Err(Error::NotFound(_)) => ABSENT.to_owned(),
+            Err(error) => return Err(error),
+        };
+        match now == seen {
+            true => Ok(()),
+            false => Err(Error::Changed(path.clone())),
+        }
+    }
+
+    /// Writes a temporary file and renames it over the old one, if that may still be done then.
+    fn put(
+        &self,
+        path: &ProjectPath,
+        content: &[u8],
+        may: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let failed = |error| Error::io(path, error);
         let temporary = format!("{TEMPORARY}{}", uuid::Uuid::new_v4().simple());
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
-        let mut file = self.folder.open_with(&temporary, &options)?;
-        let outcome = self.fill(&mut file, content);
-        let outcome =
-            outcome.and_then(|()| self.folder.rename(&temporary, &self.folder, &self.name));
+        let file = self.folder.open_with(&temporary, &options);
+        let mut file = file.map_err(failed)?;
+        let rename = || self.folder.rename(&temporary, &self.folder, &self.name);
+        let filled = self.fill(&mut file, content).map_err(failed);
+        let outcome = filled
+            .and_then(|()| may())
+            .and_then(|()| rename().map_err(failed));
         if outcome.is_err() {
             // A temporary file that cannot be removed is skipped by searches, because of its prefix.
             let _ = self.folder.remove_file(&temporary);

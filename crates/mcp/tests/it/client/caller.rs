@@ -31,7 +31,7 @@ impl Caller {
         let servers = ToolServers::new(servers, &path, limits, &dial::Dialer::default());
         let mut options = Options::default();
         options.skills = support::skills();
-        let found = servers.tools(&options.skills).await;
+        let found = servers.tools(&options.skills, &[]).await;
         options.tools = found.offered.clone();
         options.hidden_tools = found.hidden;
         options.on_close = vec![Arc::new(move || {

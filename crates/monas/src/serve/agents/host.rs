@@ -24,7 +24,7 @@ const LONGEST_TICK: Duration = Duration::from_secs(1);
 const SHORTEST_TICK: Duration = Duration::from_millis(10);
 
 /// The skills that an agent with memory and a law gets besides those of its app.
-const OWN_SKILLS: [&str; 3] = ["remember", "recall", "ask-agent"];
+pub(crate) const OWN_SKILLS: [&str; 3] = ["remember", "recall", "ask-agent"];
 
 /// The agents to serve: an app, which makes them from the configuration at the start, or agents that exist already.
 #[derive(Debug)]
@@ -231,11 +231,13 @@ struct Admission<'a> {
 }
 
 impl Admission<'_> {
-    async fn admit(&self, plan: Plan) -> Result<Agent, Error> {
+    async fn admit(&self, mut plan: Plan) -> Result<Agent, Error> {
         let id = id_of(&plan).to_owned();
         let profile = profile(&id, &plan.place, &plan.manifest)?;
-        let mut plan = plan.with_tools().await?;
         let skills = plan.options.skills.merge(&self.files)?;
+        // Tools get ids that no skill has, those for files included.
+        plan.options.skills = skills.clone();
+        plan = plan.with_tools().await?;
         let narrowed = match &plan.manifest.skills {
             Some(ids) => {
                 let known = ids.iter().map(String::as_str);

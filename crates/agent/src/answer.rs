@@ -1,0 +1,183 @@
+//! Answers of people in their own words: yes, no and why, for the whole conversation, or with another input.
+
+use a2a::types::{Content, Message, Part};
+use serde_json::{Value, json};
+use skill::extension::{Question, QuestionKind};
+use skill::{Fault, QuestionAnswer};
+
+#[cfg(test)]
+#[path = "answer_tests.rs"]
+mod tests;
+
+/// What a text says to a question that takes a yes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    Yes,
+    /// Yes, also for the rest of the conversation.
+    Session,
+    /// No, with the reason if one is given.
+    No(String),
+    /// With this instead.
+    Modify(String),
+}
+
+/// Words that agree.
+const YES: &[&str] = &[
+    "yes",
+    "y",
+    "yep",
+    "yeah",
+    "yup",
+    "ok",
+    "okay",
+    "sure",
+    "approve",
+    "approved",
+    "agree",
+    "agreed",
+    "accept",
+    "accepted",
+    "confirm",
+    "confirmed",
+    "proceed",
+    "true",
+    "fine",
+    "alright",
+    "absolutely",
+    "certainly",
+    "definitely",
+    "correct",
+    "go ahead",
+    "go on",
+    "do it",
+    "do that",
+    "do so",
+    "please do",
+    "of course",
+    "all right",
+    "go for it",
+    "sounds good",
+    "looks good",
+    "you may",
+];
+
+/// Words that may stand beside those, and change nothing.
+const BESIDE: &[&str] = &[
+    "please", "thanks", "thank", "you", "i", "me", "it", "that", "this", "is", "s", "do", "go",
+    "ahead", "on", "then", "now", "just", "with", "by", "all", "means", "good", "great", "very",
+    "for", "once", "can", "may", "so", "right", "of", "course", "sounds", "looks", "and", "well",
+    "ok",
+];
+
+/// How a refusal begins.
+const NO: &[&str] = &[
+    "no",
+    "n",
+    "nope",
+    "nah",
+    "never",
+    "reject",
+    "rejected",
+    "deny",
+    "denied",
+    "refuse",
+    "refused",
+    "decline",
+    "declined",
+    "stop",
+    "cancel",
+    "false",
+    "don't",
+    "dont",
+    "do not",
+    "please don't",
+    "please do not",
+    "not now",
+    "not that",
+    "rather not",
+    "better not",
+];
+
+/// What a text says to a question that takes a yes, if it says that. Only a text that agrees and says nothing else is a
+/// yes; a refusal may have a reason.
+pub(crate) fn reading(text: &str) -> Option<Reading> {
+    let text = text.trim().replace('\u{2019}', "'");
+    let lower = text.to_lowercase();
+    for begin in ["modify", "change it to", "edit"] {
+        if let Some(rest) = after(&lower, begin) {
+            let rest = text.get(text.len() - rest.len()..).unwrap_or_default();
+            return Some(Reading::Modify(
+                rest.trim_start_matches([':', ' ', '\n']).to_owned(),
+            ));
+        }
+    }
+    let words: Vec<&str> = words(&lower).collect();
+    if words.first() == Some(&"session") && words.len() <= 4 {
+        return Some(Reading::Session);
+    }
+    if let Some(rest) = NO.iter().find_map(|no| after(&lower, no)) {
+        let rest = text.get(text.len() - rest.len()..).unwrap_or_default();
+        let reason = rest.trim_start_matches([',', '.', ':', ';', '!', '-', ' ', '\n', '—']);
+        let second = words.get(1).copied().unwrap_or_default();
+        // `no problem` and the like is not a refusal, and not clear enough to agree to something.
+        return (!matches!(second, "problem" | "objection" | "objections" | "worries"))
+            .then(|| Reading::No(reason.trim().to_owned()));
+    }
+    let whole = format!(" {} ", words.join(" "));
+    let agrees = YES.iter().any(|it| whole.contains(&format!(" {it} ")));
+    let single = |word: &&str| YES.contains(word) || BESIDE.contains(word);
+    (agrees && words.len() <= 12 && words.iter().all(single)).then_some(Reading::Yes)
+}
+
+/// Whether a text agrees to what was asked.
+pub(crate) fn agrees(text: &str) -> bool {
+    matches!(reading(text), Some(Reading::Yes | Reading::Session))
+}
+
+/// Whether a message reads as an answer to a question about a call.
+pub(crate) fn is_answer(text: &str) -> bool {
+    reading(text).is_some() || is_decision(text)
+}
+
+fn is_decision(text: &str) -> bool {
+    let object = serde_json::from_str::<Value>(text);
+    object.is_ok_and(|it| it.get("decision").is_some())
+}
+
+/// The answer that a message gives to a question. To a question about a call it may be in plain words.
+pub(crate) fn read(question: &Question, message: &Message) -> Result<QuestionAnswer, Vec<Fault>> {
+    let has_data = message
+        .parts
+        .iter()
+        .any(|part| matches!(part.content, Content::Data(_)));
+    let text = message.text();
+    if question.kind != QuestionKind::Approval || has_data || is_decision(&text) {
+        return question.read(message);
+    }
+    let decision = match reading(&text) {
+        Some(Reading::Yes) => json!({ "decision": "approve" }),
+        Some(Reading::Session) => json!({ "decision": "session" }),
+        Some(Reading::No(why)) => json!({ "decision": "reject", "why": why }),
+        Some(Reading::Modify(input)) => json!({ "decision": "modify", "input": input }),
+        None if text.trim().is_empty() => return question.read(message),
+        None => {
+            let problem = "answer yes or no, or modify and the input to use instead";
+            return Err(vec![Fault::new("", problem)]);
+        }
+    };
+    let mut said = message.clone();
+    said.parts = vec![Part::data(decision)];
+    question.read(&said)
+}
+
+/// What follows a word or some words at the beginning of a text.
+fn after<'a>(text: &'a str, begin: &str) -> Option<&'a str> {
+    let rest = text.strip_prefix(begin)?;
+    let ends = !rest.starts_with(|letter: char| letter.is_alphanumeric() || letter == '\'');
+    ends.then_some(rest)
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric());
+    words.filter(|word| !word.is_empty())
+}
