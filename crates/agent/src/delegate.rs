@@ -1,5 +1,6 @@
 //! How agents reach tasks of their own server: their own, begun by the clock, and those of other agents.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -27,7 +28,12 @@ pub(crate) struct Tasks {
     server: Arc<Mutex<Option<(a2a::Server, String)>>>,
     /// Cancellations that are on their way.
     cancelling: TaskTracker,
+    /// Who says what a message says, by its id, while it is delivered in the name of another caller.
+    speakers: Arc<Mutex<BTreeMap<String, String>>>,
 }
+
+/// How the caller without credentials is written.
+const ANONYMOUS: &str = "anonymous";
 
 /// How long a cancellation in the background may take.
 const CANCEL_TIME: Duration = Duration::from_secs(2);
@@ -120,6 +126,46 @@ impl Tasks {
             Answer::Task(task) => reply(&task),
             _ => DelegateReply::Answer(String::new()),
         })
+    }
+
+    /// Answers the question of a task in the name of its caller. `person` is the one who answers.
+    pub(crate) async fn answer(
+        &self,
+        agent: &str,
+        caller: &str,
+        person: &str,
+        message: Message,
+    ) -> Result<(), Error> {
+        let (server, tenant) = self.at(agent)?;
+        let id = message.message_id.clone();
+        let caller = match caller {
+            ANONYMOUS => Principal::anonymous(),
+            name => Principal::named(name),
+        };
+        let request = SendMessageRequest {
+            tenant,
+            configuration: Some(SendMessageConfiguration {
+                return_immediately: true,
+                ..SendMessageConfiguration::default()
+            }),
+            ..message.into()
+        };
+        self.speakers().insert(id.clone(), person.to_owned());
+        let sent = server.send_message(Call::by(caller), request).await;
+        if sent.is_err() {
+            self.speakers().remove(&id);
+        }
+        sent.map(drop)
+            .map_err(|error| Error::Task(error.to_string()))
+    }
+
+    /// Who answers with a message that is delivered in the name of another caller. It is asked once.
+    pub(crate) fn speaker(&self, message: &str) -> Option<String> {
+        self.speakers().remove(message)
+    }
+
+    fn speakers(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+        self.speakers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Cancels a task of another agent that was begun in the name of one.

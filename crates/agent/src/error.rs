@@ -6,6 +6,17 @@ use crate::law::Refused;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// No call waits for an approval of this id.
+    #[error("no approval {0:?} waits")]
+    NoApproval(String),
+    /// The approval is asked through another agent.
+    #[error("the agent {0:?} passes this question on: answer the task of that agent")]
+    AskedThrough(String),
+    /// The answer to an approval is none.
+    #[error("{0}")]
+    Answer(String),
+    #[error("there is no grant {0:?}")]
+    NoGrant(String),
     /// There is no agent of this id.
     #[error("there is no agent {0:?}")]
     Unknown(String),

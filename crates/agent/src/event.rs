@@ -144,6 +144,12 @@ pub enum EventKind {
         #[serde(default)]
         message: String,
     },
+    /// A grant is to count no more.
+    Revoked {
+        /// What it is known by outside of the agent.
+        grant: String,
+        by: String,
+    },
     /// A person answered a question.
     Clarified {
         effect: EffectId,
@@ -221,6 +227,7 @@ impl EventKind {
                 | Self::Proposed { .. }
                 | Self::Accepted { .. }
                 | Self::Described { .. }
+                | Self::Revoked { .. }
                 | Self::Broken { .. }
         )
     }

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use a2a::types::TaskId;
+use a2a::types::{Message, Part, Role, TaskId};
 use serde::Serialize;
+use serde_json::Value;
 use skill::Registry;
-use skill::extension::Question;
+use skill::extension::{Question, QuestionKind};
 use tokio::sync::oneshot;
 
 use crate::actor::{Mail, Outcome};
@@ -121,6 +122,63 @@ impl AgentHandle {
     /// Tells it to go on.
     pub async fn resume(&self) -> Result<(), Error> {
         self.perceive(EventKind::Resumed).await.map(drop)
+    }
+
+    /// Answers an approval that waits, in words or as an object. The answer is delivered to its task; what follows from it
+    /// is seen there.
+    pub async fn answer_approval(
+        &self,
+        id: &str,
+        answer: Value,
+        by: &str,
+    ) -> Result<TaskId, Error> {
+        let wanted = id.to_owned();
+        let found = self.look(move |life, _| {
+            let mut pending = life.context().pending().into_iter();
+            pending.find(|it| it.uuid == wanted).cloned()
+        });
+        let approval = found.await?;
+        let approval = approval.ok_or_else(|| Error::NoApproval(id.to_owned()))?;
+        if let Some(agent) = approval.by.strip_prefix("agent:") {
+            return Err(Error::AskedThrough(agent.to_owned()));
+        }
+        let part = match answer {
+            Value::String(text) => Part::text(text),
+            object => Part::data(object),
+        };
+        let message = Message {
+            message_id: uuid::Uuid::new_v4().to_string(),
+            task_id: approval.turn.clone(),
+            role: Role::User,
+            parts: vec![part],
+            ..Message::default()
+        };
+        let question = Question {
+            message: String::new(),
+            schema: crate::approval::form(true),
+            number: 0,
+            early: true,
+            kind: QuestionKind::Approval,
+            from: None,
+        };
+        crate::answer::read(&question, &message).map_err(|faults| {
+            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            Error::Answer(faults.join("; "))
+        })?;
+        let tasks = &self.population.0.tasks;
+        tasks.answer(&self.id, &approval.by, by, message).await?;
+        Ok(TaskId::from(approval.turn))
+    }
+
+    /// Ends a grant.
+    pub async fn revoke(&self, grant: &str, by: &str) -> Result<(), Error> {
+        let (grant, by) = (grant.to_owned(), by.to_owned());
+        let unknown = Error::NoGrant(grant.clone());
+        let revoked = self.perceive(EventKind::Revoked { grant, by }).await?;
+        match revoked.changed {
+            true => Ok(()),
+            false => Err(unknown),
+        }
     }
 
     /// Proposes a change of its law, for operators. The fixed rules decide; either way it is recorded.

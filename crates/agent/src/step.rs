@@ -227,6 +227,12 @@ impl Work<'_> {
                 }
                 self.decided(*approval, decision, by);
             }
+            EventKind::Revoked { grant, by } => {
+                if self.now.grants.iter().any(|it| &it.key() == grant) {
+                    let (grant, by) = (grant.clone(), by.clone());
+                    self.change(Change::Revoked { grant, by });
+                }
+            }
             // It is in the journal, and changes nothing.
             EventKind::Called { .. } => {}
             EventKind::Paused => self.change(Change::Paused { paused: true }),

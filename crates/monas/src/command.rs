@@ -3,7 +3,7 @@
 //!
 //! - `serve`, `mcp`: serve an agent, over all protocols or over MCP on standard input and output
 //! - `card`, `send`, `task`, `chat`, `config`: call an agent; `client` is what they share
-//! - `law`, `why`, `memory`: an agent's data; `backend` is the running server or the opened store that answers them
+//! - `law`, `why`, `memory`, `approvals`, `grant`: an agent's data; `backend` is the running server or the opened store that answers them
 //! - `models`, `webhook`, `tap` (`capnweb tap`), `completion`; `request` is one HTTP request to a running server
 
 use std::ffi::OsString;
@@ -16,6 +16,7 @@ use clap_complete::Shell;
 use crate::config::settings::{KEYS, Key};
 use crate::config::{CONFIG_VARIABLE, Config, Error, Outbound, Sources};
 
+pub(crate) mod approvals;
 pub(crate) mod backend;
 pub(crate) mod card;
 mod chat;
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     Memory(Box<memory::MemoryCommand>),
     Law(Box<law::LawCommand>),
     Why(Box<why::WhyCommand>),
+    /// `approvals` and `grant`.
+    Approvals(Box<approvals::ApprovalsCommand>),
     /// `card key` and `card public-key`; `card get` is an `Ask`.
     Key(card::key::KeyCommand),
     /// One of the commands that call an agent.
@@ -98,6 +101,12 @@ impl Command {
                 let config = configuration(matches, &environment)?;
                 let why = why::WhyCommand::read(matches, config, &environment);
                 Ok(Self::Why(Box::new(why)))
+            }
+            Some((name @ ("approvals" | "grant"), matches)) => {
+                let (name, matches) = matches.subcommand().unwrap_or((name, matches));
+                let config = configuration(matches, &environment)?;
+                let asked = approvals::ApprovalsCommand::read(name, matches, config, &environment);
+                Ok(Self::Approvals(Box::new(asked)))
             }
             Some(("completion", matches)) => {
                 let shell = matches.get_one("shell").copied();
@@ -165,6 +174,7 @@ fn definition() -> clap::Command {
         .subcommand(memory::definition(&settings))
         .subcommand(law::definition(&settings))
         .subcommand(why::definition(&settings))
+        .subcommands(approvals::definitions(&settings))
 }
 
 /// The error for a group of commands without one of them.

@@ -116,6 +116,7 @@ async fn run(command: &Command, app: App) -> Result<ExitCode, Error> {
         Command::Memory(asked) => asked.perform(say).await?,
         Command::Law(asked) => asked.perform(say).await?,
         Command::Why(asked) => asked.perform(say).await?,
+        Command::Approvals(asked) => asked.perform(say).await?,
         Command::Key(asked) => {
             say(asked.perform()?.trim_end());
         }

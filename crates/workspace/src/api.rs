@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 pub mod agent;
+pub mod approvals;
 pub mod memory;
 pub mod reply;
 
@@ -124,6 +125,13 @@ impl Rights {
             }
         }
     }
+}
+
+/// The name of a caller.
+pub(crate) fn name_of(caller: &Caller) -> String {
+    let anonymous = Principal::anonymous();
+    let caller = caller.as_ref().map_or(&anonymous, |Extension(it)| it);
+    caller.to_string()
 }
 
 impl fmt::Debug for Rights {

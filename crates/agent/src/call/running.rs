@@ -134,7 +134,7 @@ impl Running {
                 Some((Ok(answer), message)) => {
                     let given = Given {
                         answer,
-                        by: crate::turn::speaker(turn.caller(), &message),
+                        by: state.speaker_of(&message),
                         message: message.message_id,
                     };
                     if let Some(place) = &place {

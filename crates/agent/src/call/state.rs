@@ -269,6 +269,13 @@ impl CallState {
         &self.0.agent
     }
 
+    /// Who says what a message of the current turn says.
+    pub(crate) fn speaker_of(&self, message: &Message) -> String {
+        let tasks = &self.agent().population.0.tasks;
+        let person = tasks.speaker(&message.message_id);
+        person.unwrap_or_else(|| crate::turn::speaker(self.turn().caller(), message))
+    }
+
     /// Asks a question of a skill. It is known by its scope, and by its place among the questions of that; one that was
     /// answered before a restart is not asked again.
     async fn ask_recorded(

@@ -112,8 +112,22 @@ fn there_is_no_way_in_but_events() {
         .collect();
     methods.sort_unstable();
     let expected = [
-        "check", "history", "id", "law", "laws", "life", "pause", "propose", "replay", "resume",
-        "skills", "sleep", "status", "why",
+        "answer_approval",
+        "check",
+        "history",
+        "id",
+        "law",
+        "laws",
+        "life",
+        "pause",
+        "propose",
+        "replay",
+        "resume",
+        "revoke",
+        "skills",
+        "sleep",
+        "status",
+        "why",
     ];
     assert_eq!(methods, expected);
     assert!(

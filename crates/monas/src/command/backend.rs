@@ -145,9 +145,11 @@ impl Backend {
                 let rights = Rights::unrestricted(DEFAULT_AGENT);
                 offer(config, &population).await;
                 let remembering = workspace::api::memory::routes(memory.clone(), rights.clone());
-                let living = workspace::api::agent::routes(population.clone(), rights);
+                let living = workspace::api::agent::routes(population.clone(), rights.clone());
+                let waiting =
+                    workspace::api::approvals::routes(population.clone(), rights, |_| true);
                 Ok(Self::OpenedStore {
-                    router: remembering.merge(living),
+                    router: remembering.merge(living).merge(waiting),
                     memory,
                     population,
                     store,

@@ -111,8 +111,9 @@ async fn it_asks_before_it_writes_a_file_and_goes_on_after_a_kill() {
 
     let refused = say(&client, "create secret.md with no", None).await;
     assert_eq!(state(&refused), TaskState::InputRequired);
-    let refused = say(&client, "no", Some(&refused)).await;
-    assert_ne!(state(&refused), TaskState::InputRequired);
+    let refused = say(&client, "no, keep it", Some(&refused)).await;
+    assert_eq!(state(&refused), TaskState::Canceled);
+    assert!(words(&refused).contains("keep it"), "{refused:?}");
     assert!(!home.path().join("files/secret.md").exists());
     let read = say(&client, "read notes.md", None).await;
     assert!(words(&read).contains("hello world"), "{read:?}");
@@ -125,6 +126,58 @@ async fn it_asks_before_it_writes_a_file_and_goes_on_after_a_kill() {
     assert_eq!(later, why);
     let unknown = monas(home.path(), &["why", "did you paint the moon green?"]).await;
     assert!(unknown.contains("I do not know"), "{unknown}");
+}
+
+#[tokio::test]
+async fn what_was_approved_is_what_is_written() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("files");
+    let serve = || {
+        let mut command = living(home.path());
+        command.arg("--workspace").arg(&folder);
+        command
+    };
+    let server = Monas::start(&mut serve()).await;
+    let file = folder.join("notes.md");
+    std::fs::write(&file, "one\n").unwrap();
+    let switch = async |server: &Monas, what: &str| {
+        let address = server.authority().parse().unwrap();
+        let mut client = http::Client::connect(address, http::Version::One).await;
+        let request = client.request("POST", "localhost", &format!("/api/agent/{what}"));
+        client.send(request.body(Body::empty()).unwrap()).await
+    };
+    let first = client(&server).await;
+    let asked = say(&first, "create notes.md with two", None).await;
+    assert!(words(&asked).contains("-one"), "{}", words(&asked));
+    // The answer comes in a pause, and the file becomes another one before its end.
+    switch(&server, "pause").await;
+    let answered = tokio::spawn({
+        let (first, asked) = (client(&server).await, asked.clone());
+        async move { say(&first, "yes", Some(&asked)).await }
+    });
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    std::fs::write(&file, "SOMETHING IMPORTANT\n").unwrap();
+    switch(&server, "resume").await;
+    let ended = answered.await.unwrap();
+    assert_eq!(state(&ended), TaskState::Failed, "{ended:?}");
+    assert!(words(&ended).contains("has changed"), "{ended:?}");
+    let now = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(now, "SOMETHING IMPORTANT\n");
+
+    // A grant for a folder is not carried elsewhere by a symlink in it.
+    std::fs::create_dir(folder.join("docs")).unwrap();
+    std::fs::write(folder.join("secret.md"), "secret\n").unwrap();
+    std::os::unix::fs::symlink("../secret.md", folder.join("docs/link.md")).unwrap();
+    let asked = say(&first, "create docs/a.md with x", None).await;
+    let granted = r#"{"decision":"approve","prefix":"docs/"}"#;
+    let done = say(&first, granted, Some(&asked)).await;
+    assert_eq!(state(&done), TaskState::Completed, "{done:?}");
+    let done = say(&first, "create docs/b.md with x", None).await;
+    assert_eq!(state(&done), TaskState::Completed, "{done:?}");
+    let asked = say(&first, "create docs/link.md with x", None).await;
+    assert_eq!(state(&asked), TaskState::InputRequired, "{asked:?}");
+    assert!(words(&asked).contains("a/secret.md"), "{}", words(&asked));
+    server.stop().await;
 }
 
 #[tokio::test]
@@ -234,14 +287,26 @@ async fn a_question_of_another_agent_is_asked_here_and_each_agent_knows_its_call
     );
     assert!(question.contains("+milk"), "{question}");
     assert!(!files.join("list.md").exists());
-    let done = say(&first, "Yes.", Some(&asked)).await;
-    assert_eq!(state(&done), TaskState::Completed, "{done:?}");
+    assert!(
+        question.contains("The agent default asks for this call."),
+        "{question}"
+    );
+    let done = say(&first, "yes please", Some(&asked)).await;
+    assert_eq!(state(&done), TaskState::Completed, "one question: {done:?}");
     let written = std::fs::read_to_string(files.join("list.md")).unwrap();
     assert_eq!(written.trim_end(), "milk");
     let why = ["why", "why is there a list?", "--for", "scribe"];
     let why = monas(home.path(), &why).await;
     assert!(why.contains("agent:default asked: create list.md"), "{why}");
-    assert!(why.contains("agent:default approved it."), "{why}");
+    assert!(
+        why.contains("anonymous, through agent:default approved it."),
+        "{why}"
+    );
+    // A refusal is one at both ends of the chain.
+    let asked = say(&first, "ask scribe to create other.md with tea", None).await;
+    let refused = say(&first, "no, I drink coffee", Some(&asked)).await;
+    assert_eq!(state(&refused), TaskState::Canceled, "{refused:?}");
+    assert!(words(&refused).contains("I drink coffee"), "{refused:?}");
     let itself = say(&first, "ask default to sing", None).await;
     assert!(words(&itself).contains("no other agent"), "{itself:?}");
     server.stop().await;
@@ -297,5 +362,92 @@ async fn a_caller_that_may_not_call_an_agent_may_not_look_into_it_either() {
     let first = Client::discover(&server.url, settings).await.unwrap();
     let asked = say(&first, "ask scribe to recall anything", None).await;
     assert!(words(&asked).contains("I remember nothing"), "{asked:?}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_waits_is_listed_and_answered_by_its_caller_or_an_operator() {
+    let home = tempfile::tempdir().unwrap();
+    let hash = |token: &str| access::Hash::of(token).to_string();
+    let access = format!(
+        "[access.tokens]\ntype = 'bearer'\n[access.tokens.callers]\nada = '{}'\nbob = '{}'\n\
+         eve = {{ secret = '{}', scopes = ['operator'] }}\n",
+        hash("token-of-ada"),
+        hash("token-of-bob"),
+        hash("token-of-eve"),
+    );
+    let file = home.path().join("monas.toml");
+    std::fs::write(&file, access).unwrap();
+    let (folder, file) = (home.path().join("files"), file.to_str().unwrap());
+    let mut serve = living(home.path());
+    serve
+        .args(["--config", file])
+        .arg("--workspace")
+        .arg(&folder);
+    let server = Monas::start(&mut serve).await;
+    let settings = Settings::default().bearer("token-of-ada").unwrap();
+    let ada = Client::discover(&server.url, settings).await.unwrap();
+    let ask = async |token: &str, arguments: &[&str]| {
+        let mut command = living(home.path());
+        command
+            .args(arguments)
+            .args(["--config", file, "--bearer", token]);
+        run(&mut command).await
+    };
+    let ended = async |task: &Task| loop {
+        let id = task.id.clone();
+        let now = ada.get_task(GetTaskRequest {
+            id,
+            ..GetTaskRequest::default()
+        });
+        let now = now.await.unwrap();
+        if state(&now).is_terminal() {
+            break now;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    };
+
+    let asked = say(&ada, "create notes/a.md with hello", None).await;
+    let listed = ask("token-of-ada", &["approvals", "-o", "json"]).await;
+    let listed: serde_json::Value = serde_json::from_str(&listed.stdout).unwrap();
+    let first = &listed["approvals"][0];
+    let id = first["id"].as_str().unwrap();
+    assert_eq!(uuid::Uuid::parse_str(id).unwrap().get_version_num(), 4);
+    assert_eq!(
+        (&first["by"], &first["task"]),
+        (&"ada".into(), &asked.id.as_str().into())
+    );
+    // For another caller it does not exist.
+    let other = ask("token-of-bob", &["approvals"]).await;
+    assert_eq!(other.stdout, "no call waits for an approval\n");
+    let other = ask("token-of-bob", &["approvals", "answer", id, "yes"]).await;
+    assert!(other.stderr.contains("no approval"), "{other:?}");
+    let unclear = ask("token-of-ada", &["approvals", "answer", id, "perhaps"]).await;
+    assert!(unclear.stderr.contains("answer yes or no"), "{unclear:?}");
+    // An operator answers for the caller, and is named.
+    let prefix = r#"{"decision":"approve","prefix":"notes/"}"#;
+    let answered = ask("token-of-eve", &["approvals", "answer", id, prefix]).await;
+    assert!(answered.status.success(), "{answered:?}");
+    let done = ended(&asked).await;
+    assert_eq!(state(&done), TaskState::Completed, "{done:?}");
+    let why = ask("token-of-eve", &["why", &asked.id]).await;
+    assert!(why.stdout.contains("eve approved it."), "{why:?}");
+
+    let done = say(&ada, "create notes/b.md with hello", None).await;
+    assert_eq!(
+        state(&done),
+        TaskState::Completed,
+        "it is granted: {done:?}"
+    );
+    let none = ask("token-of-bob", &["grant", "list"]).await;
+    assert_eq!(none.stdout, "no grants\n");
+    let grants = ask("token-of-ada", &["grant", "list"]).await;
+    assert!(grants.stdout.starts_with(id), "{grants:?}");
+    let foreign = ask("token-of-bob", &["grant", "revoke", id]).await;
+    assert!(foreign.stderr.contains("there is no grant"), "{foreign:?}");
+    let revoked = ask("token-of-ada", &["grant", "revoke", id]).await;
+    assert_eq!(revoked.stdout, "revoked\n", "{revoked:?}");
+    let asked = say(&ada, "create notes/c.md with hello", None).await;
+    assert_eq!(state(&asked), TaskState::InputRequired, "{asked:?}");
     server.stop().await;
 }

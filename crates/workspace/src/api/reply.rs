@@ -59,6 +59,68 @@ pub struct LawDiff {
     pub accept: Option<String>,
 }
 
+/// A call that waits for a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitingApproval {
+    /// A UUID, version 4.
+    pub id: String,
+    pub skill: String,
+    /// The caller for whom the call is made.
+    pub by: String,
+    pub task: String,
+    pub conversation: String,
+    pub input: Value,
+    /// What the person is told besides the call.
+    pub notes: Vec<String>,
+    /// When it was asked and until when an answer counts, in milliseconds since 1970.
+    pub at: i64,
+    pub until: i64,
+}
+
+/// The reply to `GET /api/approvals`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitingApprovals {
+    pub agent: String,
+    pub approvals: Vec<WaitingApproval>,
+}
+
+/// The reply to `POST /api/approvals/{id}`: the answer was delivered to this task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answered {
+    pub id: String,
+    pub task: String,
+}
+
+/// A decision that counts for later calls.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedGrant {
+    pub id: String,
+    pub skill: String,
+    /// The caller for whom it counts.
+    pub by: String,
+    /// Only in this conversation.
+    pub conversation: Option<String>,
+    /// Only where this field of the input ...
+    pub field: Option<String>,
+    /// ... begins so.
+    pub prefix: Option<String>,
+    /// Until when it counts, in milliseconds since 1970; 0 is without an end.
+    pub until: i64,
+}
+
+/// The reply to `GET /api/grants`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrantList {
+    pub agent: String,
+    pub grants: Vec<ListedGrant>,
+}
+
+/// The reply to `DELETE /api/grants/{id}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Revoked {
+    pub id: String,
+}
+
 /// The reply to `GET /api/agent/why`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Explained {

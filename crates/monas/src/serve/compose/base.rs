@@ -6,7 +6,7 @@ use a2a::binding::{self, Address, BINDINGS, Offer, Wire};
 use a2a::service::Tenant;
 use a2a::signature::SigningKey;
 use a2a::types::AgentCard;
-use access::Door;
+use access::{Door, Principal};
 use agent::Agent;
 use axum::Router;
 use store::Store;
@@ -212,7 +212,14 @@ impl<'a> Base<'a> {
     pub(super) fn checked_routes(&self, wire: &Wire, host: &AgentHost, more: Router) -> Router {
         let metrics = metrics::routes(wire.metrics.clone(), self.store.clone());
         let memory = workspace::api::memory::routes(host.memory().clone(), rights(host.agents()));
-        door::behind(&self.door, None, metrics.merge(more).merge(memory))
+        // Without authentication all callers are one.
+        let open = !self.door.asks();
+        let oversees = move |caller: &Principal| open || caller.has_scope(door::OPERATOR);
+        let population = host.population().clone();
+        let rights = rights(host.agents());
+        let approvals = workspace::api::approvals::routes(population, rights, oversees);
+        let routes = metrics.merge(more).merge(memory).merge(approvals);
+        door::behind(&self.door, None, routes)
     }
 
     /// The routes for operators. The journal of an agent has the requests of all callers, so only they may read it.
