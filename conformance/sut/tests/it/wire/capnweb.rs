@@ -360,3 +360,24 @@ async fn the_npm_package_works_by_websocket_and_by_batch() {
     assert!(output.status.success(), "{said}\n{wrong}");
     assert!(said.trim_end().ends_with("15 passed"), "{said}");
 }
+
+/// The client in `conformance/capnweb/python` was written from the document of the binding alone.
+#[tokio::test]
+async fn a_client_written_from_the_document_works() {
+    let sut = Sut::in_memory().await;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
+    let environment = folder.join("a2a/.venv/bin/python");
+    let python = crate::interop::program("MONAS_PYTHON", environment);
+    let output = Command::new(python)
+        // No compiled files beside the sources.
+        .arg("-B")
+        .arg(folder.join("capnweb/python/drive.py"))
+        .arg(format!("http://{}/a2a/capnweb", sut.address))
+        .output()
+        .await
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let wrong = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}\n{wrong}");
+    assert!(said.lines().count() >= 30, "{said}");
+}
