@@ -46,6 +46,8 @@ pub(super) enum VersionSource {
     Address,
     /// A name or an address that only 0.3 has.
     NameOfV0_3,
+    /// The request, by how it is written. The parameter may name either version.
+    Request,
 }
 
 impl VersionSource {
@@ -144,7 +146,11 @@ fn check_version(head: &Parts, versioned: VersionSource) -> Result<(), Error> {
         (Some(major), Some(minor)) => {
             let is = |version: &str| version.split_once('.') == Some((major, minor));
             // A name of 0.3 means the operation of 0.3, also from a caller that names 1.0.
-            is(VERSION) || (versioned == VersionSource::NameOfV0_3 && is(v0_3::VERSION))
+            let either = matches!(
+                versioned,
+                VersionSource::NameOfV0_3 | VersionSource::Request
+            );
+            is(VERSION) || (either && is(v0_3::VERSION))
         }
         _ => false,
     };

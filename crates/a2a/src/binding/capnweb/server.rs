@@ -24,6 +24,7 @@ use super::request::{Request, credentials};
 use super::task::TaskObject;
 use super::value::{failure, from_json, of_frame, of_reply};
 use crate::binding::Wire;
+use crate::binding::http_call::VersionSource;
 use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{Parameters, http_call};
 use crate::error::Error;
@@ -182,9 +183,7 @@ impl AgentObject {
 
     /// The same agent, which takes requests that show no version for requests of the version of this one.
     pub(super) fn in_version_of(&self, request: &Request) -> Result<Self, Error> {
-        let own = self.own_head(request.parameters.clone())?;
-        let head = own.as_ref().unwrap_or(&self.head);
-        let written = self.written(head, &request.fields);
+        let written = self.written(&request.parameters, &request.fields);
         Ok(Self {
             written: Arc::new(OnceLock::from(written)),
             ..self.clone()
@@ -244,11 +243,11 @@ impl AgentObject {
         operation: &'static Operation,
         mut request: Request,
     ) -> Result<Reply, Error> {
+        let written = self.written(&request.parameters, &request.fields);
         let own = self.own_head(std::mem::take(&mut request.parameters))?;
         let head = own.as_ref().unwrap_or(&self.head);
-        let written = self.written(head, &request.fields);
         let asked = VersionedOperation::written(operation, written);
-        let call = http_call::call(self.caller()?, head, asked.versioned_at_address())?;
+        let call = http_call::call(self.caller()?, head, VersionSource::Request)?;
         let input = asked.input(request.fields);
         asked.perform(&*self.wire.service, call, input).await
     }
@@ -267,20 +266,23 @@ impl AgentObject {
         Ok(Some(http_call::head(headers)))
     }
 
-    /// The version of a request: the one it shows, else that of the first one that showed any, else the one
-    /// that is named, else 1.0.
-    fn written(&self, head: &Parts, fields: &Map<String, Json>) -> Version {
+    /// The version of a request: the one it shows, else the one that its own parameters name, else that of the first one
+    /// that showed any, else the one that the handshake names, else 1.0.
+    fn written(&self, own: &Parameters, fields: &Map<String, Json>) -> Version {
         if let Some(shown) = v0_3::version_of(fields) {
             self.written.get_or_init(|| shown);
             return shown;
         }
-        let named = http_call::version(head);
-        let is_v0_3 = named.trim().starts_with(v0_3::VERSION);
-        let otherwise = if is_v0_3 {
-            Version::V0_3
-        } else {
-            Version::V1_0
+        let version_of = |named: &str| match named.trim().starts_with(v0_3::VERSION) {
+            true => Version::V0_3,
+            false => Version::V1_0,
         };
-        self.written.get().copied().unwrap_or(otherwise)
+        let is_version = |name: &str| name.eq_ignore_ascii_case(http_call::VERSION_HEADER.as_str());
+        let named = own.iter().find(|(name, _)| is_version(name));
+        match (named, self.written.get()) {
+            (Some((_, named)), _) => version_of(named),
+            (None, Some(first)) => *first,
+            (None, None) => version_of(&http_call::version(&self.head)),
+        }
     }
 }
