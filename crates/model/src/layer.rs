@@ -16,6 +16,7 @@
 //! replaces the estimate by the provider's own count, so a reply that is dropped stays charged for what had arrived.
 
 mod budget;
+mod payer;
 mod retry;
 mod timed;
 
@@ -29,6 +30,7 @@ mod retry_tests;
 #[path = "layer/timed_tests.rs"]
 mod timed_tests;
 
-pub use budget::{Allowance, Budget, Budgeted, Cost, Price, Spent};
+pub use budget::{Allowance, Amount, Budget, Budgeted, Cost, Price, Spent};
+pub use payer::Payer;
 pub use retry::{Patience, Retry};
 pub use timed::{Timed, Times};

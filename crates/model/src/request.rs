@@ -17,6 +17,9 @@ pub struct Request {
     pub max_tokens: Option<u32>,
     /// The sampling temperature: 0 is the most predictable.
     pub temperature: Option<f32>,
+    /// The caller for whom the request is made, whose share of a budget is charged; empty is the server itself. Providers
+    /// are not told.
+    pub payer: String,
 }
 
 impl Request {
@@ -69,10 +72,39 @@ impl Request {
 #[non_exhaustive]
 pub enum Message {
     User(String),
+    /// Words of another party that stand where a user's do: what memory holds, a letter of another agent.
+    Quoted(Quotation),
     Model(Said),
     /// The result of a call. Every call in a message of the model must have its result before the next message of the
     /// user or the model; providers refuse a conversation without.
     Result(CallResult),
+}
+
+/// Words of another party. A language model is shown the title, and then each line of the text behind `> `, so that no
+/// line of it looks like the beginning of a section or like words of the user. [`rules`](crate::rules) read the text as it
+/// is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quotation {
+    /// One line that says whose words they are.
+    pub title: String,
+    pub text: String,
+}
+
+impl Quotation {
+    /// The words as a language model is shown them.
+    pub fn shown(&self) -> String {
+        format!("{}\n{}", self.title, quoted(&self.text))
+    }
+}
+
+/// A text with `> ` before each line.
+fn quoted(text: &str) -> String {
+    let ends = [
+        '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
+    ];
+    let text = text.replace("\r\n", "\n");
+    let lines = text.split(ends).map(|line| format!("> {line}"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A message of the model, as it is sent back to it.
@@ -149,5 +181,11 @@ impl CallResult {
             name: call.name.clone(),
             content: content.into(),
         }
+    }
+
+    /// The result as a language model is shown it: each line behind `> `, because what a tool or a file says is no
+    /// instruction.
+    pub fn shown(&self) -> String {
+        quoted(&self.content)
     }
 }

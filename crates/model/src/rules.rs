@@ -146,6 +146,7 @@ fn decide(request: &Request) -> Result<Plan, Error> {
     }
     match request.messages.last() {
         Some(Message::User(said)) => Ok(plan(said, &request.tools)),
+        Some(Message::Quoted(words)) => Ok(plan(&words.text, &request.tools)),
         _ => Ok(Plan::Answer(answer::help(&request.tools))),
     }
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use a2a::types::Artifact;
 use access::Principal;
 use model::Model;
+use model::layer::Payer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -260,8 +261,9 @@ impl Context {
 
     /// The language model it was granted. Without one there is an error of the code `no-model`: what answers by
     /// rules is no language model.
-    pub fn model(&self) -> Result<&Arc<dyn Model>, SkillError> {
-        self.grants.model(&self.skill)
+    pub fn model(&self) -> Result<Arc<dyn Model>, SkillError> {
+        let model = self.grants.model(&self.skill)?.clone();
+        Ok(Arc::new(Payer::new(model, self.caller().to_string())))
     }
 
     /// Calls one of the skills it was granted, within its own task.

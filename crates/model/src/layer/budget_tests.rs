@@ -1,11 +1,12 @@
 //! What is charged, and where a budget ends.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use proptest::prelude::*;
 
-use super::{Allowance, Budget, Budgeted, Cost, Price, Spent};
+use super::{Allowance, Amount, Budget, Budgeted, Cost, Payer, Price};
 use crate::scripted::{Scripted, Turn};
 use crate::{Error, Model, Request, Usage};
 
@@ -52,24 +53,44 @@ async fn a_spent_budget_lets_nothing_be_asked() {
         [Turn::text("a").usage(90, 20), Turn::text("b")],
     );
     assert!(model.ask(Request::new("?")).await.is_ok());
-    let spent = Spent::Tokens { used: 110, of: 100 };
-    assert_eq!(
-        model.ask(Request::new("?")).await,
-        Err(Error::Budget(spent))
-    );
+    let error = model.ask(Request::new("?")).await.unwrap_err();
     assert_eq!(script.left(), 1);
     assert_eq!(
-        Error::Budget(spent).to_string(),
-        "the budget is spent: 110 of 100 tokens"
+        error.to_string(),
+        "the budget is spent: 110 of 100 tokens (model.max_tokens); renewed in 24 h 0 min"
     );
 }
 
+/// Once the estimate of the very first question was "spent", and the model was never called.
 #[tokio::test]
-async fn a_question_that_is_larger_than_the_budget_is_not_asked() {
-    let (script, _, model) = paid(tokens(10), [Turn::text("a")]);
-    let failed = model.ask(Request::new("x".repeat(100))).await;
+async fn a_question_is_not_refused_for_an_estimate_but_the_next_one_for_what_it_cost() {
+    let turns = [Turn::text("a").usage(50, 1), Turn::text("b")];
+    let (script, _, model) = paid(tokens(10), turns);
+    let reply = model.ask(Request::new("x".repeat(100))).await;
+    assert_eq!(reply.unwrap().text, "a");
+    assert_eq!(script.requests()[0].max_tokens, Some(10));
+    let failed = model.ask(Request::new("?")).await;
     assert!(matches!(failed, Err(Error::Budget(_))));
     assert_eq!(script.left(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_that_has_spent_its_share_leaves_the_rest_to_others_until_the_next_period() {
+    let script = Scripted::new((0..6).map(|_| Turn::text("a").usage(60, 0)));
+    let (all, day) = (tokens(200), Duration::from_secs(24 * 3600));
+    let budget = Arc::new(Budget::shared(all, all.percent(50), day));
+    let model: Arc<dyn Model> = Arc::new(Budgeted::new(Arc::new(script), PRICE, budget));
+    let ask = async |caller: &str| {
+        let model = Payer::new(model.clone(), caller);
+        model.ask(Request::new("?")).await
+    };
+    assert!(ask("bob").await.is_ok() && ask("bob").await.is_ok());
+    let refused = ask("bob").await.unwrap_err().to_string();
+    let share = "120 of 100 tokens of this caller's share (model.caller_share)";
+    assert!(refused.contains(share), "{refused}");
+    assert!(ask("ada").await.is_ok() && ask("ada").await.is_ok());
+    tokio::time::advance(day).await;
+    assert!(ask("bob").await.is_ok());
 }
 
 #[tokio::test]
@@ -81,7 +102,7 @@ async fn an_answer_ends_where_the_budget_does() {
     assert_eq!(deltas.len(), 5);
     assert!(matches!(
         deltas[4],
-        Err(Error::Budget(Spent::Tokens { used: 21, of: 21 }))
+        Err(Error::Budget(spent)) if spent.amount == Amount::Tokens { used: 21, of: 21 }
     ));
     assert_eq!(budget.spent().0, Usage::new(1, 20));
 }
@@ -94,12 +115,14 @@ async fn money_can_be_what_is_limited() {
     };
     let (_, _, model) = paid(allowance, [Turn::text("a").usage(40, 0)]);
     assert!(model.ask(Request::new("?")).await.is_ok());
-    let failed = model.ask(Request::new("?")).await;
-    let spent = Spent::Cost {
+    let Err(Error::Budget(spent)) = model.ask(Request::new("?")).await else {
+        panic!("120 of 100 were spent");
+    };
+    let amount = Amount::Cost {
         used: Cost(120),
         of: Cost(100),
     };
-    assert_eq!(failed, Err(Error::Budget(spent)));
+    assert_eq!(spent.amount, amount);
 }
 
 #[tokio::test]

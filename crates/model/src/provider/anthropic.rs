@@ -59,6 +59,7 @@ fn body(place: &Place, request: &Request) -> Value {
 fn message(message: &Message) -> Value {
     match message {
         Message::User(text) => json!({"role": "user", "content": text}),
+        Message::Quoted(words) => json!({"role": "user", "content": words.shown()}),
         Message::Model(said) => json!({"role": "assistant", "content": blocks(said)}),
         Message::Result(result) => results(vec![result]),
     }
@@ -67,7 +68,7 @@ fn message(message: &Message) -> Value {
 /// Results of calls travel in a message of the user.
 fn results(results: Vec<&CallResult>) -> Value {
     let blocks = results.into_iter().map(|result| {
-        json!({"type": "tool_result", "tool_use_id": result.id, "content": result.content})
+        json!({"type": "tool_result", "tool_use_id": result.id, "content": result.shown()})
     });
     json!({"role": "user", "content": blocks.collect::<Vec<_>>()})
 }

@@ -68,6 +68,7 @@ fn body(_place: &Place, request: &Request) -> Value {
 fn message(message: &Message) -> Value {
     match message {
         Message::User(text) => json!({"role": "user", "parts": [{"text": text}]}),
+        Message::Quoted(words) => json!({"role": "user", "parts": [{"text": words.shown()}]}),
         Message::Model(said) => json!({"role": "model", "parts": parts(said)}),
         Message::Result(result) => results(vec![result]),
     }
@@ -76,7 +77,7 @@ fn message(message: &Message) -> Value {
 /// Results of calls travel in a turn of the user.
 fn results(results: Vec<&CallResult>) -> Value {
     let parts = results.into_iter().map(|result| {
-        let response = json!({"result": result.content});
+        let response = json!({"result": result.shown()});
         json!({"functionResponse": {"name": result.name, "response": response}})
     });
     json!({"role": "user", "parts": parts.collect::<Vec<_>>()})

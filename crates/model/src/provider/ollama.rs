@@ -45,8 +45,9 @@ fn body(place: &Place, request: &Request) -> Value {
 fn message(message: &Message) -> Value {
     match message {
         Message::User(text) => json!({"role": "user", "content": text}),
+        Message::Quoted(words) => json!({"role": "user", "content": words.shown()}),
         Message::Result(result) => {
-            json!({"role": "tool", "tool_name": result.name, "content": result.content})
+            json!({"role": "tool", "tool_name": result.name, "content": result.shown()})
         }
         Message::Model(said) => {
             let calls = said

@@ -58,8 +58,9 @@ fn body(place: &Place, request: &Request) -> Value {
 fn message(message: &Message) -> Value {
     match message {
         Message::User(text) => json!({"role": "user", "content": text}),
+        Message::Quoted(words) => json!({"role": "user", "content": words.shown()}),
         Message::Result(result) => {
-            json!({"role": "tool", "tool_call_id": result.id, "content": result.content})
+            json!({"role": "tool", "tool_call_id": result.id, "content": result.shown()})
         }
         Message::Model(said) => {
             let mut message = json!({"role": "assistant", "content": said.text});
