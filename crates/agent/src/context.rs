@@ -9,9 +9,11 @@ use serde_json::Value;
 use skill::QuestionAnswer;
 
 use crate::approval::{Approval, Grant, Standing};
+use crate::conversation::{Conversations, Line};
 use crate::event::{Answer, Effect, EffectId, Intent, Recollection, Request, TurnId};
 use crate::law::Law;
 use crate::limits;
+use crate::share;
 
 /// Who an agent is. The id is that of its birth; name and description are those of its manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,9 +65,8 @@ pub struct Context {
     /// Tasks with questions that were asked or answered, until they end.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) questions: BTreeMap<TurnId, Arc<Questions>>,
-    /// What was said last, by conversation; and the conversations, the last used last.
-    pub(crate) conversations: Arc<BTreeMap<String, Arc<Vec<Line>>>>,
-    pub(crate) recent: Arc<Vec<String>>,
+    /// What was said last, by caller and conversation.
+    pub(crate) conversations: Arc<Conversations>,
     /// How the last requests ended.
     pub(crate) ended: Arc<VecDeque<(TurnId, Arc<Answer>)>>,
     pub(crate) paused: bool,
@@ -97,6 +98,9 @@ pub struct Pending {
 pub struct Turn {
     pub(crate) heard: Request,
     pub(crate) priority: u8,
+    /// The highest priority that counts against requests of other callers.
+    #[serde(default = "highest")]
+    pub(crate) ceiling: u8,
     /// Its place among all requests.
     pub(crate) order: u64,
     pub(crate) stage: Stage,
@@ -109,6 +113,10 @@ pub struct Turn {
     pub(crate) answer: Option<Answer>,
     /// What was said to questions meanwhile.
     pub(crate) asides: Vec<Line>,
+}
+
+fn highest() -> u8 {
+    100
 }
 
 /// The questions of one task, and the messages that were taken as answers in it: to questions of skills, of the agent
@@ -197,14 +205,6 @@ pub enum Outcome {
     Gave(Value),
     /// Nothing: a code, and why.
     Failed(String, String),
-}
-
-/// Something that was said.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Line {
-    /// The speaker; none is the agent itself.
-    pub(crate) by: Option<String>,
-    pub(crate) text: String,
 }
 
 /// What an agent does, as others are told.
@@ -454,10 +454,8 @@ impl Context {
             }
             Change::Granted { grant } => {
                 let grants = Arc::make_mut(&mut self.grants);
-                if grants.len() >= limits::GRANTS {
-                    grants.remove(0);
-                }
                 grants.push(grant.clone());
+                share::keep(grants, |it| &it.by, limits::GRANTS_EACH, limits::GRANTS);
             }
             Change::Revoked { grant, .. } => {
                 Arc::make_mut(&mut self.grants).retain(|it| &it.key() != grant);
@@ -506,25 +504,25 @@ impl Context {
             ended.pop_front();
         }
         let heard = &over.heard;
-        let recent = Arc::make_mut(&mut self.recent);
-        let conversations = Arc::make_mut(&mut self.conversations);
-        recent.retain(|it| it != &heard.conversation);
-        recent.push(heard.conversation.clone());
-        if recent.len() > limits::CONVERSATIONS {
-            let oldest = recent.remove(0);
-            conversations.remove(&oldest);
-        }
-        let lines = conversations.entry(heard.conversation.clone());
-        let lines = Arc::make_mut(lines.or_default());
+        let found =
+            over.saw_found(over.rounds.len()) || self.said_before(heard).iter().any(|it| it.found);
         let line = |by: Option<&str>, text: &str| Line {
             by: by.map(str::to_owned),
             text: crate::text::bounded(text, limits::LINE),
+            found: by.is_none() && found,
         };
-        lines.push(line(Some(&heard.from), &heard.text));
-        lines.extend(over.asides.iter().cloned());
-        lines.push(line(None, &answer.text));
-        let excess = lines.len().saturating_sub(limits::LINES);
-        lines.drain(..excess);
+        let asked = [line(Some(&heard.from), &heard.text)];
+        let asides = over.asides.iter().cloned();
+        let lines = asked.into_iter().chain(asides);
+        let lines = lines.chain([line(None, &answer.text)]);
+        let conversations = Arc::make_mut(&mut self.conversations);
+        conversations.add(heard.caller(), &heard.conversation, lines);
+    }
+
+    /// What was said before a request in its conversation, by its caller and to its caller.
+    pub(crate) fn said_before(&self, heard: &Request) -> &[Line] {
+        let conversations = &self.conversations;
+        conversations.lines(heard.caller(), &heard.conversation)
     }
 
     /// Decided approvals are of use only while their call may be begun again.
@@ -578,17 +576,6 @@ impl Context {
     /// What went wrong, if it cannot go on.
     pub fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
-    }
-
-    /// The requests that wait for their turn, the next one first.
-    pub fn queue(&self) -> Vec<(&str, u8)> {
-        let waiting = self.turns.values().filter(|it| it.stage == Stage::Queued);
-        let mut waiting: Vec<_> = waiting.collect();
-        waiting.sort_by_key(|it| (std::cmp::Reverse(it.priority), it.order));
-        waiting
-            .iter()
-            .map(|it| (it.heard.turn.as_str(), it.priority))
-            .collect()
     }
 
     /// The calls that wait for a person, the oldest first.

@@ -270,6 +270,10 @@ pub struct Request {
     pub turn: TurnId,
     /// The conversation it belongs to.
     pub conversation: String,
+    /// The caller under whose name the request came, to whom its conversation belongs. Older journals have none: there it
+    /// is `from`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub caller: String,
     /// The kind of caller.
     pub origin: Origin,
     pub from: String,
@@ -280,6 +284,9 @@ pub struct Request {
     /// The priority that the caller gave it, from 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
+    /// The caller is an operator or an agent: the priority that it gives counts against requests of other callers, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_raise: bool,
     /// How many agents have asked each other until it came here.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depth: u8,
@@ -289,6 +296,16 @@ pub struct Request {
     /// The mode in which it is answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Box<ChosenMode>>,
+}
+
+impl Request {
+    /// The caller to whom its conversation belongs.
+    pub(crate) fn caller(&self) -> &str {
+        match self.caller.as_str() {
+            "" => &self.from,
+            caller => caller,
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]

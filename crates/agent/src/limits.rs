@@ -1,7 +1,10 @@
 //! What is bounded, and by how much.
 
-/// The most decisions that count for later calls; the oldest are given up first.
-pub const GRANTS: usize = 64;
+/// The most decisions of one caller that count for later calls; the oldest are given up first.
+pub const GRANTS_EACH: usize = 64;
+
+/// The most of all callers. Beyond it the caller with the most gives up its oldest.
+pub const GRANTS: usize = 1024;
 
 /// The most skills of other servers of which the accepted definition is known.
 pub const ACCEPTED: usize = 1_024;
@@ -9,8 +12,11 @@ pub const ACCEPTED: usize = 1_024;
 /// How many ended requests are known by how they ended.
 pub const ENDED: usize = 64;
 
-/// How many conversations are kept in mind.
-pub const CONVERSATIONS: usize = 32;
+/// How many conversations of one caller are kept in mind.
+pub const CONVERSATIONS_EACH: usize = 32;
+
+/// How many of all callers. Beyond it the caller with the most gives up its oldest.
+pub const CONVERSATIONS: usize = 128;
 
 /// How many lines of each are kept, also if the law wants to see more.
 pub const LINES: usize = 100;
@@ -19,10 +25,13 @@ pub const LINES: usize = 100;
 pub const LINE: usize = 2_000;
 
 /// The most approvals that are kept; those that wait are never given up.
-pub const APPROVALS: usize = 128;
+pub const APPROVALS: usize = 320;
 
-/// The most approvals that may wait at a time.
-pub const WAITING: usize = 64;
+/// The most approvals of one caller that may wait at a time.
+pub const WAITING_EACH: usize = 16;
+
+/// The most of all callers.
+pub const WAITING: usize = 256;
 
 /// The most requests that are begun and not answered: those that wait for others take none of the places for work.
 pub const OPEN: usize = 256;

@@ -41,6 +41,10 @@ pub struct Manifest {
     /// The skills that may use the language model. None: all.
     #[serde(default)]
     pub model_for: Option<Vec<String>>,
+    /// The folder for files that it shares, by its name, with all agents whose manifests name it; `default` is the folder
+    /// of the agent at the root. None: a folder of its own.
+    #[serde(default)]
+    pub workspace: Option<String>,
     /// Who may call it.
     #[serde(default)]
     pub access: Access,
@@ -81,6 +85,7 @@ impl Manifest {
             unasked: Vec::new(),
             grants: BTreeMap::new(),
             model_for: None,
+            workspace: None,
             access: Access::default(),
             mcp: BTreeMap::new(),
             modes: BTreeMap::new(),
@@ -96,6 +101,15 @@ impl Manifest {
     pub fn parse(text: &str) -> Result<Self, ManifestError> {
         let wrong = |problem: String| ManifestError(problem);
         let manifest: Self = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        if let Some(name) = manifest
+            .workspace
+            .as_deref()
+            .filter(|it| !skill::is_label(it))
+        {
+            return Err(wrong(format!(
+                "workspace {name:?}: expected a name of at most 63 lowercase letters, digits and inner hyphens"
+            )));
+        }
         for (name, server) in &manifest.mcp {
             let wrong = |problem| wrong(format!("mcp.{name} {problem}"));
             server.check().map_err(wrong)?;

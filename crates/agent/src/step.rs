@@ -2,7 +2,8 @@
 //! looked at, and nothing is done here.
 //!
 //! Layout: `step/request.rs` is the way of a request; `step/act.rs` its calls; `step/weigh.rs` what is remembered of it;
-//! `step/gate.rs` what a person agrees to; `step/own.rs` what the agent does of itself, and how its law changes.
+//! `step/gate.rs` what a person agrees to; `step/found.rs` which calls
+//! may follow from text that is not the caller's; `step/own.rs` what the agent does of itself, and how its law changes.
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use crate::law::Law;
 
 mod act;
 pub(crate) use act::selection;
+mod found;
 mod gate;
 mod own;
 mod request;

@@ -106,11 +106,13 @@ pub(crate) fn heard(turn: &str, origin: Origin, text: &str) -> EventKind {
     EventKind::Heard(Request {
         turn: turn.to_owned(),
         conversation: "talk".to_owned(),
+        caller: "ada".to_owned(),
         origin,
         from: "ada".to_owned(),
         text: text.to_owned(),
         letter: None,
         priority: None,
+        may_raise: false,
         depth: 0,
         operator: false,
         mode: None,

@@ -67,6 +67,46 @@ pub(crate) fn grounded(value: &Value, said: &str) -> f64 {
     }
 }
 
+/// Whether a text says every text and number in a value, whole and at borders of words; case and white space do not
+/// count. Empty texts need not be said.
+pub(crate) fn says_all(text: &str, value: &Value) -> bool {
+    let text = plain(text);
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        let said = match value {
+            Value::String(said) => has_whole(&text, &plain(said)),
+            Value::Number(number) => has_whole(&text, &number.to_string()),
+            Value::Array(items) => {
+                left.extend(items);
+                true
+            }
+            Value::Object(members) => {
+                left.extend(members.values());
+                true
+            }
+            Value::Null | Value::Bool(_) => true,
+        };
+        if !said {
+            return false;
+        }
+    }
+    true
+}
+
+/// A text in lower case, with one space for each white space.
+fn plain(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").to_lowercase()
+}
+
+fn has_whole(text: &str, part: &str) -> bool {
+    let border = |it: Option<char>| it.is_none_or(|it| !it.is_alphanumeric());
+    part.is_empty()
+        || text.match_indices(part).any(|(at, _)| {
+            border(text[..at].chars().next_back()) && border(text[at + part.len()..].chars().next())
+        })
+}
+
 /// What the slots of a pattern stand for in a text, if it fits: `note {text} in {path}`. Words between slots are found
 /// at their last place, in any case.
 pub(crate) fn slots(pattern: &str, text: &str) -> Option<BTreeMap<String, String>> {
@@ -134,6 +174,13 @@ pub(crate) fn bounded(text: &str, most: usize) -> String {
         end -= 1;
     }
     format!("{}…", &text[..end])
+}
+
+/// A text as a quotation of one line, in quotation marks; line ends and other controls are spaces.
+pub(crate) fn quoted(text: &str, most: usize) -> String {
+    let words = text.split(|it: char| it.is_whitespace() || it.is_control());
+    let words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();
+    Value::from(bounded(&words.join(" "), most)).to_string()
 }
 
 /// A value in words: texts as they are, everything else as JSON.

@@ -4,6 +4,7 @@
 //! of them is told to the agent. perceive -> recall -> decide -> act -> remember, a file for each.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use a2a::types::Message;
 use futures_util::StreamExt as _;
@@ -109,6 +110,9 @@ async fn perform(
         }
         Effect::Think => {
             let model = agent.population.0.model(&agent.id);
+            // The caller's share of the budget is charged.
+            let caller = ctx.caller().to_string();
+            let model: Arc<dyn model::Model> = Arc::new(model::layer::Payer::new(model, caller));
             decide::think(&model, ctx, effect, brief).await
         }
         Effect::Call { skill, input } => act::call(ctx, effect, &skill, input, again).await,

@@ -239,7 +239,7 @@ impl Config {
         schemes: Vec<Scheme>,
         sources: &dyn Sources,
     ) -> Result<Self, Error> {
-        let models = Models::decide(&settings, sources)?;
+        let models = Models::decide(&settings, sources, !schemes.is_empty())?;
         let outbound = Outbound::decide(&settings, sources)?;
         let data = settings.data.or_else(|| sources.data_folder());
         let data = data.ok_or(Error::NoDataFolder)?;

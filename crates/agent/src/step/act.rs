@@ -128,8 +128,8 @@ impl Work<'_> {
             return false;
         }
         let mut said = turn.heard.text.clone();
-        let lines = self.now.conversations.get(&turn.heard.conversation);
-        let lines = lines.iter().flat_map(|it| it.iter()).chain(&turn.asides);
+        let lines = self.now.said_before(&turn.heard).iter();
+        let lines = lines.chain(&turn.asides);
         for line in lines.filter(|it| it.by.as_ref() == Some(&turn.heard.from)) {
             said.push('\n');
             said.push_str(&line.text);

@@ -56,6 +56,9 @@ impl Work<'_> {
         let own = turn
             .as_ref()
             .is_some_and(|it| it.heard.origin == Origin::Own);
+        let found = turn.as_ref().is_some_and(|turn| {
+            turn.procedure.is_none() && self.now.follows_from_found(turn, asked.skill, asked.input)
+        });
         let request = turn.map_or_else(String::new, |it| it.heard.text.clone());
         let rule = rule(self.law, asked.skill, &request);
         if rule == Some(Selection::Forbid) {
@@ -74,7 +77,7 @@ impl Work<'_> {
             || changed
             || rule == Some(Selection::Ask)
             || (!free && (asked.marked || asked.facts.changes));
-        if !needed || (!always && !changed && self.is_granted(asked, proposed)) {
+        if !needed || (!always && !changed && self.is_granted(asked, proposed, found)) {
             self.accept(asked.skill, &asked.facts.version);
             let input = match needed {
                 true => asked.input(),
@@ -86,8 +89,7 @@ impl Work<'_> {
             let why = "nobody is there to agree to what this agent does by itself".to_owned();
             return self.gate(None, Verdict::No(why));
         }
-        if self.now.pending().len() >= limits::WAITING {
-            let why = format!("{} calls wait for a person already", limits::WAITING);
+        if let Some(why) = self.too_many(asked.by) {
             return self.gate(None, Verdict::No(why));
         }
         let notes = notes(asked, proposed, changed);
@@ -156,8 +158,9 @@ impl Work<'_> {
         accepted.is_some_and(|it| *it != asked.facts.version)
     }
 
-    /// Whether an earlier decision covers the call. None covers what the agent proposes after it has read other text.
-    fn is_granted(&self, asked: &ProposedCall<'_>, proposed: bool) -> bool {
+    /// Whether an earlier decision covers the call. None covers what the agent proposes after it has read other text, and
+    /// none for the session what may follow from such text (`step/found.rs`).
+    fn is_granted(&self, asked: &ProposedCall<'_>, proposed: bool, found: bool) -> bool {
         let has_read = |turn: &Turn| {
             let calls = turn.rounds.iter().flat_map(|it| &it.calls);
             let mut gave = calls.filter(|it| matches!(it.outcome, Some(Outcome::Gave(_))));
@@ -172,7 +175,7 @@ impl Work<'_> {
                 && grant.by == asked.by
                 && grant.version == asked.facts.version
                 && (grant.until == 0 || self.at <= grant.until)
-                && here.is_none_or(|it| it == asked.conversation)
+                && here.is_none_or(|it| !found && it == asked.conversation)
                 && grant.covers_input(asked.input())
         };
         self.now.grants.iter().any(covers)
@@ -187,6 +190,23 @@ impl Work<'_> {
                 version: version.to_owned(),
             });
         }
+    }
+
+    /// Why nothing more can be asked for a caller, if so many calls wait for a person. Each caller has a share, so that
+    /// the unanswered questions of one leave room for those of others.
+    fn too_many(&self, caller: &str) -> Option<String> {
+        let waiting = self.now.pending();
+        let own = waiting.iter().filter(|it| it.by == caller).count();
+        if own >= limits::WAITING_EACH {
+            let most = limits::WAITING_EACH;
+            return Some(format!(
+                "{most} calls of this caller wait for a person already, which is the most: one of them has to be \
+                 answered first"
+            ));
+        }
+        let most = limits::WAITING;
+        (waiting.len() >= most)
+            .then(|| format!("{most} calls wait for a person already, which is the most"))
     }
 
     /// The approval of the same call, if it was wanted before: it is begun again after a restart.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::Work;
 use crate::approval::Standing;
-use crate::context::{Change, Line, Outcome, Round, Stage, Turn};
+use crate::context::{Change, Outcome, Round, Stage, Turn};
+use crate::conversation::Line;
 use crate::event::{
     Answer, Call, Effect, EffectId, End, MemoryResult, Outgoing, Recollection, Request,
 };
@@ -29,11 +30,13 @@ impl Work<'_> {
             let at = self.at;
             self.change(Change::Attended { at });
         }
+        let usual = self.priority(heard);
         let turn = Turn {
-            priority: heard
-                .priority
-                .unwrap_or_else(|| self.priority(heard))
-                .min(100),
+            priority: heard.priority.unwrap_or(usual).min(100),
+            ceiling: match heard.may_raise || heard.origin == Origin::Own {
+                true => 100,
+                false => usual,
+            },
             order: self.now.next,
             stage: Stage::Queued,
             found: Arc::default(),
@@ -49,9 +52,24 @@ impl Work<'_> {
         self.change(Change::Opened {
             turn: Arc::new(turn),
         });
-        if !begins && waiting >= self.law.attention.queue as usize {
-            let text = format!("{waiting} requests are waiting already; ask again later.");
-            return self.conclude(id, text, End::Refused);
+        let most = self.law.attention.queue;
+        if !begins && waiting >= most as usize {
+            let text = match self.now.displaced_by(heard.caller()) {
+                Some(last) if last != id => {
+                    let text = format!(
+                        "The queue is full ({most} requests, attention.queue), and this caller has the most in it: \
+                         another caller's request took this place. Ask again later."
+                    );
+                    self.conclude(&last, text, End::Refused);
+                    None
+                }
+                _ => Some(format!(
+                    "{waiting} requests are waiting already (attention.queue is {most}); ask again later."
+                )),
+            };
+            if let Some(text) = text {
+                return self.conclude(id, text, End::Refused);
+            }
         }
         if let Some(letter) = &heard.letter
             && !matches!(letter.body, Body::Request { .. })
@@ -269,6 +287,7 @@ impl Work<'_> {
             let line = |by: Option<&str>, text: &str| Line {
                 by: by.map(str::to_owned),
                 text: text::bounded(text, crate::limits::LINE),
+                found: false,
             };
             let asked = line(None, &question);
             self.change(Change::Aside {

@@ -89,11 +89,13 @@ pub(super) fn heard(
     Ok(Request {
         turn: ctx.task_id(),
         conversation: ctx.context_id(),
+        caller: ctx.caller().to_string(),
         origin,
         from,
         text,
         letter,
         priority: priority.map(|it| u8::try_from(it.min(100)).unwrap_or(100)),
+        may_raise: may_raise(agent, &ctx.caller()),
         depth: u8::try_from(depth.unwrap_or_default()).unwrap_or(u8::MAX),
         operator: is_operator(agent, &ctx.caller()),
         mode: mode.map(Box::new),
@@ -107,6 +109,14 @@ const OPERATOR: &str = "operator";
 fn is_operator(agent: &AgentHandle, caller: &Principal) -> bool {
     let open = agent.population.0.parts.open;
     (open || caller.has_scope(OPERATOR)) && !is_principal(caller.name())
+}
+
+/// Whether the priority that a caller gives counts against requests of others: of an operator, of an agent of this server, and
+/// of a caller that the program around the server has let in itself.
+fn may_raise(agent: &AgentHandle, caller: &Principal) -> bool {
+    is_operator(agent, caller)
+        || is_principal(caller.name())
+        || (!caller.is_anonymous() && caller.scheme().is_empty())
 }
 
 /// What skills there are, as far as the agent's steps have to know.

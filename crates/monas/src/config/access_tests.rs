@@ -119,6 +119,11 @@ fn a_mistake_is_named_by_its_line() {
             "use monas.toml:3: access.tokens.callers.sso:ada: could not use the name ",
         ),
         (
+            "[access.tokens]\ntype = 'bearer'\ncallers = { anonymous = 'HASH' }\n",
+            "use monas.toml:3: access.tokens.callers.anonymous: could not use the name \"anonymous\": it stands for \
+             callers without credentials",
+        ),
+        (
             "[access.tokens]\ntype = 'bearer'\ncallers = { ada = 'HASH' }\ncaller = 1\n",
             "use monas.toml:4: `access.tokens.caller` is not a setting; did you mean `callers`?",
         ),

@@ -7,7 +7,7 @@ use model::layer::{Allowance, Cost, Patience, Price, Times};
 use model::provider::{self, Endpoint, Key};
 
 use super::settings::Settings;
-use super::value::Kind;
+use super::value::{Kind, Percent};
 use super::{Error, Sources};
 
 /// The language model and the embedder of a server.
@@ -21,8 +21,11 @@ pub struct Models {
     pub embedder: Option<Embedder>,
     pub times: Times,
     pub patience: Patience,
-    /// How much may be spent while the server runs.
+    /// How much may be spent in each period.
     pub allowance: Allowance,
+    /// How much of it one caller may spend.
+    pub share: Allowance,
+    pub period: Duration,
     pub price: Price,
 }
 
@@ -35,6 +38,8 @@ impl Default for Models {
             times: Times::default(),
             patience: Patience::default(),
             allowance: Allowance::default(),
+            share: Allowance::default(),
+            period: Duration::from_secs(24 * 3600),
             price: Price::default(),
         }
     }
@@ -135,7 +140,13 @@ impl Kind for Cost {
 impl Models {
     /// Reads the settings of models. An API key that is not set comes from the variable that other tools use, such as
     /// `OPENAI_API_KEY`.
-    pub(super) fn decide(settings: &Settings, sources: &dyn Sources) -> Result<Self, Error> {
+    ///
+    /// With `[access]` there are several callers, and one may spend half of the budget if nothing else is set.
+    pub(super) fn decide(
+        settings: &Settings,
+        sources: &dyn Sources,
+        several_callers: bool,
+    ) -> Result<Self, Error> {
         let standard = Self::default();
         let model = match &settings.model_name {
             Some(named) => {
@@ -158,6 +169,15 @@ impl Models {
         if settings.model_max_cost.is_some() && priced.is_none() {
             return Err(Error::NoPrice);
         }
+        let allowance = Allowance {
+            tokens: settings.model_max_tokens.map(|it| it.get()),
+            cost: settings.model_max_cost,
+        };
+        let share = match settings.model_caller_share {
+            Some(Percent(share)) => share,
+            None if several_callers => 50,
+            None => 100,
+        };
         let time = |set: Option<Duration>, standard| set.unwrap_or(standard);
         Ok(Self {
             model,
@@ -175,10 +195,9 @@ impl Models {
                     }),
                 ..standard.patience
             },
-            allowance: Allowance {
-                tokens: settings.model_max_tokens.map(|it| it.get()),
-                cost: settings.model_max_cost,
-            },
+            allowance,
+            share: allowance.percent(share),
+            period: time(settings.model_budget_period, standard.period),
             price: Price {
                 input: settings.model_price_input.unwrap_or_default(),
                 output: settings.model_price_output.unwrap_or_default(),

@@ -25,7 +25,7 @@ use model::provider::Key as ApiKey;
 use store::Durability;
 
 use super::models::{Named, NamedEmbedder, Url};
-use super::value::{Kind, Raw, Size};
+use super::value::{Kind, Percent, Raw, Size};
 use crate::listen::Origin;
 use crate::log::Filter;
 
@@ -207,10 +207,14 @@ settings! {
     model_timeout: Duration = "model.timeout", -, "10m";
     /// How often a request is tried when it fails with a temporary error, with growing pauses.
     model_attempts: NonZeroU64 = "model.attempts", -, "4";
-    /// The most tokens, read and written, while the server runs.
+    /// The most tokens, read and written, in each period of the budget.
     model_max_tokens: NonZeroU64 = "model.max_tokens", -, "no limit";
-    /// The most money that may be spent while the server runs. It needs prices.
+    /// The most money that may be spent in each period of the budget. It needs prices.
     model_max_cost: Cost = "model.max_cost", -, "no limit";
+    /// How long a period of the budget is. When it is over, all of the budget is there again.
+    model_budget_period: Duration = "model.budget_period", -, "1d";
+    /// How much of the budget one caller may spend in a period.
+    model_caller_share: Percent = "model.caller_share", -, "50% with [access], 100% without";
     /// Whether the model extracts entities from new memories, in addition to rules.
     model_reads_memory: bool = "model.reads_memory", -, "true";
     /// The price of a million tokens that the model reads.

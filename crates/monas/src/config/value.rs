@@ -45,6 +45,19 @@ pub(super) trait Kind: Sized {
     }
 }
 
+/// A part of a whole, in hundredths from 1 to 100.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Percent(pub(super) u8);
+
+impl Kind for Percent {
+    const EXPECTED: &'static str = "a part from 1% to 100%, such as 50%";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let part: u8 = text.trim().strip_suffix('%')?.trim_end().parse().ok()?;
+        (1..=100).contains(&part).then_some(Self(part))
+    }
+}
+
 impl Kind for SocketAddr {
     const EXPECTED: &'static str = "an address and a port, such as 127.0.0.1:8080";
 

@@ -22,7 +22,11 @@ pub(crate) fn model(
     };
     let provider: Arc<dyn Model> = Arc::new(Provider::new(endpoint.clone(), dialer.http())?);
     let timed: Arc<dyn Model> = Arc::new(Timed::new(provider, models.times));
-    let budget = Arc::new(Budget::new(models.allowance));
+    let budget = Arc::new(Budget::shared(
+        models.allowance,
+        models.share,
+        models.period,
+    ));
     let paid: Arc<dyn Model> = Arc::new(Budgeted::new(timed, models.price, budget));
     Ok(Some(Arc::new(Retry::new(paid, models.patience))))
 }

@@ -52,7 +52,10 @@ async fn a_skill_asks_the_model() {
     let script = Scripted::new([Turn::text("to exist")]);
     let task = call(Manifest::new("Test"), options(Some(&script)), "rephrase").await;
     assert_eq!(extension::output(&task).unwrap(), json!("to exist"));
-    let asked = Request::new("to be").system("Say it in other words.");
+    let mut asked = Request::new("to be").system("Say it in other words.");
+    // The share of the skill's caller pays for it.
+    asked.payer.clone_from(&script.requests()[0].payer);
+    assert!(!asked.payer.is_empty());
     assert_eq!(script.requests(), [asked]);
 }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 use agent::{Agent, Law, Manifest, Parts, Population, Profile};
 use memory::Memory;
 use model::Model;
-use skill::Registry;
 use store::Store;
 use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
@@ -146,7 +145,7 @@ impl AgentHost {
                 let admission = Admission {
                     ids: plans.iter().map(|plan| id_of(plan).to_owned()).collect(),
                     population: &population,
-                    files: files(config)?,
+                    config,
                     extent,
                 };
                 make_all(plans, async |plan| admission.admit(plan).await).await?
@@ -223,8 +222,7 @@ async fn make_all(
 /// Admits agents with memory, a law, files and each other.
 struct Admission<'a> {
     population: &'a Population,
-    /// The skills for files.
-    files: Registry,
+    config: &'a Config,
     /// The ids of all agents that are admitted.
     ids: Vec<String>,
     extent: Extent,
@@ -234,7 +232,8 @@ impl Admission<'_> {
     async fn admit(&self, mut plan: Plan) -> Result<Agent, Error> {
         let id = id_of(&plan).to_owned();
         let profile = profile(&id, &plan.place, &plan.manifest)?;
-        let skills = plan.options.skills.merge(&self.files)?;
+        let files = files(self.config, &id, plan.manifest.workspace.as_deref())?;
+        let skills = plan.options.skills.merge(&files)?;
         // Tools get ids that no skill has, those for files included.
         plan.options.skills = skills.clone();
         plan = plan.with_tools().await?;

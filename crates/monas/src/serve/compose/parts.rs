@@ -12,6 +12,7 @@ use store::{Store, Table};
 use crate::config::{Config, Data};
 use crate::error::Error;
 use crate::listen;
+use crate::serve::agents::DEFAULT_AGENT;
 use crate::serve::models;
 
 /// Opens the store. `holder` is written into the lock of the data folder, for the error of another process.
@@ -71,16 +72,34 @@ pub(super) fn limit(config: &Config, served: &mut a2a::server::Config) -> Result
     Ok(())
 }
 
-/// The skills for files in the workspace folder.
-pub(crate) fn files(config: &Config) -> Result<Registry, Error> {
-    let folder = match (&config.workspace, &config.data) {
-        (Some(folder), _) => folder.clone(),
-        (None, Data::Folder(data)) => data.join("workspace"),
-        // Data in memory has no folder for files.
-        (None, Data::Memory) => return Ok(Registry::new()),
+/// The skills for files in the folder of an agent: of the one at the root the workspace, of another its own, or the one
+/// that its manifest shares by name.
+///
+/// An agent's own folder and a shared one are below two folders, so that no manifest can name the folder of an agent that
+/// shares none: the allow list of that agent guards its files, too.
+pub(crate) fn files(config: &Config, agent: &str, shared: Option<&str>) -> Result<Registry, Error> {
+    let named = |kind: &str, name: &str| match &config.data {
+        Data::Folder(data) => Some(data.join("workspaces").join(kind).join(name)),
+        Data::Memory => None,
+    };
+    let (folder, configured) = match (agent, shared) {
+        (DEFAULT_AGENT, None) | (_, Some(DEFAULT_AGENT)) => {
+            let folder = match (&config.workspace, &config.data) {
+                (Some(folder), _) => Some(folder.clone()),
+                (None, Data::Folder(data)) => Some(data.join("workspace")),
+                (None, Data::Memory) => None,
+            };
+            (folder, config.workspace.is_some())
+        }
+        (_, Some(name)) => (named("shared", name), false),
+        (id, None) => (named("agents", id), false),
+    };
+    // Data in memory has no folder for files.
+    let Some(folder) = folder else {
+        return Ok(Registry::new());
     };
     let project = Project::open(&folder)?;
-    if config.workspace.is_none() {
+    if !configured {
         project.welcome()?;
     }
     Ok(::tools::skills(&project)?)
