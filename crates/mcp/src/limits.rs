@@ -10,6 +10,9 @@ pub struct Limits {
     pub max_body: usize,
     /// How many sessions of revision 2025-11-25 may be open.
     pub max_sessions: usize,
+    /// How many of them one caller may have; of callers without a name, one address. When it opens another, its session
+    /// that was not used for the longest time ends.
+    pub max_sessions_each: usize,
     /// A session without a message for this long is closed.
     pub session_idle: Duration,
     /// How long a reply in a session is held back: if it turns out to be a single message, it is sent as JSON instead of
@@ -31,6 +34,7 @@ impl Default for Limits {
         Self {
             max_body: 16 << 20,
             max_sessions: 10_000,
+            max_sessions_each: 200,
             session_idle: Duration::from_secs(60 * 60),
             hold: Duration::from_millis(250),
             patience: Duration::from_millis(250),

@@ -45,6 +45,7 @@ use crate::limits::{LIST_TIME, Limits};
 mod call;
 pub(crate) mod http;
 mod outcome;
+mod owner;
 mod prompt;
 mod question;
 mod reply;

@@ -1,13 +1,12 @@
 //! Serves both revisions of MCP over HTTP at one address, and decides which requests reach the library.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use ::http::header::{CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
 use ::http::request::Parts;
 use ::http::{HeaderMap, HeaderValue, Method, StatusCode};
-use access::{Door, Presented, Principal};
+use access::{Door, Presented};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -22,6 +21,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::owner::{self, Owners};
 use super::reply::{prefers_streams, single_message_as_json};
 use super::session::Sessions;
 use crate::limits::{Limits, MAX_REFUSAL};
@@ -59,14 +59,15 @@ impl Default for HttpConfig {
 
 /// A handler behind HTTP. Clones share one state.
 ///
-/// A request passes, in this order: authentication by the door, the check that its session belongs to the caller, the limit
+/// A request passes, in this order: authentication by the door, the check that its session belongs to the caller, the limits
 /// on new sessions, the limit on the size of its body, then the library, then the handler. The order matters: nothing is
 /// read of a body, and nothing is told about sessions, before the caller is known.
 ///
 /// Sessions exist in revision 2025-11-25 only. One begins with a successful `initialize` and ends when the client deletes
 /// it, after [`Limits::session_idle`] without a message, or with [`stop`](Self::stop). It belongs to the principal that
 /// opened it; for other callers it does not exist (404). The library keeps a worker task for each, and the streams that a
-/// client may resume; `Sessions` adds which requests are open. Tasks do not belong to a session: when it ends, the
+/// client may resume; `Owners` has whose it is, and ends the one that was not used for the longest time of a caller that opens
+/// too many; `Sessions` adds which requests are open. Tasks do not belong to a session: when it ends, the
 /// calls that still wait in it are cancelled, and calls that were answered with a task run on.
 #[derive(Clone, Debug)]
 pub struct Http {
@@ -100,6 +101,7 @@ impl Http {
             sessions: sessions.clone(),
             owners: Arc::default(),
             max_sessions: limits.max_sessions,
+            max_sessions_each: limits.max_sessions_each,
             max_body: limits.max_body,
             hold: limits.hold,
         };
@@ -135,9 +137,9 @@ impl Http {
 struct Admission {
     door: Arc<Door>,
     sessions: Arc<Sessions>,
-    /// The principal that opened each session, by session id.
-    owners: Arc<Mutex<HashMap<String, Principal>>>,
+    owners: Arc<Owners>,
     max_sessions: usize,
+    max_sessions_each: usize,
     max_body: usize,
     hold: Duration,
 }
@@ -155,17 +157,19 @@ async fn admit(State(admission): State<Admission>, request: Request, next: Next)
     };
     let session = head.headers.get(SESSION);
     let session = session.and_then(|id| id.to_str().ok()).unwrap_or_default();
-    if let Some(owner) = admission.owners().get(session)
-        && owner.name() != caller.name()
-    {
+    if !admission.owners.uses(session, &caller) {
         return refusal(StatusCode::NOT_FOUND, "unknown session");
     }
     let opens = opens(&head.method, &head.headers);
+    let share = owner::share(&caller, &head.extensions);
     if opens {
-        let open = admission.sessions.count().await;
-        if open >= admission.max_sessions {
+        let (each, most) = (admission.max_sessions_each, admission.max_sessions);
+        let (owners, sessions) = (&admission.owners, &admission.sessions);
+        if let Err(full) = owners.make_room(sessions, &share, each, most).await {
             let full = format!(
-                "{open} sessions are open, which is the limit; retry later, or use revision 2026-07-28"
+                "{} sessions with requests under way are open, which is the limit (of this caller {each}, of the server \
+                 {most}); retry later, or use revision 2026-07-28",
+                full.sessions
             );
             return refusal(StatusCode::SERVICE_UNAVAILABLE, &full);
         }
@@ -174,10 +178,7 @@ async fn admit(State(admission): State<Admission>, request: Request, next: Next)
     let response = forward(&admission, head, body, next).await;
     if opens && let Some(id) = response.headers().get(SESSION) {
         let id = id.to_str().unwrap_or_default().to_owned();
-        let open: HashSet<_> = admission.sessions.open().await.into_iter().collect();
-        let mut owners = admission.owners();
-        owners.retain(|id, _| open.contains(&**id));
-        owners.insert(id, caller);
+        admission.owners.add(id, &caller, share);
     }
     response
 }
@@ -217,12 +218,6 @@ fn not_a_message(sent: &Bytes) -> Response {
             let why = format!("not JSON: {error}");
             error_response(StatusCode::BAD_REQUEST, ErrorCode::PARSE_ERROR, &why)
         }
-    }
-}
-
-impl Admission {
-    fn owners(&self) -> MutexGuard<'_, HashMap<String, Principal>> {
-        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

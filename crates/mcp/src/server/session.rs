@@ -69,6 +69,10 @@ impl OpenRequests {
         self.lock().numbers.remove(id);
     }
 
+    fn is_empty(&self) -> bool {
+        self.lock().numbers.is_empty()
+    }
+
     fn number(&self, id: &RequestId) -> Option<u64> {
         self.lock().numbers.get(id).copied()
     }
@@ -120,8 +124,17 @@ impl Sessions {
         self.inner.sessions.read().await.keys().cloned().collect()
     }
 
-    pub(super) async fn count(&self) -> usize {
-        self.inner.sessions.read().await.len()
+    /// Whether no request of a session is open.
+    pub(super) fn is_idle(&self, id: &str) -> bool {
+        let all = self.lock();
+        all.get(id).is_none_or(OpenRequests::is_empty)
+    }
+
+    /// Closes a session to make room for another.
+    pub(super) async fn end(&self, id: &str) {
+        if let Err(error) = self.close_session(&id.into()).await {
+            tracing::debug!(%error, "closing an MCP session failed");
+        }
     }
 
     fn open_requests(&self, id: &SessionId) -> OpenRequests {

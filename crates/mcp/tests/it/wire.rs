@@ -6,8 +6,9 @@ use std::time::Duration;
 use a2a::service::{Call, Service as _};
 use access::{Callers, Door, Hash, Principal, Scheme};
 use axum::body::{Body, to_bytes};
-use axum::http::{Request, StatusCode};
+use axum::http::{HeaderValue, Request, StatusCode};
 use axum::response::Response;
+use mcp::HttpConfig;
 use mcp::rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
@@ -205,17 +206,64 @@ async fn sessions_are_counted_and_end_when_the_server_does() {
     let mut request = post(&open).body(Body::from(open.to_string())).unwrap();
     request.headers_mut().remove("mcp-protocol-version");
     request.headers_mut().remove("mcp-name");
+    // The session that is idle makes room for the new one.
     let (status, reply) = send(&bench, request).await;
-    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{reply}");
-    // Requests without a session are still served.
-    let other = bench.client(Wire::New, User::plain()).await;
-    assert!(!other.list_all_tools().await.unwrap().is_empty());
-    bench.http.stop().await;
+    assert_eq!(status, StatusCode::OK, "{reply}");
     let called = tokio::time::timeout(
         Duration::from_secs(30),
         first.call_tool(CallToolRequestParams::new("tell")),
     );
     assert!(called.await.unwrap().is_err());
+    // Requests without a session are still served.
+    let other = bench.client(Wire::New, User::plain()).await;
+    assert!(!other.list_all_tools().await.unwrap().is_empty());
+    bench.http.stop().await;
+}
+
+/// Once one caller could open all sessions of the server, and every other was refused for an hour.
+#[tokio::test]
+async fn a_caller_that_opens_too_many_sessions_ends_its_own() {
+    let change = |http: &mut HttpConfig| {
+        http.door = door();
+        http.limits.max_sessions_each = 3;
+        http.limits.max_sessions = 4;
+    };
+    let bench = Bench::with(|_| {}, change).await;
+    let open = async |who: &str| {
+        let body = initialize();
+        let mut request = post(&body).body(Body::from(body.to_string())).unwrap();
+        request.headers_mut().remove("mcp-protocol-version");
+        let request = shows(who, request);
+        let response = bench.http.routes().oneshot(request).await.unwrap();
+        let status = response.status();
+        let session = response.headers().get("mcp-session-id").cloned();
+        // The request is open until its reply is read.
+        to_bytes(response.into_body(), 1 << 20).await.unwrap();
+        assert_eq!(status, StatusCode::OK);
+        session.unwrap()
+    };
+    let lives = async |who: &str, session: &HeaderValue| {
+        let ping = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let mut request = post(&ping).body(Body::from(ping.to_string())).unwrap();
+        let headers = request.headers_mut();
+        headers.insert("mcp-session-id", session.clone());
+        headers.insert("mcp-protocol-version", "2025-11-25".parse().unwrap());
+        let request = shows(who, request);
+        let response = bench.http.routes().oneshot(request).await.unwrap();
+        response.status() == StatusCode::ACCEPTED
+    };
+    let of_ada = open("ada").await;
+    let mut of_bob = Vec::new();
+    for _ in 0..10 {
+        of_bob.push(open("bob").await);
+    }
+    assert!(lives("ada", &of_ada).await);
+    assert!(lives("bob", &of_bob[9]).await);
+    assert!(!lives("bob", &of_bob[0]).await);
+    // The server has as many as it may have: bob, who has the most, ends one for ada.
+    let another = open("ada").await;
+    assert!(lives("ada", &of_ada).await && lives("ada", &another).await);
+    assert!(lives("bob", &of_bob[9]).await);
 }
 
 /// Metadata of the protocol does not reach the skill: its input is the arguments only.
