@@ -31,6 +31,8 @@ pub struct Limits {
     pub max_push_configs: usize,
     /// How many webhooks are called at once.
     pub max_deliveries: usize,
+    /// How many of them may be of tasks of one caller, so that its slow webhooks do not keep those of others waiting.
+    pub max_deliveries_each: usize,
     /// How long one webhook may take to answer.
     pub push_time: Duration,
     /// How often an event is offered to a webhook before it is given up.
@@ -63,6 +65,7 @@ impl Default for Limits {
             replay_bytes: 4 << 20,
             max_push_configs: 16,
             max_deliveries: 64,
+            max_deliveries_each: 16,
             push_time: Duration::from_secs(15),
             push_attempts: 8,
             push_pause: Duration::from_secs(1),

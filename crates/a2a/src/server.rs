@@ -27,6 +27,7 @@ use crate::v0_3;
 use crate::webhook::Dialect;
 
 mod agent;
+mod expiry;
 mod id;
 mod journal;
 mod live;
@@ -268,13 +269,14 @@ impl Inner {
         request: SubscribeToTaskRequest,
     ) -> Result<EventStream, Error> {
         let scope = journal::Scope::new(&call.caller, &request.tenant);
-        match call.cursor {
+        let events = match call.cursor {
             Some(cursor) => {
                 self.resume_stream(scope, request.id.into(), cursor, None)
                     .await
             }
             None => self.live_stream(scope, request.id.into()).await,
-        }
+        };
+        Ok(expiry::until_expiry(&call.caller, events?))
     }
 }
 

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use store::{Batch, Query, Row};
-use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use super::journal::{Scope, WEBHOOKS};
@@ -30,6 +29,7 @@ mod guard;
 #[cfg(test)]
 #[path = "push/guard_tests.rs"]
 mod guard_tests;
+mod places;
 #[cfg(feature = "http")]
 mod post;
 mod row;
@@ -37,6 +37,7 @@ mod row;
 pub use dead::DeadWebhook;
 pub use dial::Reach;
 pub(super) use guard::check;
+use places::Places;
 pub(super) use row::OPEN;
 use row::{State, Webhook, key};
 
@@ -46,7 +47,7 @@ pub(super) struct Push {
     dialects: Vec<&'static Dialect>,
     #[cfg(feature = "http")]
     client: post::WebhookClient,
-    places: Semaphore,
+    places: Places,
     workers: Mutex<HashMap<String, JoinHandle<()>>>,
 }
 
@@ -93,7 +94,7 @@ impl Push {
             dialects: config.dialects.clone(),
             #[cfg(feature = "http")]
             client: post::WebhookClient::new(&config.dialer, targets, limits.push_time),
-            places: Semaphore::new(limits.max_deliveries),
+            places: Places::new(limits),
             workers: Mutex::default(),
         }
     }

@@ -6,6 +6,7 @@ use futures_util::{poll, stream};
 use tokio::sync::oneshot;
 
 use super::Inner;
+use super::expiry::until_expiry;
 use super::journal::Scope;
 use super::live::{Opened, Started};
 use super::push::{self, Registration};
@@ -64,7 +65,11 @@ impl Inner {
             .and_then(|configuration| configuration.history_length);
         let scope = Scope::new(&call.caller, &request.tenant);
         let cursor = call.cursor;
-        match self.deliver(&scope, call, request, Wants::Stream).await? {
+        let caller = call.caller.clone();
+        let events: Result<EventStream, Error> = match self
+            .deliver(&scope, call, request, Wants::Stream)
+            .await?
+        {
             Delivered::Message(message) => {
                 let event = Arc::new(Event::new(StreamResponse::from(message)));
                 Ok(Box::pin(stream::once(async { Ok(vec![event]) })))
@@ -80,7 +85,8 @@ impl Inner {
                 None => self.snapshot_stream(scope, id, history).await,
             },
             Delivered::Task(task) => self.resume_stream(scope, task.id.into(), 0, history).await,
-        }
+        };
+        Ok(until_expiry(&caller, events?))
     }
 
     async fn deliver(

@@ -31,7 +31,7 @@ use crate::event::{Event, Format};
 use crate::limits::EVENTS_AT_ONCE;
 use crate::sabotage::broken;
 use crate::server::Inner;
-use crate::server::journal::{self, TASKS, WEBHOOKS};
+use crate::server::journal::{self, Scope, TASKS, WEBHOOKS};
 use crate::types::{ContextId, Task, TaskId, TaskPushNotificationConfig};
 use crate::webhook::{self, Dialect};
 
@@ -79,11 +79,14 @@ async fn deliver(server: &Inner, row: &Row) -> Result<(), Error> {
         return Ok(());
     };
     let context = &ContextId::from(context);
+    let caller = caller_of(&row);
     let mut follow = server.store.follow(&journal::stream(&id), delivered);
     while let Some(entries) = follow.next_many(EVENTS_AT_ONCE).await {
         let entries = match entries {
             Ok(entries) => entries,
-            Err(store::Error::Compacted { .. }) => return deliver_end(server, webhook).await,
+            Err(store::Error::Compacted { .. }) => {
+                return deliver_end(server, &caller, webhook).await;
+            }
             Err(error) => return Err(error.into()),
         };
         for (place, entry) in entries.iter().enumerate() {
@@ -100,7 +103,8 @@ async fn deliver(server: &Inner, row: &Row) -> Result<(), Error> {
                 }
             };
             let over = event.state().is_some_and(|state| state.is_terminal());
-            webhook = hand_over(server, webhook, &delivery, entry.sequence(), over).await?;
+            webhook =
+                hand_over(server, &caller, webhook, &delivery, entry.sequence(), over).await?;
             if webhook.state != State::Open {
                 return Ok(());
             }
@@ -109,8 +113,16 @@ async fn deliver(server: &Inner, row: &Row) -> Result<(), Error> {
     Ok(())
 }
 
+/// The caller whose task it is, of whose share the deliveries are.
+fn caller_of(task: &Row) -> String {
+    match task.columns.first() {
+        Some(Value::Text(scope)) => Scope::stored(scope).caller().name().to_owned(),
+        _ => String::new(),
+    }
+}
+
 /// Delivers the final task in place of events that were compacted.
-async fn deliver_end(server: &Inner, webhook: Webhook) -> Result<(), Error> {
+async fn deliver_end(server: &Inner, caller: &str, webhook: Webhook) -> Result<(), Error> {
     let wanted = webhook.config.task_id.clone();
     let found = server.store.read(move |view| {
         let row = view.row(&TASKS, &wanted)?;
@@ -124,7 +136,7 @@ async fn deliver_end(server: &Inner, webhook: Webhook) -> Result<(), Error> {
         Some(dialect) => Delivery::of_task(dialect, &task),
         None => Delivery::of_event(&Event::new(task)),
     };
-    hand_over(server, webhook, &delivery, generation, true).await?;
+    hand_over(server, caller, webhook, &delivery, generation, true).await?;
     Ok(())
 }
 
@@ -154,12 +166,13 @@ impl Delivery {
 /// delivery.
 async fn hand_over(
     server: &Inner,
+    caller: &str,
     mut webhook: Webhook,
     delivery: &Delivery,
     generation: u64,
     over: bool,
 ) -> Result<Webhook, Error> {
-    match offer(server, &webhook.config, delivery, generation).await {
+    match offer(server, caller, &webhook.config, delivery, generation).await {
         Ok(()) => {
             webhook.delivered = generation;
             if over {
@@ -183,6 +196,7 @@ async fn hand_over(
 /// Posts a delivery until it succeeds or has failed as often as the limits allow.
 async fn offer(
     server: &Inner,
+    caller: &str,
     config: &TaskPushNotificationConfig,
     delivery: &Delivery,
     generation: u64,
@@ -192,8 +206,7 @@ async fn offer(
     let mut attempt = 1;
     loop {
         let posted = {
-            // The semaphore is never closed, so an error cannot happen.
-            let _place = server.push.places.acquire().await;
+            let _place = server.push.places.take(caller).await;
             let headers = headers(config, delivery, generation);
             let client = &server.push.client;
             client

@@ -357,6 +357,39 @@ async fn a_webhook_with_a_secret_can_authenticate_the_server() {
     assert_eq!(ids.len(), 3);
 }
 
+/// Once 64 webhooks of one caller that answered slowly kept everybody else's waiting.
+#[tokio::test]
+async fn slow_webhooks_of_one_caller_do_not_keep_those_of_another_waiting() {
+    let mut config = config();
+    config.limits.max_deliveries = 4;
+    config.limits.max_deliveries_each = 2;
+    let bench = Bench::with(config, in_memory(), Script::new()).await;
+    // It takes connections and never answers.
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let slow = format!("http://{}/hook", silent.local_addr().unwrap());
+    let with = |bench: &Bench, url: &str| {
+        let mut request = bench.request(message("working done"));
+        request
+            .configuration
+            .get_or_insert_default()
+            .task_push_notification_config = Some(hook("", url));
+        request
+    };
+    let bob = bench.by("bob", "");
+    for _ in 0..8 {
+        bob.send(with(&bob, &slow)).await.unwrap();
+    }
+    // Its share is under way, and nothing else of it.
+    for _ in 0..2 {
+        silent.accept().await.unwrap();
+    }
+    let mut webhook = Hook::open().await;
+    let ada = bench.by("ada", "");
+    ada.send(with(&ada, &webhook.url)).await.unwrap();
+    let told = tokio::time::timeout(Duration::from_secs(10), webhook.got.recv());
+    assert!(told.await.unwrap().is_some());
+}
+
 #[tokio::test]
 async fn a_secret_that_can_be_guessed_is_refused() {
     let bench = Bench::start().await;
