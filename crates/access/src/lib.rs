@@ -62,6 +62,9 @@ pub enum Error {
         "use the name {0:?}: it is empty, too long, or contains a colon or a control character"
     )]
     Name(String),
+    /// The name would be shown like the caller without credentials.
+    #[error("use the name {0:?}: it stands for callers without credentials")]
+    Anonymous(String),
     #[error(
         "use the scheme {0:?}: the name is taken, or contains more than letters, digits, - and _"
     )]

@@ -4,6 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// What the caller without a name is shown as. No caller of the configuration can be called so.
+pub(crate) const ANONYMOUS: &str = "anonymous";
+
 /// The longest name of a caller, in bytes.
 const MAX_NAME: usize = 512;
 
@@ -82,7 +85,7 @@ pub(crate) fn is_name(text: &str) -> bool {
 impl fmt::Display for Principal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.is_anonymous() {
-            "anonymous"
+            ANONYMOUS
         } else {
             self.name()
         })

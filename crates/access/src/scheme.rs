@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::{ConditionallySelectable as _, ConstantTimeEq as _};
 
 use crate::Error;
-use crate::principal::is_name;
+use crate::principal::{ANONYMOUS, is_name};
 use crate::token::Issuer;
 
 /// One way to authenticate, with the callers or issuer it accepts.
@@ -135,6 +135,10 @@ impl Callers {
     pub fn add(&mut self, name: &str, hash: Hash, scopes: &[String]) -> Result<(), Error> {
         if !is_name(name) || name.contains(':') {
             return Err(Error::Name(name.to_owned()));
+        }
+        // Grants and sources are kept under what the anonymous caller is shown as.
+        if name.eq_ignore_ascii_case(ANONYMOUS) {
+            return Err(Error::Anonymous(name.to_owned()));
         }
         self.0.push(Caller {
             name: name.to_owned(),
