@@ -111,12 +111,12 @@ async fn run(command: &Command, app: App) -> Result<ExitCode, Error> {
             serve_stdio(config, chosen(config, app), stopped).await?;
         }
         Command::Tap(options) => return tap(options, signals).await,
-        Command::Webhook(asked) => asked.perform(say).await?,
+        Command::Webhook(asked) => asked.perform(say_escaped).await?,
         Command::Models(asked) => asked.perform(say).await?,
-        Command::Memory(asked) => asked.perform(say).await?,
-        Command::Law(asked) => asked.perform(say).await?,
-        Command::Why(asked) => asked.perform(say).await?,
-        Command::Approvals(asked) => asked.perform(say).await?,
+        Command::Memory(asked) => asked.perform(say_escaped).await?,
+        Command::Law(asked) => asked.perform(say_escaped).await?,
+        Command::Why(asked) => asked.perform(say_escaped).await?,
+        Command::Approvals(asked) => asked.perform(say_escaped).await?,
         Command::Key(asked) => {
             say(asked.perform()?.trim_end());
         }
@@ -148,6 +148,12 @@ async fn tap(options: &tap::Options, mut signals: Signals) -> Result<ExitCode, E
     };
     tap.run(print, stop).await;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints a line with words of callers in it: nothing in it controls the terminal.
+fn say_escaped(line: &str) -> bool {
+    line.split('\n')
+        .all(|line| say(&client::print::escaped(line)))
 }
 
 /// Writes a line to standard output; false if it is closed.

@@ -18,7 +18,7 @@ pub(super) mod files;
 #[path = "client/files_tests.rs"]
 mod files_tests;
 pub(super) mod flags;
-pub(super) mod print;
+pub(crate) mod print;
 
 pub(crate) use arguments::{Action, Request};
 pub(crate) use arguments::{commands, read};

@@ -1,11 +1,13 @@
 //! Who is let in: every scheme over every binding in both versions, and how each binding says no.
 //!
 //! - `cases`: a server for each scheme, and what its callers show
+//! - `expiry`: streams that outlive a token
 //! - `forms`: a refusal in the words of each binding
 //! - `program`: the real program, and the command line
 //! - `sessions`: Cap'n Web, where credentials may also be handed over in a call
 
 mod cases;
+mod expiry;
 mod forms;
 mod program;
 mod sessions;

@@ -7,6 +7,7 @@
 
 mod access;
 mod agents;
+mod callers;
 mod cli;
 mod four;
 mod law;

@@ -127,16 +127,21 @@ pub(in crate::command) fn say(line: &str) {
 
 /// Prints a line of JSON with control characters escaped.
 fn say_json(line: &str) {
+    write_out(&format!("{}\n", escaped(line)));
+}
+
+/// A line in which characters that could control a terminal are escaped as in JSON and Cypher, so that exported data means
+/// the same. Tabs stay.
+pub(crate) fn escaped(line: &str) -> String {
     let mut text = String::with_capacity(line.len() + 1);
     for c in line.chars() {
-        if commands(c) {
+        if commands(c) && c != '\t' {
             let _ = write!(text, "\\u{:04x}", u32::from(c));
         } else {
             text.push(c);
         }
     }
-    text.push('\n');
-    write_out(&text);
+    text
 }
 
 /// Prints a line on standard error.

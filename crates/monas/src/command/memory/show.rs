@@ -27,7 +27,9 @@ fn hit(hit: &RecordHit) -> Vec<String> {
     let record = &hit.record;
     let speaker = record.speaker.as_deref();
     let speaker = speaker.map(|it| format!("{it}: ")).unwrap_or_default();
-    let mut lines = vec![format!("{:.2}  {speaker}{}", hit.relevance, record.content)];
+    // Further lines of a content are indented: none of them looks like another hit.
+    let content = record.content.replace('\n', "\n      ");
+    let mut lines = vec![format!("{:.2}  {speaker}{content}", hit.relevance)];
     let mut about = vec![
         record.layer.name().to_owned(),
         record.id.as_str().to_owned(),

@@ -252,6 +252,23 @@ pub(super) fn tokens_of_openid_connect_are_known_over_every_binding() -> Case {
     })
 }
 
+/// A server that knows tokens, and one of them that expires in so many seconds. Clocks may differ by 30 s, so its `exp`
+/// has passed already.
+pub(super) fn token_that_expires_in(seconds: u64) -> (Config, String) {
+    let der = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
+    let pair = Ed25519KeyPair::from_pkcs8(der.as_ref()).unwrap();
+    let key = json!({ "kty": "OKP", "crv": "Ed25519", "x": text(pair.public_key()) });
+    let kind = Kind::OpenIdConnect {
+        tokens: tokens(&key, &[]),
+        url: "https://id.example/.well-known/openid-configuration".to_owned(),
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let change = json!({ "exp": (now + Duration::from_secs(seconds)).as_secs() - 30 });
+    let sign = |message: &[u8]| pair.sign(message).as_ref().to_vec();
+    let token = token("EdDSA", &change, sign);
+    (Case::new("sso", "sso:ada", kind).config, token)
+}
+
 /// An authority, as PEM, and one of the certificates that it signs.
 struct Authority {
     pem: String,
