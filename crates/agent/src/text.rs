@@ -70,11 +70,11 @@ pub(crate) fn grounded(value: &Value, said: &str) -> f64 {
 /// Whether a text says every text and number in a value, whole and at borders of words; case and white space do not
 /// count. Empty texts need not be said.
 pub(crate) fn says_all(text: &str, value: &Value) -> bool {
-    let text = plain(text);
+    let text = spaced(text);
     let mut left = vec![value];
     while let Some(value) = left.pop() {
         let said = match value {
-            Value::String(said) => has_whole(&text, &plain(said)),
+            Value::String(said) => has_whole(&text, &spaced(said)),
             Value::Number(number) => has_whole(&text, &number.to_string()),
             Value::Array(items) => {
                 left.extend(items);
@@ -94,7 +94,7 @@ pub(crate) fn says_all(text: &str, value: &Value) -> bool {
 }
 
 /// A text in lower case, with one space for each white space.
-fn plain(text: &str) -> String {
+fn spaced(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").to_lowercase()
 }

@@ -38,7 +38,7 @@ impl Callers {
         let script = Scripted::default();
         let model = Server::start(script.clone()).await.unwrap();
         let callers = ["ada", "bob", "olga"].map(|name| {
-            let hash = Hash::of(&format!("token-of-{name}"));
+            let hash = Hash::of(format!("token-of-{name}"));
             let scopes = if name == "olga" { "'operator'" } else { "" };
             format!("callers.{name} = {{ secret = '{hash}', scopes = [{scopes}] }}\n")
         });
