@@ -329,6 +329,12 @@ async fn a_twin_keeps_down_itself_alone() {
         logged.contains("scout") && logged.contains("[modes.scout]"),
         "{logged}"
     );
+    let asked = ["send", "-a", &server.url, "ask Scot to greet me"];
+    let asked = said(home.path(), &asked).await;
+    assert!(
+        asked.contains("there is no other agent \"Scot\"; there are ranger, third"),
+        "{asked}"
+    );
     for (id, expected) in [("ranger", 200), ("third", 200), ("scout", 404)] {
         let card = format!("/agents/{id}/.well-known/agent-card.json");
         let (status, _) = request(&server, "GET", &card, None, Value::Null).await;

@@ -142,13 +142,14 @@ impl AgentHost {
             Planned::Made(agents) => agents,
             Planned::Plain(plans) => make_all(plans, Plan::make).await?,
             Planned::Governed(plans) => {
-                let admission = Admission {
-                    ids: plans.iter().map(|plan| id_of(plan).to_owned()).collect(),
+                let mut admission = Admission {
+                    ids: Vec::new(),
                     population: &population,
                     config,
                     extent,
                 };
-                make_all(plans, async |plan| admission.admit(plan).await).await?
+                let plans = admission.admit_all(plans).await?;
+                make_all(plans, async |plan| admission.finish(plan)).await?
             }
         };
         agents.claim()?;
@@ -197,14 +198,7 @@ async fn make_all(
     let mut agents: Option<Agents> = None;
     for plan in plans {
         let id = plan.id.clone();
-        let agent = match make(plan).await {
-            // A twin keeps down itself alone. The agent at the root is the first one, which has no twin.
-            Err(Error::Life(twin @ agent::Error::Twin { .. })) if agents.is_some() => {
-                tracing::error!(agent = id, "not started: {twin}");
-                continue;
-            }
-            made => made?,
-        };
+        let agent = make(plan).await?;
         let name = &agent.manifest().name;
         tracing::info!(
             agent = id.as_deref().unwrap_or(DEFAULT_AGENT),
@@ -229,7 +223,27 @@ struct Admission<'a> {
 }
 
 impl Admission<'_> {
-    async fn admit(&self, mut plan: Plan) -> Result<Agent, Error> {
+    /// Admits agents one after another. A twin keeps down itself alone; the agent at the root is the first one, which has
+    /// no twin.
+    async fn admit_all(&mut self, plans: Vec<Plan>) -> Result<Vec<Plan>, Error> {
+        let mut admitted = Vec::new();
+        for plan in plans {
+            let id = id_of(&plan).to_owned();
+            match self.admit(plan).await {
+                Err(Error::Life(twin @ agent::Error::Twin { .. })) if !admitted.is_empty() => {
+                    tracing::error!(agent = id, "not started: {twin}");
+                }
+                plan => {
+                    admitted.push(plan?);
+                    self.ids.push(id);
+                }
+            }
+        }
+        Ok(admitted)
+    }
+
+    /// Lets an agent in, with the skills of its program, for files and of its memory.
+    async fn admit(&self, mut plan: Plan) -> Result<Plan, Error> {
         let id = id_of(&plan).to_owned();
         let profile = profile(&id, &plan.place, &plan.manifest)?;
         let files = files(self.config, &id, plan.manifest.workspace.as_deref())?;
@@ -246,12 +260,20 @@ impl Admission<'_> {
         };
         let handle = self.population.admit(profile, &narrowed).await?;
         plan.options.skills = skills.merge(&handle.skills())?;
-        if self.extent == Extent::All {
-            let others = self.ids.iter().filter(|it| **it != id).cloned().collect();
-            let asking = agent::ask_agent(&handle, others);
+        plan.options.handle = Some(handle);
+        Ok(plan)
+    }
+
+    /// Makes an agent that was admitted. It can ask all others that were.
+    fn finish(&self, mut plan: Plan) -> Result<Agent, Error> {
+        let id = id_of(&plan);
+        if let Some(handle) = &plan.options.handle
+            && self.extent == Extent::All
+        {
+            let others = self.ids.iter().filter(|it| *it != id).cloned().collect();
+            let asking = agent::ask_agent(handle, others);
             plan.options.skills = plan.options.skills.merge(&asking)?;
         }
-        plan.options.handle = Some(handle);
         plan.create()
     }
 }
