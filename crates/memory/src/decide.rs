@@ -7,10 +7,10 @@
 //! What [`keep`] asks, in this order; the first answer that fits ends it:
 //!
 //! 1. Do the rules admit the reason? If not, it is refused before anything is compared.
-//! 2. Does a lasting record say the same already? A new source confirms it, the same source changes nothing. A second
-//!    record of the same claim would count as a second piece of evidence.
-//! 3. Do the agent's own words repeat a record that was recalled? Then it is an echo and is not kept. Without this
-//!    step memory would feed on itself: recall, say again, keep, and be surer each time.
+//! 2. Does a lasting record say the same already? A new source confirms it, also another agent (`agent:NAME`); the same
+//!    source changes nothing. A second record of the same claim would count as a second piece of evidence.
+//! 3. Do the agent's own words (`own`) repeat a known record? Then nothing is kept, and a recalled one makes it an echo.
+//!    Without this step memory would feed on itself: recall, say again, keep, and be surer each time.
 //! 4. Does it contradict a certain record? The surer one, or the newer one within a margin, prevails; the other becomes
 //!    uncertain and names its rival. Neither is deleted, because the judgement may be wrong.
 //! 5. Otherwise it is inserted.
@@ -41,7 +41,7 @@ pub enum Outcome {
     Doubted(RecordId),
     /// It was known, and a further source has confirmed it.
     Corroborated(RecordId),
-    /// It was known from the same source. Nothing changed.
+    /// It was known from the same source, or the agent itself says it again. Nothing changed.
     Known(RecordId),
     /// It repeats a recalled record in the agent's own words. Nothing changed.
     Echo(RecordId),
@@ -91,8 +91,16 @@ impl Keep {
     }
 }
 
-/// The origin of sources that are the agent's own words.
-const OWN: &str = "agent";
+/// Whether a source is the agent of this space itself. Its own words are `own`; `agent` without a name is what version
+/// 0.1.0 called them. `agent:NAME` is another agent, unless the name is that of the space.
+pub(crate) fn is_own(source: &str, space: &str) -> bool {
+    match source.split_once(':') {
+        None => matches!(source, "own" | "agent"),
+        Some(("own", _)) => true,
+        Some(("agent", name)) => name == space,
+        Some(_) => false,
+    }
+}
 
 /// The record of an observation. If the agent's own words repeat a recalled record, it is marked as an echo.
 pub(crate) fn observe(
@@ -103,7 +111,7 @@ pub(crate) fn observe(
     id: RecordId,
 ) -> Result<Record, Error> {
     content.check()?;
-    let own = is_own(&content);
+    let own = space.is_own(content.source.as_deref().unwrap_or_default());
     let echo = own.then(|| recalled(space, &content.text, rules)).flatten();
     Ok(Record {
         id,
@@ -113,12 +121,6 @@ pub(crate) fn observe(
         usage: Usage::default(),
         echo: echo.map(|record| record.id.clone()),
     })
-}
-
-/// Whether the source is the agent itself.
-pub(crate) fn is_own(content: &Content) -> bool {
-    let source = content.source.as_deref().unwrap_or_default();
-    source.split(':').next() == Some(OWN)
 }
 
 /// A record that says the same and was recalled before.
@@ -147,7 +149,7 @@ pub(crate) fn keep(
     let used = alike.iter().map(|(record, _)| record);
     for record in used.filter(|record| record.usage.times > 0 || record.echo.is_some()) {
         let concluded = keep.from.contains(&record.id);
-        if keep.reason.origin() == OWN && !concluded {
+        if space.is_own(keep.reason.source()) && !concluded {
             return Ok((Vec::new(), Outcome::Echo(record.id.clone())));
         }
         if !concluded && record.echo.is_none() {
@@ -195,10 +197,12 @@ fn known_already(
         return (Vec::new(), Outcome::Known(id));
     };
     let source = keep.reason.source();
-    if keep.reason.origin() == OWN && known.usage.times > 0 {
+    let own = space.is_own(source);
+    if own && known.usage.times > 0 {
         return (Vec::new(), Outcome::Echo(id));
     }
-    if kept.rests_on(source) {
+    // The agent may have it from the conversation: its own words are evidence of nothing.
+    if own || kept.rests_on(source) {
         return (Vec::new(), Outcome::Known(id));
     }
     let mut confirmed = rules::corroborated(kept, source, now, rules);
@@ -380,13 +384,14 @@ fn moved(
     }
 }
 
-/// The number of different sources that have said what a record says.
+/// The number of different sources that have said what a record says, the agent itself left out.
 fn sources(space: &Space, record: &Record, rules: &Rules) -> u32 {
     let mut sources: Vec<String> = space
         .alike(&record.content.text, rules.duplicate)
         .into_iter()
         .filter(|(other, _)| other.echo.is_none())
         .filter_map(|(other, _)| other.source().map(str::to_owned))
+        .filter(|source| !space.is_own(source))
         .collect();
     sources.sort_unstable();
     sources.dedup();

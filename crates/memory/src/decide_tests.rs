@@ -40,7 +40,7 @@ const SAYINGS: [&str; 14] = [
     "The cache is disabled.",
 ];
 
-const SOURCES: [&str; 4] = ["user:ada", "tool:terminal", "agent:self", "user:bob"];
+const SOURCES: [&str; 4] = ["user:ada", "tool:terminal", "own", "user:bob"];
 
 fn deeds() -> impl Strategy<Value = Vec<Deed>> {
     let layer = prop_oneof![4 => Just(Lasting::Belief), 1 => Just(Lasting::Procedure), 1 => Just(Lasting::Axiom)];
@@ -348,11 +348,7 @@ fn working_memory_has_an_end_and_a_size() {
 fn what_was_recalled_and_is_said_again_by_the_agent_is_an_echo() {
     let mut world = World::default();
     world.perform(Deed::Observe(9, 0));
-    let before = world.keep(belief(
-        "I recall that Bob lives in Lisbon",
-        "agent:self",
-        0.9,
-    ));
+    let before = world.keep(belief("I recall that Bob lives in Lisbon", "own", 0.9));
     assert!(
         matches!(before, Outcome::Kept(_)),
         "nothing was recalled yet: {before:?}"
@@ -361,14 +357,10 @@ fn what_was_recalled_and_is_said_again_by_the_agent_is_an_echo() {
     world.perform(Deed::Observe(9, 0));
     world.perform(Deed::Use(0, 1));
     let seen = world.id(0).unwrap();
-    let echo = world.keep(belief(
-        "I recall that Bob lives in Lisbon",
-        "agent:self",
-        0.9,
-    ));
+    let echo = world.keep(belief("I recall that Bob lives in Lisbon", "own", 0.9));
     assert_eq!(echo, Outcome::Echo(seen.clone()));
     // With the evidence named in `from`, it is a conclusion and not an echo.
-    let mut concluded = belief("Bob lives in Lisbon.", "agent:self", 0.9);
+    let mut concluded = belief("Bob lives in Lisbon.", "own", 0.9);
     concluded.from = vec![seen.clone()];
     assert!(matches!(world.keep(concluded), Outcome::Kept(_)));
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::claim::{Claim, Conflict, conflict};
+use crate::decide::is_own;
 use crate::graph::Graph;
 use crate::graph::extract::{Extract, extract};
 use crate::index::{Index, Slot};
@@ -31,6 +32,8 @@ use crate::text::{self, date::Millis};
 /// an answer, also for vectors.
 #[derive(Debug, Default)]
 pub(crate) struct Space {
+    /// The name of the agent that the space belongs to.
+    name: String,
     /// By slot; None after the record was forgotten.
     records: Vec<Option<Arc<Record>>>,
     slots: FxHashMap<RecordId, Slot>,
@@ -84,6 +87,18 @@ const DOUBT: f32 = -3.0;
 const ALIKE: usize = 512;
 
 impl Space {
+    pub(crate) fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether a source is the agent that the space belongs to.
+    pub(crate) fn is_own(&self, source: &str) -> bool {
+        is_own(source, &self.name)
+    }
+
     pub(crate) fn apply(&mut self, change: Change) {
         self.version += 1;
         match change {

@@ -137,7 +137,10 @@ impl Writer {
             // A decision that looks at records must see the ones before it.
             let looks = match &write {
                 Write::Load | Write::Use { .. } | Write::Derive(_) => false,
-                Write::Observe(contents) => contents.iter().any(decide::is_own),
+                Write::Observe(contents) => contents.iter().any(|content| {
+                    let source = content.source.as_deref().unwrap_or_default();
+                    decide::is_own(source, space.as_str())
+                }),
                 _ => true,
             };
             if looks {
@@ -319,7 +322,7 @@ impl Writer {
                 Ok((loaded, history.map_or(0, |state| state.last)))
             })
             .await?;
-        let mut space = Space::default();
+        let mut space = Space::named(name.as_str());
         loaded.into_iter().for_each(|change| space.apply(change));
         self.histories.insert(name.clone(), last);
         let shared = Arc::new(RwLock::new(space));

@@ -9,6 +9,7 @@ mod delegating;
 mod letters;
 mod lives;
 mod population;
+mod remembering;
 mod support;
 mod talking;
 mod thinking;
