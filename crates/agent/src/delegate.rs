@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio_util::task::TaskTracker;
 
 use crate::error::Error;
+use crate::message::{self, Body, Letter};
 use crate::turn::{DEPTH, OWN, PERSON, principal};
 
 /// The task server that all agents of a population are behind, once it is there and until the population closes: the
@@ -53,7 +54,7 @@ pub(crate) struct Delegation {
 }
 
 /// What another agent says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DelegateReply {
     Answer(String),
@@ -63,6 +64,14 @@ pub(crate) enum DelegateReply {
     Refused(String),
     /// It could not do it.
     Failed(String),
+    /// It answers in a letter.
+    Letter {
+        text: String,
+        /// Whether it did what it was asked.
+        accepted: bool,
+        /// How sure it is, from 0 to 1.
+        confidence: f64,
+    },
     /// It asks something before it goes on with a task.
     Question {
         text: String,
@@ -112,8 +121,13 @@ impl Tasks {
         asked: Delegation,
     ) -> Result<DelegateReply, Error> {
         let (server, tenant) = self.at(agent)?;
+        let letter = message::request(own, &asked.id, &asked.text).part();
         let mut message = Message::user(asked.id, asked.text);
-        message.task_id = asked.task.unwrap_or_default();
+        // What answers a question of the other agent is no letter of its own: it belongs to the task.
+        match asked.task {
+            Some(task) => message.task_id = task,
+            None => message.parts.push(letter),
+        }
         message.metadata = metadata(&json!({ DEPTH: asked.depth, PERSON: asked.person }));
         let request = SendMessageRequest {
             tenant,
@@ -243,10 +257,29 @@ fn reply(task: &Task) -> DelegateReply {
                 Some(TaskState::Canceled) => DelegateReply::NotApproved(text),
                 Some(TaskState::Rejected) => DelegateReply::Refused(text),
                 Some(TaskState::Failed) => DelegateReply::Failed(text),
-                _ => DelegateReply::Answer(text),
+                _ => answer_of(task).unwrap_or(DelegateReply::Answer(text)),
             }
         }
     }
+}
+
+/// The letter in which a task is answered, if there is one.
+fn answer_of(task: &Task) -> Option<DelegateReply> {
+    let parts = task.artifacts.iter().flat_map(|it| &it.parts);
+    let mut letters = parts.filter_map(|part| Letter::in_part(part)?.ok());
+    letters.find_map(|letter| match letter.body {
+        Body::Answer {
+            accepted,
+            text,
+            confidence,
+            ..
+        } => Some(DelegateReply::Letter {
+            text,
+            accepted,
+            confidence: confidence.unwrap_or(message::UNSAID),
+        }),
+        _ => None,
+    })
 }
 
 fn words<'a>(parts: impl Iterator<Item = &'a Part>) -> String {

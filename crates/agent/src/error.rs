@@ -63,6 +63,23 @@ pub enum Error {
     Stopped,
 }
 
+/// Why an agent did not remember or forget something for a caller.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeepError {
+    #[error("remember this: the agent has no memory")]
+    NoMemory,
+    #[error("remember this: a question or a greeting is not knowledge")]
+    NotKnowledge,
+    /// The first rule that fits discards it, or none fits.
+    #[error("remember this: the law of the agent (memory.rules) discards it")]
+    Discarded,
+    #[error(transparent)]
+    Memory(#[from] memory::Error),
+    #[error("remember this: {0}")]
+    Agent(#[from] Error),
+}
+
 impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
         Self::Store(error.to_string())

@@ -165,6 +165,17 @@ pub enum EventKind {
         /// For each: what became of it, and what contradicts it.
         outcomes: Vec<MemoryResult>,
     },
+    /// A caller had it remember something, outside of its own turns.
+    Stored {
+        by: String,
+        items: Vec<StoredItem>,
+    },
+    /// A caller had it forget a record.
+    Forgot {
+        by: String,
+        record: String,
+        why: String,
+    },
     /// The caller has cancelled a request.
     Cancelled {
         turn: TurnId,
@@ -221,6 +232,8 @@ impl EventKind {
         matches!(
             self,
             Self::Asked { .. }
+                | Self::Stored { .. }
+                | Self::Forgot { .. }
                 | Self::Cancelled { .. }
                 | Self::Paused
                 | Self::Resumed
@@ -355,6 +368,17 @@ pub struct MemoryResult {
     pub against: Option<String>,
 }
 
+/// A record that a caller had the agent remember. Its text is in memory alone, so that forgetting it there is enough.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StoredItem {
+    /// The id of the record; empty if it was refused.
+    pub record: String,
+    /// The SHA-256 of the text.
+    pub hash: String,
+    pub source: String,
+    pub outcome: MemoryOutcome,
+}
+
 /// What memory did with something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -363,6 +387,8 @@ pub enum MemoryOutcome {
     Observed,
     /// It is a belief now.
     Kept,
+    /// It is a speculation, and no belief until it is confirmed.
+    Supposed,
     /// It is a belief in doubt: something surer contradicts it.
     Doubted,
     /// It was believed; another source has confirmed it.
@@ -375,10 +401,27 @@ pub enum MemoryOutcome {
     Refused,
 }
 
+impl MemoryOutcome {
+    /// Its name on every wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Observed => "observed",
+            Self::Kept => "kept",
+            Self::Supposed => "supposed",
+            Self::Doubted => "doubted",
+            Self::Corroborated => "corroborated",
+            Self::Known => "known",
+            Self::Echo => "echo",
+            Self::Refused => "refused",
+        }
+    }
+}
+
 impl From<&memory::Outcome> for MemoryOutcome {
     fn from(outcome: &memory::Outcome) -> Self {
         match outcome {
-            memory::Outcome::Kept(_) => Self::Kept,
+            memory::Outcome::Kept(_) | memory::Outcome::Prevailed(..) => Self::Kept,
+            memory::Outcome::Supposed(_) => Self::Supposed,
             memory::Outcome::Doubted(_) => Self::Doubted,
             memory::Outcome::Corroborated(_) => Self::Corroborated,
             memory::Outcome::Known(_) => Self::Known,
@@ -401,6 +444,9 @@ pub struct Candidate {
     pub believe: bool,
     /// Why it is worth keeping.
     pub why: String,
+    /// Whether every caller of the agent may see it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub public: bool,
 }
 
 /// Something that an agent wants done. What comes of it comes back as an event.

@@ -150,7 +150,7 @@ impl Gate {
     ) -> Result<(), SkillError> {
         let outcome = match outcome {
             Ok(reply) => {
-                let gave = text::in_words(&turn::words(reply));
+                let gave = text::in_words(&recorded_output(&definition.id, turn::words(reply)));
                 Came::Gave(Value::String(text::bounded(&gave, limits::LINE)))
             }
             Err(error) => {
@@ -161,7 +161,7 @@ impl Gate {
         let called = EventKind::Called {
             turn: ctx.task_id(),
             skill: definition.id.clone(),
-            input,
+            input: recorded(&definition.id, input),
             by: ctx.caller().to_string(),
             outcome,
         };
@@ -197,6 +197,27 @@ fn settled(outcome: &Outcome) -> Result<Option<Value>, SkillError> {
         (_, Verdict::Rejected(why)) => Err(SkillError::NotApproved(why.clone())),
         (_, Verdict::Ask(_)) => Ok(None),
     }
+}
+
+/// The output of a call as the journal has it: of what was remembered, the record and what became of it.
+fn recorded_output(skill: &str, output: Value) -> Value {
+    match skill {
+        "remember" => serde_json::json!({
+            "outcome": output["outcome"], "record": output["record"],
+        }),
+        _ => output,
+    }
+}
+
+/// The input of a call as the journal has it. A text to remember is there by its hash: memory alone holds it, and can
+/// forget it.
+fn recorded(skill: &str, mut input: Value) -> Value {
+    if skill == "remember"
+        && let Some(text) = input.get("text").and_then(Value::as_str)
+    {
+        input["text"] = serde_json::json!({ "sha256": crate::keeping::hash_of(text) });
+    }
+    input
 }
 
 /// What a person is shown of a call, and the input that this is about.

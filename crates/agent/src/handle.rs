@@ -22,6 +22,7 @@ use crate::law::{Edit, Law, Refused};
 use crate::plan::Plan;
 use crate::population::Population;
 use crate::step::AgentState;
+use crate::text;
 use crate::why::{self, Explanation};
 
 /// A handle on an agent. Clones are handles on the same one.
@@ -225,7 +226,30 @@ impl AgentHandle {
 
     /// Why it did, said or holds something. Each sentence of the answer cites the events it rests on.
     pub async fn why(&self, question: &str) -> Result<Explanation, Error> {
-        Ok(why::explain(&self.history().await?, question))
+        let history = self.history().await?;
+        let mut explanation = why::explain(&history, question);
+        let records = self.records_about(question).await?;
+        explanation.add(why::about_memory(&history, question, &records));
+        Ok(explanation)
+    }
+
+    /// The records of its memory that say what a question is about, with their texts.
+    async fn records_about(&self, question: &str) -> Result<Vec<(String, String)>, Error> {
+        let memory = self.population.0.parts.memory.as_ref();
+        let Some(space) = memory.and_then(|memory| memory.space(&self.id).ok()) else {
+            return Ok(Vec::new());
+        };
+        let mut recall = memory::Recall::new(question);
+        recall.noted = memory::Noted::Look;
+        let answer = space.recall(recall).await;
+        let answer = answer.map_err(|error| Error::Record(error.to_string()))?;
+        let found = answer.hits.iter().map(|hit| &hit.record);
+        let found = found.filter(|it| {
+            text::relevance(&it.content.text, [question]) >= 0.6
+                || question.contains(it.id.as_str())
+        });
+        let found = found.map(|it| (it.id.to_string(), text::bounded(&it.content.text, 200)));
+        Ok(found.collect())
     }
 
     /// Everything it perceived and what that changed, with the numbers of the events.

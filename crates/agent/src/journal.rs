@@ -20,7 +20,7 @@ static AGENTS: Table = Table {
 };
 
 /// The tables that a store needs for agents.
-pub static TABLES: &[&Table] = &[&AGENTS];
+pub static TABLES: &[&Table] = &[&AGENTS, &crate::board::BOARDS];
 
 /// How many events are read at once.
 const PAGE: usize = 1024;

@@ -46,12 +46,15 @@
 //! - `served`: an agent as the task server calls it; `call`: how calls of skills are run
 //! - `actor`: the one task that owns a state; `journal`: how it is kept
 //! - `turn`: what is done in the world for a request; `gate`: where calls wait for a person
+//! - `keeping`: what callers have an agent remember and forget
+//! - `board`: letters that agents share
 //! - `delegate`: tasks that agents begin at their own server
 //! - `limits`: what is bounded, and by how much
 
 mod actor;
 mod answer;
 pub mod approval;
+mod board;
 mod call;
 mod context;
 mod conversation;
@@ -61,6 +64,7 @@ mod event;
 mod gate;
 mod handle;
 mod journal;
+mod keeping;
 pub mod law;
 pub mod limits;
 mod manifest;
@@ -81,18 +85,20 @@ mod twin;
 mod why;
 
 pub use approval::{Approval, Decision, Grant, Remember, Standing};
+pub use board::{Board, BoardError, Boards};
 pub use call::Hook;
 pub use context::{Ability, Change, Context, Goal, Identity, Stage, State};
-pub use error::Error;
+pub use error::{Error, KeepError};
 pub use event::{
     Answer, Asking, Call, CallFacts, Candidate, Effect, EffectId, End, Event, EventKind, Intent,
-    MemoryOutcome, MemoryResult, Outgoing, Recollection, Request, TurnId, Verdict,
+    MemoryOutcome, MemoryResult, Outgoing, Recollection, Request, StoredItem, TurnId, Verdict,
 };
 pub use handle::{AgentHandle, Status, Version};
 pub use journal::{Checked, Record, TABLES};
+pub use keeping::{Imported, OPERATOR, Offer, Stored};
 pub use law::{Edit, Law, Origin, Refused};
-pub use manifest::{Access, Manifest, ManifestError};
-pub use message::{Board, InvalidLetter, Letter};
+pub use manifest::{Access, Manifest, ManifestError, MemoryAccess};
+pub use message::{InvalidLetter, Letter};
 pub use mode::{AGENT_EXTENSION, ChosenMode, MODE, Mode};
 pub use plan::{Plan, PlanStep, StepState};
 pub use population::{Parts, Population, Profile};

@@ -48,12 +48,25 @@ pub struct Manifest {
     /// Who may call it.
     #[serde(default)]
     pub access: Access,
+    /// Who sees what it remembers.
+    #[serde(default)]
+    pub memory: MemoryAccess,
     /// Servers of tools that it may use, by name.
     #[serde(default)]
     pub mcp: BTreeMap<String, ToolServer>,
     /// Named sets of instructions and skills; a message names the one in which it is answered.
     #[serde(default)]
     pub modes: BTreeMap<String, Mode>,
+}
+
+/// The callers that see all of an agent's memory. Where the server has `[access]`, the others see their own records and
+/// public ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryAccess {
+    /// Their names; `agent:ID` is an agent of the same server.
+    #[serde(default)]
+    pub readers: Vec<String>,
 }
 
 /// The callers that may call an agent, of those its server knows.
@@ -87,6 +100,7 @@ impl Manifest {
             model_for: None,
             workspace: None,
             access: Access::default(),
+            memory: MemoryAccess::default(),
             mcp: BTreeMap::new(),
             modes: BTreeMap::new(),
         }

@@ -1,5 +1,4 @@
-//! What agents write to each other: typed, with where it comes from, in data parts of A2A messages; and boards that
-//! can only be added to.
+//! What agents write to each other: typed, with where it comes from, in data parts of A2A messages.
 
 use a2a::types::{Content, Message, Part, Struct};
 use memory::Millis;
@@ -8,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 /// What the metadata of a part that holds a letter has in it.
 pub const LETTER: &str = "urn:monas:a2a:ext:letter:1";
+
+/// How sure a writer counts that does not say so.
+pub const UNSAID: f64 = 0.5;
 
 /// Something that one agent writes to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +29,9 @@ pub enum Body {
         text: String,
         /// How sure the writer is, from 0 to 1.
         confidence: f64,
+        /// Whether every caller of the reader may see it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        public: bool,
     },
     /// A change of the reader's law. The reader applies it or refuses it, and answers which.
     Proposal {
@@ -50,6 +55,9 @@ pub enum Body {
         /// Whether its claim, proposal or request was accepted.
         accepted: bool,
         text: String,
+        /// How sure the writer is, from 0 to 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confidence: Option<f64>,
     },
 }
 
@@ -80,6 +88,8 @@ pub enum InvalidLetter {
     Confidence,
     #[error("a letter says which agent wrote it")]
     NoWriter,
+    #[error("a letter has at most {0} bytes")]
+    TooLong(usize),
 }
 
 impl Letter {
@@ -94,12 +104,13 @@ impl Letter {
 
     /// The first letter in a message. A part that is marked as a letter and is none is an error.
     pub fn of(message: &Message) -> Option<Result<Self, InvalidLetter>> {
-        let mut parts = message.parts.iter();
-        let part = parts.find(|part| {
-            part.metadata
-                .as_ref()
-                .is_some_and(|it| it.contains_key(LETTER))
-        })?;
+        message.parts.iter().find_map(Self::in_part)
+    }
+
+    /// The letter in a part, if the part is marked as one.
+    pub(crate) fn in_part(part: &Part) -> Option<Result<Self, InvalidLetter>> {
+        let metadata = part.metadata.as_ref();
+        metadata.filter(|it| it.contains_key(LETTER))?;
         Some(match &part.content {
             Content::Data(data) => {
                 let letter = serde_json::from_value::<Self>(data.0.clone());
@@ -109,11 +120,13 @@ impl Letter {
         })
     }
 
-    fn checked(self) -> Result<Self, InvalidLetter> {
+    pub(crate) fn checked(self) -> Result<Self, InvalidLetter> {
         match &self.body {
-            Body::Claim { confidence, .. } if !(0.0..=1.0).contains(confidence) => {
-                Err(InvalidLetter::Confidence)
-            }
+            Body::Claim { confidence, .. }
+            | Body::Answer {
+                confidence: Some(confidence),
+                ..
+            } if !(0.0..=1.0).contains(confidence) => Err(InvalidLetter::Confidence),
             _ if self.provenance.agent.trim().is_empty() => Err(InvalidLetter::NoWriter),
             _ => Ok(self),
         }
@@ -135,54 +148,24 @@ impl Letter {
     }
 }
 
-/// A board that agents share: letters on it stay as they are, in the order in which they came.
-///
-/// There is no way to take one back or to change one; an agent that disagrees writes another.
-#[derive(Clone, Debug)]
-pub struct Board {
-    store: store::Store,
-    stream: store::StreamId,
+/// A request of this agent's.
+pub(crate) fn request(agent: &str, id: &str, text: &str) -> Letter {
+    let body = Body::Request {
+        text: text.to_owned(),
+    };
+    written(agent, id, body)
 }
 
-impl Board {
-    /// The board of this name.
-    pub fn open(store: store::Store, name: &str) -> Self {
-        Self {
-            store,
-            stream: store::StreamId::new(format!("board/{name}")),
-        }
-    }
-
-    /// Puts a letter at its end; says at which place.
-    pub async fn post(&self, letter: &Letter) -> Result<u64, store::Error> {
-        let bytes = serde_json::to_vec(letter).unwrap_or_default();
-        loop {
-            let stream = self.stream.clone();
-            let state = self.store.read(move |view| view.stream(&stream)).await?;
-            let last = state.map_or(0, |state| state.last);
-            let event = store::NewEvent::new(bytes.clone());
-            let batch = store::Batch::new().append(&self.stream, last, vec![event]);
-            match self.store.commit(batch).await {
-                Ok(()) => return Ok(last + 1),
-                // Another writer was quicker.
-                Err(store::Error::Conflict { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// The letters after a place, at most so many.
-    pub async fn read(&self, after: u64, limit: usize) -> Result<Vec<(u64, Letter)>, store::Error> {
-        let stream = self.stream.clone();
-        let entries = self
-            .store
-            .read(move |view| view.events(&stream, after, limit))
-            .await?;
-        let letters = entries.iter().filter_map(|entry| {
-            let letter = serde_json::from_slice(entry.payload()).ok()?;
-            Some((entry.sequence(), letter))
-        });
-        Ok(letters.collect())
+/// A letter that this agent writes now.
+pub fn written(agent: &str, id: &str, body: Body) -> Letter {
+    Letter {
+        body,
+        provenance: Provenance {
+            id: id.to_owned(),
+            agent: agent.to_owned(),
+            events: Vec::new(),
+            at: crate::actor::now(),
+        },
     }
 }
 
@@ -192,6 +175,7 @@ pub fn claim(agent: &str, id: &str, text: &str, confidence: f64, at: Millis) -> 
         body: Body::Claim {
             text: text.to_owned(),
             confidence,
+            public: false,
         },
         provenance: Provenance {
             id: id.to_owned(),

@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use memory::{Access, Handle, Memory, Millis};
+use access::Principal;
+use memory::{Access, Handle, Memory, Millis, Viewer};
 use model::Model;
 use sha2::{Digest, Sha256};
 use skill::Registry;
@@ -21,6 +22,7 @@ use crate::error::Error;
 use crate::event::{Event, EventKind};
 use crate::handle::AgentHandle;
 use crate::journal::{self, Journal};
+use crate::keeping::OPERATOR;
 use crate::law::Law;
 use crate::limits::MAILBOX;
 use crate::offer::{Offer, keep_axioms};
@@ -37,6 +39,8 @@ pub struct Parts {
     pub memory: Option<Memory>,
     /// What thinks for those that have no model of their own. By default rules do.
     pub model: Arc<dyn Model>,
+    /// Whether callers are known, so that each sees its own records of memory and public ones.
+    pub walls: bool,
     /// How long one that has nothing to do stays awake.
     pub sleep_after: Duration,
     /// What time it is, in milliseconds since 1970.
@@ -52,6 +56,7 @@ impl Parts {
         Self {
             store,
             memory: None,
+            walls: false,
             model: Arc::new(model::rules::Rules),
             sleep_after: actor::SLEEP_AFTER,
             clock: Arc::new(actor::now),
@@ -89,6 +94,8 @@ pub struct Profile {
     pub gets: Vec<String>,
     /// The shared spaces of memory that it looks into, besides its own.
     pub views: Vec<String>,
+    /// The callers that see all that it remembers, where callers are kept apart ([`Parts::walls`]).
+    pub readers: Vec<String>,
     /// What thinks for it, if that is not what thinks for all.
     pub model: Option<Arc<dyn Model>>,
 }
@@ -104,6 +111,7 @@ impl Profile {
             law: Law::default(),
             gets: Vec::new(),
             views: Vec::new(),
+            readers: Vec::new(),
             model: None,
         }
     }
@@ -146,6 +154,8 @@ pub(crate) struct Slot {
     model: Option<Arc<dyn Model>>,
     /// What it looks into besides its own memory.
     views: Vec<String>,
+    /// The callers that see all of its memory.
+    readers: Vec<String>,
     awake: Option<Awake>,
     /// The identity of a plain agent of skills, which is born with its first question and has no law.
     plain: Option<Identity>,
@@ -224,6 +234,7 @@ impl Population {
             offer,
             model: profile.model.clone(),
             views: profile.views.clone(),
+            readers: profile.readers.clone(),
             awake: None,
             plain: None,
             timed: life.minds_time() || law.minds_time(),
@@ -304,6 +315,7 @@ impl Population {
             offer: None,
             model: None,
             views: Vec::new(),
+            readers: Vec::new(),
             awake: None,
             plain: Some(identity),
             timed: false,
@@ -338,6 +350,9 @@ impl Population {
         if let Ok(agent) = self.agent(id) {
             return Ok(agent);
         }
+        if !skill::is_label(id) {
+            return Err(Error::Unknown(id.to_owned()));
+        }
         let (journal, life) = Journal::open(self.0.parts.store.clone(), id).await?;
         if journal.last() == 0 {
             return Err(Error::Unknown(id.to_owned()));
@@ -350,6 +365,7 @@ impl Population {
             offer: None,
             model: None,
             views: Vec::new(),
+            readers: Vec::new(),
             awake: None,
             plain: None,
             timed: life.minds_time() || life.law().minds_time(),
@@ -470,15 +486,39 @@ impl Inner {
         own.unwrap_or_else(|| self.parts.model.clone())
     }
 
-    /// The spaces of memory that an agent recalls from: its own, and those that it may look into.
-    pub(crate) fn spaces(&self, id: &str) -> Vec<Handle> {
+    /// What a caller of the agent `id` sees of the memory `space`: of its own, or of one that it looks into.
+    pub(crate) fn viewer(&self, id: &str, space: &str, caller: &Principal) -> Viewer {
+        let agents = self.lock();
+        // A space that is no agent's is shared.
+        let Some(slot) = agents.get(space).filter(|_| self.parts.walls) else {
+            return Viewer::All;
+        };
+        let own = crate::turn::principal(id);
+        let name = match caller.name() == own && id == space || caller.has_scope(OPERATOR) {
+            true => return Viewer::All,
+            false => caller.name(),
+        };
+        match slot.readers.iter().any(|it| it == name) {
+            true => Viewer::Reader(name.into()),
+            false => Viewer::Caller(name.into()),
+        }
+    }
+
+    /// The spaces of memory that an agent recalls from for a caller: its own, and those that it may look into.
+    pub(crate) fn spaces(&self, id: &str, caller: &Principal) -> Vec<Handle> {
         let Some(memory) = &self.parts.memory else {
             return Vec::new();
         };
         let views = self.lock().get(id).map(|slot| slot.views.clone());
         let views = views.into_iter().flatten();
         let views = views.filter_map(|name| Some(memory.space(&name).ok()?.shared(Access::Read)));
-        memory.space(id).into_iter().chain(views).collect()
+        let spaces = memory.space(id).into_iter().chain(views);
+        spaces
+            .map(|space| {
+                let viewer = self.viewer(id, space.name().as_str(), caller);
+                space.seen_by(viewer)
+            })
+            .collect()
     }
 
     /// Puts something into the mailbox of an agent, and wakes it if it sleeps. Waits while the mailbox is full.

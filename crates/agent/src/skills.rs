@@ -1,26 +1,29 @@
 //! The skills that an agent has of itself: to remember, to recall, and to ask other agents.
 
-use memory::{Content, Handle, Keep, Layer, Noted, Outcome, Reason, Recall};
+use memory::{Content, Draft, Lasting, Layer, Noted, Recall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use skill::{Context, Registry, SkillError, SkillInput, skill};
 
 use crate::delegate::{DelegateReply, Delegation, Tasks};
+use crate::error::KeepError;
+use crate::event::MemoryOutcome;
 use crate::handle::AgentHandle;
+use crate::keeping::Offer;
 use crate::law::Origin;
-use crate::{limits, text};
+use crate::{limits, message, text};
+
+mod board;
 
 /// The skills of this agent.
 pub(crate) fn of(agent: &AgentHandle) -> Registry {
     let memory = agent.population.0.parts.memory.as_ref();
-    let space = memory.and_then(|memory| memory.space(&agent.id).ok());
-    let Some(space) = space else {
+    if memory.is_none() {
         return Registry::new();
-    };
+    }
     let skills = Registry::new().with(Remember {
         agent: agent.clone(),
-        space,
     });
     skills
         .and_then(|skills| {
@@ -28,7 +31,8 @@ pub(crate) fn of(agent: &AgentHandle) -> Registry {
                 agent: agent.clone(),
             })
         })
-        .expect("their ids are two")
+        .and_then(|skills| skills.merge(&board::of(agent)))
+        .expect("their ids are four")
 }
 
 /// With the skill `ask-agent`, for an agent that may ask others of its server, by their ids.
@@ -48,12 +52,15 @@ struct RememberInput {
     #[serde(default = "sure")]
     #[schemars(range(min = 0.0, max = 1.0))]
     confidence: f64,
-    /// The question that it answers.
+    /// The question that it answers. A person who asks to remember something need not give it.
     #[serde(default)]
     context: Option<String>,
-    /// Why it is worth remembering.
+    /// Why it is worth remembering. A person who asks to remember something need not give it.
     #[serde(default)]
     why: Option<String>,
+    /// Whether all callers of this agent may see it. Otherwise only its caller does, and those who may read all.
+    #[serde(default)]
+    public: bool,
 }
 
 fn sure() -> f64 {
@@ -64,7 +71,7 @@ fn sure() -> f64 {
 struct Remembered {
     /// In a sentence.
     says: String,
-    /// What became of it: kept, doubted, corroborated, known or echo.
+    /// What became of it: kept, supposed, doubted, corroborated, known, echo or observed.
     outcome: String,
     /// The record that holds it.
     record: String,
@@ -75,7 +82,6 @@ struct Remembered {
 
 struct Remember {
     agent: AgentHandle,
-    space: Handle,
 }
 
 #[skill(
@@ -86,68 +92,127 @@ struct Remember {
     replayable
 )]
 impl Remember {
-    /// Keeps something in the long term, with who said it and why. What is known already is confirmed.
+    /// Keeps something in the long term, with who said it and why. What is known already is confirmed. Unless a person
+    /// asks for it in these words, say in `context` which question it answers and in `why` why it is worth remembering.
     async fn run(&self, input: RememberInput, ctx: Context) -> Result<Remembered, SkillError> {
-        let source = self.source(&input.text, &ctx).await?;
-        let context = input
-            .context
-            .unwrap_or_else(|| "what was asked to be remembered".to_owned());
-        let why = input.why.unwrap_or_else(|| "it was asked for".to_owned());
-        let reason = Reason::new(source.clone(), input.confidence, context, why);
-        let reason = reason.map_err(|lacking| SkillError::coded("reason", lacking.to_string()))?;
         let text = input.text.trim();
-        let text = text.strip_prefix("that ").unwrap_or(text).to_owned();
+        let text = text.strip_prefix("that ").unwrap_or(text).trim().to_owned();
+        let word = self.word(&text, &ctx).await?;
+        let asked = word.asked.as_deref();
+        let given = |part: Option<String>| part.filter(|it| !it.trim().is_empty());
+        let context = given(input.context).or_else(|| asked.map(str::to_owned));
+        let why = given(input.why).or_else(|| asked.map(|_| "they asked for it".to_owned()));
+        let draft = Draft {
+            source: Some(word.source.clone()),
+            confidence: Some(input.confidence),
+            context,
+            why,
+        };
+        let reason = draft.complete().map_err(|lacking| {
+            let message = format!(
+                "not remembered, its reason is incomplete: {lacking}. Say which question it answers (context) and why it \
+                 is worth remembering (why)"
+            );
+            SkillError::coded("reason", message)
+        })?;
         let mut content = Content::text(text.clone());
         content.task = Some(ctx.task_id());
-        content.source = Some(source);
-        let keep = Keep {
+        content.source = Some(word.source);
+        content.public = input.public;
+        let offer = Offer {
             content,
-            ..Keep::belief("", reason)
+            lasting: Some((Lasting::Belief, reason)),
+            from: Vec::new(),
         };
-        let outcome = self
-            .space
-            .keep(keep)
+        let stored = self
+            .agent
+            .store(&ctx.caller(), offer)
             .await
-            .map_err(|error| failed(&error))?;
-        let against = match &outcome {
-            Outcome::Doubted(id) => crate::turn::against(&self.space, id).await,
-            _ => None,
-        };
-        let says = match (&outcome, &against) {
-            (Outcome::Kept(_), _) => format!("I will remember: {text}"),
-            (Outcome::Doubted(_), Some(against)) => {
-                format!("I note it, in doubt, because I hold: {against}")
+            .map_err(not_kept)?;
+        let against = stored.contradicts.into_iter().map(|(_, text)| text).next();
+        let mut says = match stored.outcome {
+            MemoryOutcome::Kept => format!("I will remember: {text}"),
+            MemoryOutcome::Supposed => {
+                format!("I note it as a hypothesis, until another source confirms it: {text}")
             }
-            (Outcome::Doubted(_), None) => "I note it, in doubt.".to_owned(),
-            (Outcome::Corroborated(_), _) => "I knew that, and am surer now.".to_owned(),
+            MemoryOutcome::Observed => {
+                format!(
+                    "I note it, and do not hold on to it: my law keeps it as an observation: {text}"
+                )
+            }
+            MemoryOutcome::Doubted => "I note it, in doubt.".to_owned(),
+            MemoryOutcome::Corroborated => "I knew that, and am surer now.".to_owned(),
             _ => "I knew that already.".to_owned(),
         };
+        match (&against, stored.outcome) {
+            (Some(against), MemoryOutcome::Doubted) => {
+                says = format!("I note it, in doubt, because I hold: {against}");
+            }
+            (Some(against), _) => {
+                says.push_str(&format!(
+                    "\nThis contradicts what I held, which is in doubt now: {against}"
+                ));
+            }
+            (None, _) => {}
+        }
         Ok(Remembered {
             says,
-            outcome: outcome.name().to_owned(),
-            record: outcome.id().to_string(),
+            outcome: stored.outcome.name().to_owned(),
+            record: stored.record.to_string(),
             against,
         })
     }
 }
 
+/// Whose word a text is.
+struct Word {
+    source: String,
+    /// The words in which a person asked to remember it.
+    asked: Option<String>,
+}
+
 impl Remember {
-    /// The source of a text: the caller, if the caller calls the skill or said so word for word; otherwise the agent came to it by
-    /// itself, and that is not their word.
-    async fn source(&self, text: &str, ctx: &Context) -> Result<String, SkillError> {
-        let (task, text) = (ctx.task_id(), text.to_owned());
-        let said = self.agent.look(move |life, _| {
+    /// The word of a text: the caller's, if the caller calls the skill or said so word for word; otherwise the agent came to
+    /// it by itself, and that is not their word.
+    async fn word(&self, text: &str, ctx: &Context) -> Result<Word, SkillError> {
+        let (task, said) = (ctx.task_id(), text.to_owned());
+        let found = self.agent.look(move |life, _| {
             let turn = life.context().turns.get(&task)?;
             let heard = &turn.heard;
             let source = crate::step::source(heard.origin, &heard.from);
-            Some(text::says(&heard.text, &text).then_some(source))
+            let word_for_word = text::says(&heard.text, &said);
+            let asks = word_for_word
+                && heard.origin == Origin::User
+                && text::asks_to_remember(&heard.text);
+            Some(Word {
+                source: if word_for_word {
+                    source
+                } else {
+                    "own".to_owned()
+                },
+                asked: asks.then(|| text::bounded(&heard.text, limits::LINE)),
+            })
         });
-        Ok(match said.await? {
-            None => format!("user:{}", ctx.caller()),
-            Some(Some(source)) => source,
-            Some(None) => "own".to_owned(),
-        })
+        // The caller calls the skill by its name.
+        Ok(found.await?.unwrap_or_else(|| Word {
+            source: AgentHandle::source_of(&ctx.caller()),
+            asked: Some(text::bounded(
+                &format!("remember that {text}"),
+                limits::LINE,
+            )),
+        }))
     }
+}
+
+/// Why something was not remembered, as the error of a skill.
+#[expect(clippy::needless_pass_by_value, reason = "it is for map_err")]
+fn not_kept(error: KeepError) -> SkillError {
+    let code = match &error {
+        KeepError::Discarded => "law",
+        KeepError::NotKnowledge => "not-knowledge",
+        _ => "memory",
+    };
+    SkillError::coded(code, format!("could not {error}"))
 }
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
@@ -178,13 +243,22 @@ struct RecallSkill {
 )]
 impl RecallSkill {
     /// Looks for what is remembered, and says who it is from and how sure it is.
-    async fn run(&self, input: RecallInput) -> Result<String, SkillError> {
+    async fn run(&self, input: RecallInput, ctx: Context) -> Result<String, SkillError> {
         let mut recall = Recall::new(input.question);
         recall.limit = input.limit;
         recall.noted = Noted::Use;
         // What it holds comes first. What was only seen counts where it holds nothing.
-        recall.layers = vec![Layer::Axiom, Layer::Belief, Layer::Procedure];
-        let spaces = self.agent.population.0.spaces(&self.agent.id);
+        recall.layers = vec![
+            Layer::Axiom,
+            Layer::Belief,
+            Layer::Procedure,
+            Layer::Hypothesis,
+        ];
+        let spaces = self
+            .agent
+            .population
+            .0
+            .spaces(&self.agent.id, &ctx.caller());
         let held = crate::turn::found(&spaces, &recall).await;
         let mut found = held.map_err(|error| failed(&error))?;
         if found.is_empty() {
@@ -224,6 +298,19 @@ struct AskAgentInput {
     agent: Option<String>,
 }
 
+/// What another agent said.
+#[derive(Serialize, JsonSchema)]
+struct Answered {
+    /// Its words.
+    says: String,
+    /// The agent, by its id.
+    agent: String,
+    /// How sure that agent is, from 0 to 1.
+    confidence: f64,
+    /// Whether it did what it was asked.
+    accepted: bool,
+}
+
 struct AskAgent {
     agent: AgentHandle,
     others: Vec<String>,
@@ -238,8 +325,8 @@ struct AskAgent {
     replayable
 )]
 impl AskAgent {
-    /// Asks another agent, and gives what it says.
-    async fn run(&self, input: AskAgentInput, ctx: Context) -> Result<String, SkillError> {
+    /// Writes a request to another agent, and gives its answer.
+    async fn run(&self, input: AskAgentInput, ctx: Context) -> Result<Answered, SkillError> {
         let law = self.agent.law().await?;
         let named = input.agent.filter(|name| !name.trim().is_empty());
         let agent = named
@@ -283,7 +370,27 @@ impl AskAgent {
                 said.map_err(|error| SkillError::coded("agent", error.to_string()))
             };
             let (asks, of) = match ctx.once(&format!("asked-{round}"), asked).await? {
-                DelegateReply::Answer(text) => return Ok(text),
+                // One that writes no letters does not say how sure it is.
+                DelegateReply::Answer(text) => {
+                    return Ok(Answered {
+                        says: text,
+                        agent,
+                        confidence: message::UNSAID,
+                        accepted: true,
+                    });
+                }
+                DelegateReply::Letter {
+                    text,
+                    accepted,
+                    confidence,
+                } => {
+                    return Ok(Answered {
+                        says: text,
+                        agent,
+                        confidence,
+                        accepted,
+                    });
+                }
                 DelegateReply::NotApproved(why) => return Err(SkillError::NotApproved(why)),
                 DelegateReply::Refused(why) => return Err(SkillError::Refused(why)),
                 DelegateReply::Failed(why) => return Err(SkillError::coded("agent", why)),

@@ -22,6 +22,7 @@ mod own;
 mod request;
 pub(crate) use request::source;
 mod weigh;
+pub(crate) use weigh::{Judgement, judge};
 
 #[cfg(test)]
 #[path = "step_tests.rs"]
@@ -235,8 +236,8 @@ impl Work<'_> {
                     self.change(Change::Revoked { grant, by });
                 }
             }
-            // It is in the journal, and changes nothing.
-            EventKind::Called { .. } => {}
+            // They are in the journal, and change nothing.
+            EventKind::Called { .. } | EventKind::Stored { .. } | EventKind::Forgot { .. } => {}
             EventKind::Paused => self.change(Change::Paused { paused: true }),
             EventKind::Resumed => self.resumed(),
             EventKind::Ticked => self.ticked(),

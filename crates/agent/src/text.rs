@@ -42,6 +42,20 @@ pub(crate) fn says(text: &str, other: &str) -> bool {
     !other.is_empty() && text.windows(other.len()).any(|part| part == other)
 }
 
+/// Whether a person asks in this text that something be remembered.
+pub(crate) fn asks_to_remember(text: &str) -> bool {
+    let words: Vec<String> = words(text).collect();
+    let all: Vec<&str> = words.iter().map(String::as_str).collect();
+    let one = |word: &&str| matches!(*word, "remember" | "memorize" | "memorise" | "remind");
+    let two = |pair: &[&str]| {
+        matches!(
+            pair,
+            ["note", "that" | "down"] | ["forget", "that"] | ["keep", "in"] | ["take", "note"]
+        )
+    };
+    all.iter().any(one) || all.first() == Some(&"note") || all.windows(2).any(two)
+}
+
 /// Which part of the texts in a value was said before, from 0 to 1, by their words. What has no words in it is said.
 pub(crate) fn grounded(value: &Value, said: &str) -> f64 {
     let (mut all, mut known) = (0_usize, 0_usize);

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use a2a::types::Message;
+use a2a::types::{Artifact, Message};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use serde_json::Value;
@@ -15,11 +15,13 @@ use tokio::sync::mpsc;
 
 use crate::actor::{Job, Mail};
 use crate::call::CallState;
-use crate::event::{Answer, Effect, EffectId, End, EventKind, Intent};
+use crate::event::{Answer, Effect, EffectId, End, EventKind, Intent, Recollection};
 use crate::handle::AgentHandle;
 use crate::law::Edit;
+use crate::message::{self, Body, Letter};
 use crate::mode::ChosenMode;
 use crate::prompt::Brief;
+use crate::text;
 
 mod act;
 mod decide;
@@ -31,7 +33,6 @@ pub(crate) use act::words;
 pub use perceive::{DEPTH, OWN, PERSON, PRIORITY, principal};
 pub(crate) use perceive::{is_principal, speaker};
 pub(crate) use recall::found;
-pub(crate) use remember::against;
 
 /// How often in a row an agent is attached to that has nothing to say.
 const PATIENCE: u8 = 3;
@@ -51,6 +52,8 @@ pub(crate) async fn run(
     // What is being done: an agent that slept meanwhile wants it once more.
     let mut begun = BTreeSet::new();
     let mut silent = 0;
+    let letter = heard.letter.clone();
+    let mut recalled = Vec::new();
     while silent < PATIENCE {
         silent += 1;
         let (to, mut jobs) = mpsc::unbounded_channel();
@@ -76,12 +79,21 @@ pub(crate) async fn run(
                             doing.push(perform(agent, ctx, state, intent, again, brief));
                         }
                     }
-                    Some(Job::Say(answer)) => return said(answer),
+                    Some(Job::Say(answer)) => {
+                        if let Some(letter) = &letter {
+                            let answer = answered(agent, letter, &answer, &recalled);
+                            ctx.artifact(answer).await?;
+                        }
+                        return said(answer);
+                    }
                     // It fell asleep, or stumbled over something.
                     None => break,
                 },
                 Some(what) = doing.next(), if !doing.is_empty() => {
                     let amends = matches!(what, EventKind::Proposed { .. });
+                    if let EventKind::Recalled { found, .. } = &what {
+                        recalled.clone_from(found);
+                    }
                     agent.perceive(what).await?;
                     if amends {
                         agent.settle_print().await?;
@@ -102,7 +114,7 @@ async fn perform(
     again: bool,
     brief: Option<Box<Brief>>,
 ) -> EventKind {
-    let spaces = agent.population.0.spaces(&agent.id);
+    let spaces = agent.population.0.spaces(&agent.id, &ctx.caller());
     let effect = intent.id;
     match intent.effect {
         Effect::Recall { question, limit } => {
@@ -120,7 +132,7 @@ async fn perform(
         Effect::Remember { candidates } => {
             let own = spaces.first();
             let again = again || state.is_again();
-            remember::remember(own, effect, candidates, &ctx.task_id(), again).await
+            remember::remember(own, effect, candidates, ctx, again).await
         }
         Effect::Amend { edit, by } => amend(agent, effect, edit, by).await,
         Effect::Begin { .. } => EventKind::Begun { effect },
@@ -143,6 +155,37 @@ async fn amend(agent: &AgentHandle, effect: EffectId, edit: Edit, by: String) ->
         },
     }
 }
+
+/// The letter that answers one, as an artifact. The answer is as sure as what it repeats of memory.
+fn answered(
+    agent: &AgentHandle,
+    letter: &Letter,
+    answer: &Answer,
+    recalled: &[Recollection],
+) -> Artifact {
+    let repeated = recalled
+        .iter()
+        .filter(|it| text::says(&answer.text, &it.text));
+    let sure = repeated.filter_map(|it| it.confidence).reduce(f64::min);
+    let to = letter.provenance.id.clone();
+    let body = Body::Answer {
+        accepted: answer.end == End::Answered,
+        text: answer.text.clone(),
+        confidence: Some(sure.unwrap_or(message::UNSAID)),
+        to,
+    };
+    let id = uuid::Uuid::new_v4().to_string();
+    let part = message::written(agent.id(), &id, body).part();
+    Artifact {
+        artifact_id: LETTER_ARTIFACT.to_owned(),
+        name: LETTER_ARTIFACT.to_owned(),
+        parts: vec![part],
+        ..Artifact::default()
+    }
+}
+
+/// The artifact that holds the answer to a letter.
+const LETTER_ARTIFACT: &str = "letter";
 
 /// What a task comes to.
 fn said(answer: Answer) -> Outcome {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::approval::Standing;
 use crate::context::{Change, Outcome};
-use crate::event::{Effect, End, EventKind};
+use crate::event::{Effect, End, EventKind, MemoryOutcome};
 use crate::handle::Version;
 use crate::journal::Record;
 use crate::text;
@@ -31,6 +31,12 @@ pub struct Because {
 }
 
 impl Explanation {
+    /// Adds what else is known.
+    pub(crate) fn add(&mut self, because: Vec<Because>) {
+        self.because.extend(because);
+        self.known = !self.because.is_empty();
+    }
+
     /// In words, with the numbers of events in brackets.
     pub fn text(&self) -> String {
         if !self.known {
@@ -146,6 +152,56 @@ fn about_law(history: History<'_>) -> Vec<Because> {
                 says,
                 event: *event,
             });
+        }
+    }
+    because
+}
+
+/// Which callers had the agent remember and forget records, of those that a question is about: `records` (ids and
+/// texts), those that it names by id, and texts that were refused. The journal has no texts; they are found by hash.
+pub(crate) fn about_memory(
+    history: History<'_>,
+    question: &str,
+    records: &[(String, String)],
+) -> Vec<Because> {
+    let hash = crate::keeping::hash_of(question.trim());
+    let text_of = |id: &str| {
+        let known = records.iter().find(|(it, _)| it == id);
+        known.map(|(_, text)| format!(" \u{201c}{text}\u{201d}"))
+    };
+    let named = |id: &str| !id.is_empty() && question.contains(id);
+    let mut because = Vec::new();
+    for (event, record) in history {
+        let mut say = |says: String| {
+            because.push(Because {
+                says,
+                event: *event,
+            })
+        };
+        match &record.event.what {
+            EventKind::Stored { by, items } => {
+                for item in items {
+                    let (id, source) = (&item.record, &item.source);
+                    let text = text_of(id);
+                    match (&text, item.outcome) {
+                        (_, MemoryOutcome::Refused) if item.hash == hash => {
+                            say(format!(
+                                "{by} wanted me to remember that; my law discards it."
+                            ));
+                        }
+                        (None, _) if !named(id) && item.hash != hash => {}
+                        (_, outcome) => say(format!(
+                            "{by} had me remember{} as the word of {source}: {} (record {id}).",
+                            text.unwrap_or_default(),
+                            outcome.name()
+                        )),
+                    }
+                }
+            }
+            EventKind::Forgot { by, record, why } if named(record) || text_of(record).is_some() => {
+                say(format!("{by} had me forget record {record}: {why}"));
+            }
+            _ => {}
         }
     }
     because

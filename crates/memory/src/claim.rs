@@ -49,6 +49,8 @@ pub struct Claim {
     tokens: Vec<Token>,
     /// Whether the tokens are negated. Two negations cancel out.
     denied: bool,
+    /// Whether its subject is definite: "the", "my".
+    definite: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -84,6 +86,7 @@ impl Claim {
         let mut claim = Self {
             tokens: Vec::new(),
             denied: false,
+            definite: false,
         };
         let mut place = 0;
         while place < raw.len() {
@@ -131,6 +134,11 @@ impl Claim {
             Some(word) => (word, true),
             None => (&*lower, false),
         };
+        self.definite |= first && words::definite(word);
+        if words::hedges(word) {
+            return 1;
+        }
+        let word = words::weaker(word);
         let word = match negative_of(word) {
             Some(positive) => {
                 self.denied = !self.denied;
@@ -261,7 +269,23 @@ pub fn conflict(one: &Claim, other: &Claim) -> Option<Conflict> {
     let owned = a[..before].iter().any(|token| token.owner);
     let copula = |claim| whole(claim, |it| words::is_copula(&it.term));
     let kinds = left[0].kind != Kind::Number && right[0].kind != Kind::Number;
-    (kinds && (single || owned && copula(one) && copula(other))).then_some(Conflict::Value)
+    let is = copula(one) && copula(other);
+    let named = || definite_value(one, other, a[before - 1], (left[0], right[0]));
+    (kinds && (single || is && (owned || named()))).then_some(Conflict::Value)
+}
+
+/// Whether "the X is Y" and "the X is Z" give one thing two values: X is an attribute with one value ("password"), or
+/// both values are names, identifiers or colours. "The car is red" and "the car is fast" are compatible.
+fn definite_value(one: &Claim, other: &Claim, last: &Token, values: (&Token, &Token)) -> bool {
+    let plural = |claim: &Claim| claim.tokens.iter().any(|it| it.term == text::term("are"));
+    if !one.definite || !other.definite || plural(one) || plural(other) {
+        return false;
+    }
+    let both = |kind: fn(&Token) -> bool| kind(values.0) && kind(values.1);
+    words::is_attribute(&last.term)
+        || both(|it| it.kind == Kind::Name)
+        || both(|it| it.term.contains(|c: char| c.is_ascii_digit()))
+        || both(|it| words::is_colour(&it.term))
 }
 
 /// Whether two parts have the same terms in another order, as in "tea to coffee" and "coffee to tea".

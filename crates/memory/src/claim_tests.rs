@@ -54,6 +54,32 @@ fn the_kind_of_a_conflict_is_named() {
 }
 
 #[test]
+fn likes_and_hates_and_two_values_of_the_same_thing_contradict_each_other() {
+    let between = |one, other| conflict(&Claim::of(one), &Claim::of(other));
+    for (one, other) in [
+        ("Ada likes coffee", "Ada hates coffee"),
+        ("Ada loves coffee", "Ada dislikes coffee"),
+        (
+            "the wifi password is hunter2",
+            "the wifi password is hunter3",
+        ),
+        ("The manager is Ada.", "The manager is Bob."),
+        ("My name is Grace", "my name is Ada"),
+        ("the car is red", "The car is blue"),
+    ] {
+        assert!(between(one, other).is_some(), "{one} / {other}");
+    }
+    for (one, other) in [
+        ("the car is red", "the car is fast"),
+        ("The guests are Ada", "The guests are Bob"),
+        ("Ada likes coffee", "Ada likes tea"),
+        ("The bridge is old", "The bridge is long"),
+    ] {
+        assert_eq!(between(one, other), None, "{one} / {other}");
+    }
+}
+
+#[test]
 fn restatements_are_alike_and_other_claims_are_not() {
     let likeness = |one, other| Claim::of(one).likeness(&Claim::of(other));
     assert_eq!(

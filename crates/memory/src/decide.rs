@@ -15,28 +15,40 @@
 //!    uncertain and names its rival. Neither is deleted, because the judgement may be wrong.
 //! 5. Otherwise it is inserted.
 //!
+//! A speculation ("maybe", "might") is inserted as a hypothesis: it contradicts nothing, and becomes a belief when another
+//! source says the same, or its own source says it plainly. Only records that the writer's caller sees are compared.
+//!
 //! If 4 came before 2, a confirmed belief would be set against itself. [`forget`] undoes what rested on the record:
 //! conclusions from it alone go with it, and records that were uncertain because of it are certain again.
 
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use sha2::{Digest, Sha256};
 
 use crate::claim::{Claim, conflict};
 use crate::error::Error;
 use crate::layer::Lasting;
 use crate::reason::Reason;
-use crate::record::{Certainty, Content, Kept, Record, RecordId, Standing, Tombstone, Usage};
+use crate::record::{Certainty, Content, Kept, Record, RecordId, Standing, Usage};
 use crate::rules::{self, Move, Rules};
 use crate::space::{Change, Space};
 use crate::text::date::Millis;
+use crate::text::utterance::{Utterance, is_speculation};
+use crate::viewer::Viewer;
+
+mod forget;
+
+pub(crate) use forget::forget;
 
 /// What became of a [`Keep`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It is a new record.
     Kept(RecordId),
+    /// It is a new record and contradicts these, which are uncertain now.
+    Prevailed(RecordId, Vec<RecordId>),
+    /// It is a new record and a speculation, which is no belief until it is confirmed.
+    Supposed(RecordId),
     /// It is a new record, but uncertain: a surer one contradicts it.
     Doubted(RecordId),
     /// It was known, and a further source has confirmed it.
@@ -51,6 +63,8 @@ impl Outcome {
     pub fn id(&self) -> &RecordId {
         match self {
             Self::Kept(id)
+            | Self::Prevailed(id, _)
+            | Self::Supposed(id)
             | Self::Doubted(id)
             | Self::Corroborated(id)
             | Self::Known(id)
@@ -61,7 +75,8 @@ impl Outcome {
     /// Its name on every wire.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Kept(_) => "kept",
+            Self::Kept(_) | Self::Prevailed(..) => "kept",
+            Self::Supposed(_) => "supposed",
             Self::Doubted(_) => "doubted",
             Self::Corroborated(_) => "corroborated",
             Self::Known(_) => "known",
@@ -106,13 +121,16 @@ pub(crate) fn is_own(source: &str, space: &str) -> bool {
 pub(crate) fn observe(
     space: &Space,
     content: Content,
+    viewer: &Viewer,
     rules: &Rules,
     now: Millis,
     id: RecordId,
 ) -> Result<Record, Error> {
     content.check()?;
     let own = space.is_own(content.source.as_deref().unwrap_or_default());
-    let echo = own.then(|| recalled(space, &content.text, rules)).flatten();
+    let echo = own
+        .then(|| recalled(space, &content.text, viewer, rules))
+        .flatten();
     Ok(Record {
         id,
         content,
@@ -124,8 +142,8 @@ pub(crate) fn observe(
 }
 
 /// A record that says the same and was recalled before.
-fn recalled(space: &Space, text: &str, rules: &Rules) -> Option<Arc<Record>> {
-    let alike = space.alike(text, rules.duplicate).into_iter();
+fn recalled(space: &Space, text: &str, viewer: &Viewer, rules: &Rules) -> Option<Arc<Record>> {
+    let alike = space.alike(text, rules.duplicate, viewer).into_iter();
     alike
         .map(|(record, _)| record)
         .find(|record| record.usage.times > 0)
@@ -135,15 +153,16 @@ fn recalled(space: &Space, text: &str, rules: &Rules) -> Option<Arc<Record>> {
 pub(crate) fn keep(
     space: &Space,
     keep: Keep,
+    viewer: &Viewer,
     rules: &Rules,
     now: Millis,
     id: RecordId,
 ) -> Result<(Vec<Change>, Outcome), Error> {
     keep.content.check()?;
     rules.admit(&keep.reason)?;
-    let alike = space.alike(&keep.content.text, rules.duplicate);
+    let alike = space.alike(&keep.content.text, rules.duplicate, viewer);
     if let Some((known, _)) = alike.iter().find(|(record, _)| record.kept().is_some()) {
-        return Ok(known_already(space, known, &keep, rules, now));
+        return Ok(known_already(space, known, &keep, viewer, rules, now));
     }
     let mut keep = keep;
     let used = alike.iter().map(|(record, _)| record);
@@ -157,10 +176,15 @@ pub(crate) fn keep(
         }
     }
     let claim = Claim::of(&keep.content.text);
+    let supposed = keep.layer == Lasting::Belief && is_speculation(&keep.content.text);
+    let certainty = match supposed {
+        true => Certainty::Hypothesis,
+        false => Certainty::Certain,
+    };
     let kept = Kept {
         layer: keep.layer,
         reason: keep.reason,
-        certainty: Certainty::Certain,
+        certainty,
         support: Vec::new(),
         from: keep.from,
     };
@@ -172,16 +196,29 @@ pub(crate) fn keep(
         usage: Usage::default(),
         echo: None,
     };
-    let (kept, mut changes) = settle(space, &record, kept, &claim, rules, now);
-    let certain = kept.certain();
+    // A speculation contradicts nothing.
+    let (kept, mut changes) = match supposed {
+        true => (kept, Vec::new()),
+        false => settle(space, &record, kept, &claim, viewer, rules, now),
+    };
+    let outcome = match &kept.certainty {
+        Certainty::Hypothesis => Outcome::Supposed(id),
+        Certainty::Uncertain { .. } => Outcome::Doubted(id),
+        Certainty::Certain if changes.is_empty() => Outcome::Kept(id),
+        Certainty::Certain => Outcome::Prevailed(id, replaced(&changes)),
+    };
     record.standing = Standing::Kept(kept);
     changes.push(Change::Insert(record));
-    let outcome = if certain {
-        Outcome::Kept(id)
-    } else {
-        Outcome::Doubted(id)
-    };
     Ok((changes, outcome))
+}
+
+/// The records that changes replace.
+fn replaced(changes: &[Change]) -> Vec<RecordId> {
+    let replaced = changes.iter().filter_map(|change| match change {
+        Change::Replace(record) => Some(record.id.clone()),
+        _ => None,
+    });
+    replaced.collect()
 }
 
 /// Decides about a lasting record that `known` says already.
@@ -189,6 +226,7 @@ fn known_already(
     space: &Space,
     known: &Record,
     keep: &Keep,
+    viewer: &Viewer,
     rules: &Rules,
     now: Millis,
 ) -> (Vec<Change>, Outcome) {
@@ -202,16 +240,27 @@ fn known_already(
         return (Vec::new(), Outcome::Echo(id));
     }
     // The agent may have it from the conversation: its own words are evidence of nothing.
-    if own || kept.rests_on(source) {
+    let supposed = kept.certainty == Certainty::Hypothesis;
+    let plain = !is_speculation(&keep.content.text);
+    // A source that has speculated may state it plainly later.
+    let stated = supposed && plain && kept.reason.source() == source;
+    if own || kept.rests_on(source) && !stated {
         return (Vec::new(), Outcome::Known(id));
     }
-    let mut confirmed = rules::corroborated(kept, source, now, rules);
+    let mut confirmed = match stated {
+        true => Kept {
+            reason: keep.reason.clone(),
+            ..kept.clone()
+        },
+        false => rules::corroborated(kept, source, now, rules),
+    };
     let mut changes = Vec::new();
-    if !confirmed.certain() {
+    // A second speculation makes a hypothesis likelier, and no belief of it.
+    if !confirmed.certain() && (!supposed || plain) {
         // With one more source it may prevail over its rival now.
         confirmed.certainty = Certainty::Certain;
         let claim = Claim::of(&known.content.text);
-        (confirmed, changes) = settle(space, known, confirmed, &claim, rules, now);
+        (confirmed, changes) = settle(space, known, confirmed, &claim, viewer, rules, now);
     }
     let mut record = known.clone();
     record.standing = Standing::Kept(confirmed);
@@ -225,12 +274,13 @@ fn settle(
     record: &Record,
     kept: Kept,
     claim: &Claim,
+    viewer: &Viewer,
     rules: &Rules,
     now: Millis,
 ) -> (Kept, Vec<Change>) {
     let sure = kept.reason.confidence();
     let mut changes = Vec::new();
-    for (rival, conflict) in space.against(claim) {
+    for (rival, conflict) in space.against(claim, viewer) {
         let Some(held) = rival
             .kept()
             .filter(|held| held.certain() && rival.id != record.id)
@@ -283,7 +333,7 @@ pub(crate) fn import(
                 ..record
             };
             // An import does not overrule the records of the space.
-            let before = space.against(&claim).into_iter();
+            let before = space.against(&claim, &Viewer::All).into_iter();
             let mut rival = before
                 .filter(|(rival, _)| rival.kept().is_some_and(Kept::certain))
                 .map(|(rival, conflict)| (rival.id.clone(), conflict))
@@ -326,7 +376,7 @@ pub(crate) fn used(
     space: &Space,
     id: &RecordId,
     times: u32,
-    question: &str,
+    (question, viewer): (&str, &Viewer),
     rules: &Rules,
     now: Millis,
     fresh: impl FnOnce() -> RecordId,
@@ -338,20 +388,23 @@ pub(crate) fn used(
     record.usage.times = record.usage.times.saturating_add(times);
     record.usage.last = Some(now);
     record.usage.question = question.chars().take(256).collect();
-    moved(space, record, rules, now, fresh)
+    moved(space, record, viewer, rules, now, fresh)
 }
 
 /// Moves a record as the rules say. The first change is always the record itself.
 fn moved(
     space: &Space,
     mut record: Record,
+    viewer: &Viewer,
     rules: &Rules,
     now: Millis,
     fresh: impl FnOnce() -> RecordId,
 ) -> Vec<Change> {
-    let eligible = record.usage.times >= rules.promote_uses;
+    // Questions, commands and greetings are not knowledge, and a speculation is none because it was of use.
+    let knowledge = Utterance::of(&record.content.text) == Utterance::Statement;
+    let eligible = record.usage.times >= rules.promote_uses && knowledge;
     let sources = if eligible && record.echo.is_none() {
-        sources(space, &record, rules)
+        sources(space, &record, viewer, rules)
     } else {
         0
     };
@@ -376,7 +429,7 @@ fn moved(
             record.standing = Standing::Observed;
             record.usage.times = 1;
             let mut changes = vec![Change::Replace(record)];
-            if let Ok((more, _)) = keep(space, promoted, rules, now, fresh()) {
+            if let Ok((more, _)) = keep(space, promoted, viewer, rules, now, fresh()) {
                 changes.extend(more);
             }
             changes
@@ -385,9 +438,9 @@ fn moved(
 }
 
 /// The number of different sources that have said what a record says, the agent itself left out.
-fn sources(space: &Space, record: &Record, rules: &Rules) -> u32 {
+fn sources(space: &Space, record: &Record, viewer: &Viewer, rules: &Rules) -> u32 {
     let mut sources: Vec<String> = space
-        .alike(&record.content.text, rules.duplicate)
+        .alike(&record.content.text, rules.duplicate, viewer)
         .into_iter()
         .filter(|(other, _)| other.echo.is_none())
         .filter_map(|(other, _)| other.source().map(str::to_owned))
@@ -426,77 +479,4 @@ pub(crate) fn expire(space: &Space, rules: &Rules, now: Millis) -> Vec<Change> {
         changes.push(Change::Replace(moved));
     }
     changes
-}
-
-/// Forgets a record and the records that were concluded from it alone. Records that were uncertain only because of
-/// it become certain.
-pub(crate) fn forget(space: &Space, record: &Record, why: &str, now: Millis) -> Vec<Change> {
-    let mut gone: Vec<&Record> = vec![record];
-    let mut changes = vec![Change::Remove(tombstone(record, why, now))];
-    let mut place = 0;
-    while let Some(cause) = gone.get(place).map(|record| record.id.clone()) {
-        place += 1;
-        for other in space.records() {
-            let Some(kept) = other.kept() else { continue };
-            let alone = kept.support.is_empty()
-                && kept.layer != Lasting::Axiom
-                && kept.from.contains(&cause)
-                && kept
-                    .from
-                    .iter()
-                    .all(|id| gone.iter().any(|it| it.id == *id) || space.get(id).is_none());
-            if alone && !gone.iter().any(|it| it.id == other.id) {
-                let why = format!("the records it was concluded from were forgotten: {why}");
-                changes.push(Change::Remove(tombstone(other, &why, now)));
-                gone.push(other);
-            }
-        }
-    }
-    changes.extend(relieved(space, &gone));
-    changes
-}
-
-/// Makes records certain that were uncertain because of a forgotten one, if nothing else contradicts them.
-fn relieved(space: &Space, gone: &[&Record]) -> Vec<Change> {
-    let is_gone = |id: &RecordId| gone.iter().any(|it| it.id == *id);
-    let mut certain: Vec<Claim> = Vec::new();
-    let mut changes = Vec::new();
-    for record in space.records().filter(|record| !is_gone(&record.id)) {
-        let Some(kept) = record.kept() else { continue };
-        let Certainty::Uncertain { against, .. } = &kept.certainty else {
-            continue;
-        };
-        if !is_gone(against) {
-            continue;
-        }
-        let claim = Claim::of(&record.content.text);
-        let contradicted = space
-            .against(&claim)
-            .iter()
-            .any(|(rival, _)| !is_gone(&rival.id) && rival.kept().is_some_and(Kept::certain))
-            || certain
-                .iter()
-                .any(|other| conflict(&claim, other).is_some());
-        if !contradicted {
-            let mut record = Record::clone(record);
-            record.standing = Standing::Kept(Kept {
-                certainty: Certainty::Certain,
-                ..kept.clone()
-            });
-            certain.push(claim);
-            changes.push(Change::Replace(record));
-        }
-    }
-    changes
-}
-
-fn tombstone(record: &Record, why: &str, now: Millis) -> Tombstone {
-    let hash = Sha256::digest(&record.content.text);
-    Tombstone {
-        id: record.id.clone(),
-        layer: record.layer(),
-        at: now,
-        why: why.to_owned(),
-        hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
-    }
 }

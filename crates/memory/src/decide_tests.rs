@@ -10,6 +10,7 @@ use super::record::{Content, Kept, RecordId, Standing};
 use super::rules::Rules;
 use super::space::{Change, Space};
 use super::text::date::{DAY, Millis};
+use super::viewer::Viewer;
 
 /// An operation on a space.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +94,8 @@ impl World {
                 let mut content = Content::text(SAYINGS[said]);
                 content.source = Some(SOURCES[by].to_owned());
                 let id = self.fresh();
-                let record = decide::observe(&self.space, content, &rules, now, id).unwrap();
+                let record =
+                    decide::observe(&self.space, content, &Viewer::All, &rules, now, id).unwrap();
                 self.apply(vec![Change::Insert(record)]);
             }
             Deed::Keep(said, by, sure, layer) => {
@@ -106,15 +108,24 @@ impl World {
                     reason,
                     from: Vec::new(),
                 };
-                if let Ok((changes, _)) = decide::keep(&self.space, keep, &rules, now, id) {
+                if let Ok((changes, _)) =
+                    decide::keep(&self.space, keep, &Viewer::All, &rules, now, id)
+                {
                     self.apply(changes);
                 }
             }
             Deed::Use(place, times) => {
                 let id = self.fresh();
                 if let Some(used) = self.id(place) {
-                    let changes =
-                        decide::used(&self.space, &used, times, "what?", &rules, now, || id);
+                    let changes = decide::used(
+                        &self.space,
+                        &used,
+                        times,
+                        ("what?", &Viewer::All),
+                        &rules,
+                        now,
+                        || id,
+                    );
                     self.apply(changes);
                 }
             }
@@ -164,13 +175,9 @@ impl World {
         for tombstone in self.space.tombstones() {
             prop_assert!(!tombstone.why.trim().is_empty());
         }
-        let audit = crate::audit::audit(&self.space, &self.rules);
+        let audit = crate::audit::audit(&self.space, &Viewer::All, &self.rules);
         prop_assert_eq!(
-            (
-                audit.contradictions,
-                audit.without_reason,
-                audit.recall_loops
-            ),
+            (audit.unsettled, audit.without_reason, audit.recall_loops),
             (0, 0, 0)
         );
         Ok(())
@@ -202,7 +209,7 @@ impl World {
         self.now += 1000;
         let id = self.fresh();
         let (changes, outcome) =
-            decide::keep(&self.space, keep, &self.rules, self.now, id).unwrap();
+            decide::keep(&self.space, keep, &Viewer::All, &self.rules, self.now, id).unwrap();
         self.apply(changes);
         outcome
     }
@@ -262,8 +269,15 @@ fn what_is_used_and_said_by_several_becomes_a_belief() {
         let mut content = Content::text("The API listens on port 8080.");
         content.source = Some(source.to_owned());
         let id = world.fresh();
-        let record =
-            decide::observe(&world.space, content, &world.rules, world.now, id.clone()).unwrap();
+        let record = decide::observe(
+            &world.space,
+            content,
+            &Viewer::All,
+            &world.rules,
+            world.now,
+            id.clone(),
+        )
+        .unwrap();
         world.apply(vec![Change::Insert(record)]);
         id
     };

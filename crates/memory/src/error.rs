@@ -29,6 +29,9 @@ pub enum Error {
     Rules(#[from] NotAdmitted),
     #[error("find record {0}: there is none with this id")]
     Unknown(RecordId),
+    /// The caller sees the record and does not own it.
+    #[error("forget record {0}: it belongs to another caller")]
+    NotOwner(RecordId),
     /// An invalid question, name, or line of an import.
     #[error("use {what}: {problem}")]
     Input { what: String, problem: String },

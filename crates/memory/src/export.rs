@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::record::Record;
 use crate::space::Space;
+use crate::viewer::Viewer;
 
 /// A record as a line of JSON, without the line end.
 pub fn line(record: &Record) -> Result<String, Error> {
@@ -31,17 +32,18 @@ pub fn parse(lines: &str) -> Result<Vec<Record>, Error> {
 }
 
 /// Cypher statements that build the graph, one on each line. They are idempotent.
-pub(crate) fn cypher(space: &Space) -> String {
+pub(crate) fn cypher(space: &Space, viewer: &Viewer) -> String {
     let mut text = String::from(
         "CREATE CONSTRAINT entity_name IF NOT EXISTS FOR (e:Entity) REQUIRE e.name IS UNIQUE;\n\
          CREATE CONSTRAINT record_id IF NOT EXISTS FOR (r:Record) REQUIRE r.id IS UNIQUE;\n",
     );
     let graph = space.graph();
+    let seen = |slot| space.at(slot).is_some_and(|record| viewer.sees(record));
     let mut say = |line: String| {
         text.push_str(&line);
         text.push_str(";\n");
     };
-    for node in graph.nodes() {
+    for node in graph.nodes(&seen) {
         let kind = serde_json::to_value(node.kind).unwrap_or(Value::Null);
         let kind = quoted(kind.as_str().unwrap_or_default());
         say(format!(
@@ -50,7 +52,7 @@ pub(crate) fn cypher(space: &Space) -> String {
             node.mentions
         ));
     }
-    for record in space.records() {
+    for record in space.records().filter(|it| viewer.sees(it)) {
         let mut line = format!(
             "MERGE (r:Record {{id: {}}}) SET r.layer = {}, r.text = {}",
             quoted(record.id.as_str()),
@@ -87,15 +89,19 @@ pub(crate) fn cypher(space: &Space) -> String {
         let sources: Vec<String> = edge
             .support
             .iter()
+            .filter(|&&slot| seen(slot))
             .filter_map(|&slot| space.at(slot))
             .map(|record| quoted(record.id.as_str()))
             .collect();
+        if sources.is_empty() {
+            continue;
+        }
         say(format!(
             "MATCH (a:Entity {{name: {}}}), (b:Entity {{name: {}}}) MERGE (a)-[r:{}]->(b) SET r.weight = {}, r.sources = [{}]",
             quoted(&edge.from),
             quoted(&edge.to),
             edge.kind,
-            edge.support.len(),
+            sources.len(),
             sources.join(", ")
         ));
     }

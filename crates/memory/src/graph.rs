@@ -232,24 +232,18 @@ impl Graph {
         edges
     }
 
-    /// An entity of the graph.
-    pub(crate) fn node(&self, name: &str) -> Option<Node> {
-        let entity = &self.entities[self.find(name)? as usize];
-        (!entity.mentions.is_empty()).then(|| Node {
-            name: entity.name.to_string(),
-            kind: entity.kind,
-            mentions: entity.mentions.len(),
-        })
+    /// An entity of the graph, if one of the records that are `seen` mentions it.
+    pub(crate) fn node(&self, name: &str, seen: &dyn Fn(Slot) -> bool) -> Option<Node> {
+        node(&self.entities[self.find(name)? as usize], seen)
     }
 
-    /// All entities, in the order of their first mention.
-    pub(crate) fn nodes(&self) -> impl Iterator<Item = Node> {
-        let entities = self.entities.iter().filter(|it| !it.mentions.is_empty());
-        entities.map(|entity| Node {
-            name: entity.name.to_string(),
-            kind: entity.kind,
-            mentions: entity.mentions.len(),
-        })
+    /// All entities that records which are `seen` mention, in the order of their first mention.
+    pub(crate) fn nodes<'a>(
+        &'a self,
+        seen: &'a dyn Fn(Slot) -> bool,
+    ) -> impl Iterator<Item = Node> + 'a {
+        let entities = self.entities.iter();
+        entities.filter_map(move |entity| node(entity, seen))
     }
 
     /// All relations, in a fixed order.
@@ -268,6 +262,16 @@ impl Graph {
             support: support.clone(),
         })
     }
+}
+
+/// An entity with the number of the records that are `seen` and mention it. None without one.
+fn node(entity: &Entity, seen: &dyn Fn(Slot) -> bool) -> Option<Node> {
+    let mentions = entity.mentions.iter().filter(|&&slot| seen(slot)).count();
+    (mentions > 0).then(|| Node {
+        name: entity.name.to_string(),
+        kind: entity.kind,
+        mentions,
+    })
 }
 
 /// The key of an entity: its name without differences of case and spacing.

@@ -10,6 +10,8 @@ pub enum Layer {
     Observation,
     /// An observation that was recalled several times of late.
     Working,
+    /// Supposed by a source that is not sure, with a reason; a belief once it is confirmed.
+    Hypothesis,
     /// Held to be true, with a reason.
     Belief,
     /// How something is done, with a reason.
@@ -20,9 +22,10 @@ pub enum Layer {
 
 impl Layer {
     /// All layers, the loosest first.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Observation,
         Self::Working,
+        Self::Hypothesis,
         Self::Belief,
         Self::Procedure,
         Self::Axiom,
@@ -33,6 +36,7 @@ impl Layer {
         match self {
             Self::Observation => "observation",
             Self::Working => "working",
+            Self::Hypothesis => "hypothesis",
             Self::Belief => "belief",
             Self::Procedure => "procedure",
             Self::Axiom => "axiom",
@@ -43,11 +47,12 @@ impl Layer {
         Self::ALL.into_iter().find(|layer| layer.name() == name)
     }
 
-    /// The lasting layer, which needs a reason; None for the two others.
+    /// The lasting layer, which needs a reason; None for observations and working memory. A hypothesis is a belief that
+    /// is not confirmed.
     pub fn lasting(self) -> Option<Lasting> {
         match self {
             Self::Observation | Self::Working => None,
-            Self::Belief => Some(Lasting::Belief),
+            Self::Hypothesis | Self::Belief => Some(Lasting::Belief),
             Self::Procedure => Some(Lasting::Procedure),
             Self::Axiom => Some(Lasting::Axiom),
         }

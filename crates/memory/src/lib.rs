@@ -37,7 +37,7 @@
 //!
 //! The public side:
 //! - `memory`: opening and closing, spaces, handles and their rights
-//! - `record`, `layer`, `reason`: what a record is
+//! - `record`, `layer`, `reason`: what a record is; `viewer`: which caller sees it
 //! - `rules`: how records move between layers
 //! - `recall`: questions and answers, the cache; `audit`, `view`, `export`: other reads
 //!
@@ -79,6 +79,7 @@ mod space;
 mod tables;
 mod text;
 mod view;
+mod viewer;
 mod writer;
 
 pub use audit::Audit;
@@ -94,4 +95,6 @@ pub use record::{Certainty, Content, Kept, Record, RecordId, Standing, Support, 
 pub use rules::{NotAdmitted, Rules};
 pub use tables::TABLES;
 pub use text::date::{Millis, format as format_time, parse as parse_time};
+pub use text::utterance::Utterance;
 pub use view::{Context, Picture};
+pub use viewer::{Viewer, caller_of};

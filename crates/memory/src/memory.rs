@@ -24,6 +24,7 @@ use crate::recall::{Recaller, Weights};
 use crate::record::{Content, Record, RecordId};
 use crate::rules::{Rules, SpaceRules};
 use crate::tables;
+use crate::viewer::Viewer;
 use crate::writer::{self, Reply, Request, Shared, Spaces, Write, Writer};
 
 /// How memory is opened.
@@ -151,6 +152,7 @@ impl Memory {
             memory: self.clone(),
             name: SpaceName::parse(name)?,
             access: Access::Own,
+            viewer: Viewer::All,
         })
     }
 
@@ -263,6 +265,7 @@ pub struct Handle {
     memory: Memory,
     name: SpaceName,
     access: Access,
+    viewer: Viewer,
 }
 
 impl Handle {
@@ -278,6 +281,25 @@ impl Handle {
             access: access.min(self.access),
             ..self.clone()
         }
+    }
+
+    /// A handle for this caller, with the same rights: it reads the records that the caller sees, forgets those that
+    /// it owns, and what it writes belongs to the caller.
+    #[must_use]
+    pub fn seen_by(&self, viewer: Viewer) -> Self {
+        Self {
+            viewer,
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn viewer(&self) -> &Viewer {
+        &self.viewer
+    }
+
+    /// Whether recall counts as use: a handle for reading alone leaves no trace.
+    pub(crate) fn leaves_traces(&self) -> bool {
+        self.access > Access::Read
     }
 
     /// A handle that may also write axioms. `memory` proves the right: it must be the memory of this handle.
@@ -336,10 +358,20 @@ impl Handle {
     /// Logs observations in this order, all or none.
     pub async fn observe_all(&self, contents: Vec<Content>) -> Result<Vec<RecordId>, Error> {
         self.allow("observe", Access::Append)?;
-        match self.ask(Write::Observe(contents)).await? {
+        let contents = contents.into_iter().map(|it| self.owned(it)).collect();
+        let viewer = self.viewer.clone();
+        match self.ask(Write::Observe(contents, viewer)).await? {
             Reply::Observed(ids) => Ok(ids),
             _ => Err(Error::Closed),
         }
+    }
+
+    /// What a caller writes belongs to it, unless it says otherwise.
+    fn owned(&self, mut content: Content) -> Content {
+        if content.owner.is_none() {
+            content.owner = self.viewer.name().map(str::to_owned);
+        }
+        content
     }
 
     /// Keeps something in the long term if it is new. [`Outcome`] says what became of it.
@@ -349,7 +381,12 @@ impl Handle {
             Lasting::Belief | Lasting::Procedure => Access::Append,
         };
         self.allow("keep", least)?;
-        match self.ask(Write::Keep(Box::new(keep))).await? {
+        let keep = Keep {
+            content: self.owned(keep.content),
+            ..keep
+        };
+        let viewer = self.viewer.clone();
+        match self.ask(Write::Keep(Box::new(keep), viewer)).await? {
             Reply::Kept(outcome) => Ok(outcome),
             _ => Err(Error::Closed),
         }
@@ -365,9 +402,15 @@ impl Handle {
             });
         }
         let space = self.load().await?;
-        let layer = space.read().get(id).map(|record| record.layer());
-        if layer == Some(Layer::Axiom) {
+        let record = space.read().get(id).cloned();
+        let Some(record) = record.filter(|it| self.viewer.sees(it)) else {
+            return Err(Error::Unknown(id.clone()));
+        };
+        if record.layer() == Layer::Axiom {
             self.allow("forget an axiom", Access::Govern)?;
+        }
+        if !self.viewer.owns(&record) {
+            return Err(Error::NotOwner(id.clone()));
         }
         let (id, why) = (id.clone(), why.to_owned());
         match self.ask(Write::Forget { id, why }).await? {
@@ -389,6 +432,13 @@ impl Handle {
     /// Takes in records of an export. Returns how many were new.
     pub async fn import(&self, records: Vec<Record>) -> Result<usize, Error> {
         self.allow("import", Access::Own)?;
+        if self.viewer != Viewer::All {
+            return Err(Error::Input {
+                what: "the import".to_owned(),
+                problem: "its records may belong to others, and only operators write those"
+                    .to_owned(),
+            });
+        }
         let axioms = records.iter().any(|it| it.layer() == Layer::Axiom);
         if axioms {
             self.allow("import axioms", Access::Govern)?;
@@ -403,7 +453,7 @@ impl Handle {
     pub async fn get(&self, id: &RecordId) -> Result<Option<Arc<Record>>, Error> {
         let space = self.load().await?;
         let found = space.read().get(id).cloned();
-        Ok(found)
+        Ok(found.filter(|record| self.viewer.sees(record)))
     }
 
     /// The records that fulfil a condition, in the order in which they were added.
@@ -413,7 +463,8 @@ impl Handle {
     ) -> Result<Vec<Arc<Record>>, Error> {
         let space = self.load().await?;
         let space = space.read();
-        let found = space.records().filter(|record| wanted(record));
+        let seen = space.records().filter(|record| self.viewer.sees(record));
+        let found = seen.filter(|record| wanted(record));
         Ok(found.cloned().collect())
     }
 
@@ -421,7 +472,7 @@ impl Handle {
     pub async fn audit(&self) -> Result<Audit, Error> {
         let space = self.load().await?;
         let rules = self.rules();
-        Ok(audit(&space.read(), &rules))
+        Ok(audit(&space.read(), &self.viewer, &rules))
     }
 
     /// Entities and relations around a topic; without one, those with most mentions.
@@ -431,18 +482,28 @@ impl Handle {
         limit: usize,
     ) -> Result<crate::view::Picture, Error> {
         let space = self.load().await?;
-        Ok(crate::view::picture(&space.read(), topic, limit))
+        Ok(crate::view::picture(
+            &space.read(),
+            &self.viewer,
+            topic,
+            limit,
+        ))
     }
 
     /// The records of a task, and the entities they are about.
     pub async fn context(&self, task: &str, limit: usize) -> Result<crate::view::Context, Error> {
         let space = self.load().await?;
-        Ok(crate::view::context(&space.read(), task, limit))
+        Ok(crate::view::context(
+            &space.read(),
+            &self.viewer,
+            task,
+            limit,
+        ))
     }
 
     /// Cypher statements that build the graph in another database.
     pub async fn cypher(&self) -> Result<String, Error> {
         let space = self.load().await?;
-        Ok(crate::export::cypher(&space.read()))
+        Ok(crate::export::cypher(&space.read(), &self.viewer))
     }
 }

@@ -20,6 +20,8 @@ use crate::memory::{Handle, SpaceName};
 use crate::record::{Record, RecordId};
 use crate::rules::Rules;
 use crate::text::date::Millis;
+use crate::text::utterance::Utterance;
+use crate::viewer::Viewer;
 use crate::writer::{Shared, Write};
 
 mod answer;
@@ -42,27 +44,35 @@ pub use weights::Weights;
 const USED: usize = 3;
 
 impl Handle {
-    /// Answers a question from the records of this space. Every right allows it.
+    /// Answers a question from the records of this space. Every right allows it; with that of reading alone no hit counts
+    /// as used.
     pub async fn recall(&self, recall: Recall) -> Result<Arc<Answer>, Error> {
         recall.check()?;
         let space = self.load().await?;
         let (recaller, rules) = (self.memory().recaller(), self.rules());
-        let answer = recaller.recall(self.name(), &space, &recall, &rules);
+        let answer = recaller.recall(self.name(), &space, self.viewer(), &recall, &rules);
         let answer = answer.await;
-        if recall.noted == Noted::Use && !answer.hits.is_empty() {
+        if recall.noted == Noted::Use && self.leaves_traces() && !answer.hits.is_empty() {
             let used = answer.hits.iter().take(USED);
             let ids = used.map(|hit| hit.record.id.clone()).collect();
             let question = recall.question;
+            let viewer = self.viewer().clone();
             // Not waited for, and dropped when the mailbox is full: a use more or less does not matter.
-            self.memory()
-                .offer(self.name(), Write::Use { ids, question });
+            self.memory().offer(
+                self.name(),
+                Write::Use {
+                    ids,
+                    question,
+                    viewer,
+                },
+            );
         }
         Ok(answer)
     }
 }
 
 /// Answers, each with the version of its space that it was computed from.
-type Cache = FxHashMap<(SpaceName, Recall), (u64, Arc<Answer>)>;
+type Cache = FxHashMap<(SpaceName, Viewer, Recall), (u64, Arc<Answer>)>;
 
 /// Computes answers and caches them.
 ///
@@ -97,10 +107,11 @@ impl Recaller {
         &self,
         name: &SpaceName,
         space: &Shared,
+        viewer: &Viewer,
         recall: &Recall,
         rules: &Rules,
     ) -> Arc<Answer> {
-        let key = (name.clone(), recall.clone());
+        let key = (name.clone(), viewer.clone(), recall.clone());
         // Read before the answer is computed: if a change comes in between, the cached answer is of an old version and
         // is computed again.
         let version = space.read().version();
@@ -114,6 +125,7 @@ impl Recaller {
         let weights = recall.mode.adjust(&self.weights);
         let answer = answer(
             &space.read(),
+            viewer,
             recall,
             vector.as_deref(),
             &weights,
@@ -216,17 +228,32 @@ impl Recall {
         Ok(())
     }
 
-    /// Whether a record passes the filters. Echoes never do.
+    /// Whether a record passes the filters. Echoes never do, nor questions, commands and greetings to the agent.
     pub(crate) fn admits(&self, record: &Record) -> bool {
         let occurred = record.occurred();
         let source = || record.source().unwrap_or_default();
         record.echo.is_none()
+            && !is_request(record)
             && (self.layers.is_empty() || self.layers.contains(&record.layer()))
             && (self.sources.is_empty() || self.sources.iter().any(|it| it == source()))
             && self.since.is_none_or(|since| occurred >= since)
             && self.until.is_none_or(|until| occurred < until)
             && (self.task.is_none() || self.task == record.content.task)
     }
+}
+
+/// Whether a record is a message to the agent that tells it nothing: a question, a command or a greeting. Only the
+/// messages that opened a task are looked at: what else was stored is recalled as it is.
+fn is_request(record: &Record) -> bool {
+    let content = &record.content;
+    let message = content.kind == "conversation" && content.task.is_some();
+    let said = || {
+        content
+            .source
+            .as_deref()
+            .is_some_and(|it| !it.starts_with("tool:"))
+    };
+    message && record.kept().is_none() && said() && !Utterance::of(&content.text).tells()
 }
 
 /// Which signs of ranking are emphasised.

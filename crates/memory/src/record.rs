@@ -8,6 +8,7 @@ use crate::layer::{Lasting, Layer};
 use crate::limits::{MAX_METADATA, MAX_NAME, MAX_TEXT};
 use crate::reason::Reason;
 use crate::text::date::Millis;
+use crate::viewer::caller_of;
 
 /// The id of a record. New ids are UUIDs of version 7, so that ids of one space are ordered by time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -56,6 +57,13 @@ pub struct Content {
     /// The source of an observation: `user:ada`, `tool:terminal`, `file:src/main.rs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// The caller that it belongs to, by name; empty is the anonymous caller. Records of version 0.1.0 have none, and
+    /// belong to the caller that their source names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// Whether every caller of the agent sees it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub public: bool,
     /// Returned to the caller unchanged.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
@@ -86,6 +94,7 @@ impl Content {
             ("speaker", self.speaker.as_ref()),
             ("task", self.task.as_ref()),
             ("source", self.source.as_ref()),
+            ("owner", self.owner.as_ref()),
         ];
         for (what, name) in names {
             if name.is_some_and(|name| name.len() > MAX_NAME) {
@@ -123,6 +132,7 @@ impl Record {
         match &self.standing {
             Standing::Observed => Layer::Observation,
             Standing::Working { .. } => Layer::Working,
+            Standing::Kept(kept) if kept.certainty == Certainty::Hypothesis => Layer::Hypothesis,
             Standing::Kept(kept) => kept.layer.into(),
         }
     }
@@ -138,6 +148,13 @@ impl Record {
     /// The time of the event, or of recording if that is not known.
     pub fn occurred(&self) -> Millis {
         self.content.occurred.unwrap_or(self.recorded)
+    }
+
+    /// The caller that it belongs to, by name: as it was recorded, or the one that its source names. None belongs to no
+    /// caller: operators see it.
+    pub fn owner(&self) -> Option<&str> {
+        let recorded = self.content.owner.as_deref();
+        recorded.or_else(|| caller_of(self.source()?))
     }
 
     /// The source of the reason, or of the observation, or its speaker.
@@ -197,6 +214,8 @@ impl Kept {
 pub enum Certainty {
     #[default]
     Certain,
+    /// Its source speculates ("maybe", "might"): it is no belief until another source, or a plain statement, confirms it.
+    Hypothesis,
     /// A record that prevails contradicts it.
     Uncertain {
         against: RecordId,

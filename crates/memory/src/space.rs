@@ -11,8 +11,9 @@ use crate::graph::extract::{Extract, extract};
 use crate::index::{Index, Slot};
 use crate::recall::rank::Corpus;
 use crate::recall::vectors::Vectors;
-use crate::record::{Record, RecordId, Tombstone};
+use crate::record::{Certainty, Record, RecordId, Tombstone};
 use crate::text::{self, date::Millis};
+use crate::viewer::Viewer;
 
 /// The records of a space with everything that recall and decisions look up.
 ///
@@ -218,10 +219,6 @@ impl Space {
         self.records.iter().flatten()
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.slots.len()
-    }
-
     pub(crate) fn tombstone(&self, id: &RecordId) -> Option<&Tombstone> {
         self.tombstones.get(id)
     }
@@ -257,21 +254,22 @@ impl Space {
         }
     }
 
-    /// The lasting records that contradict this claim.
-    pub(crate) fn against(&self, claim: &Claim) -> Vec<(Arc<Record>, Conflict)> {
+    /// The lasting records that contradict this claim, of those that a caller sees.
+    pub(crate) fn against(&self, claim: &Claim, viewer: &Viewer) -> Vec<(Arc<Record>, Conflict)> {
         let subject = claim.subject().unwrap_or_default();
         let slots = self.claims.by_subject.get(subject).into_iter().flatten();
         slots
             .filter_map(|slot| {
                 let conflict = conflict(claim, self.claims.of.get(slot)?)?;
-                Some((Arc::clone(self.at(*slot)?), conflict))
+                let record = self.at(*slot).filter(|it| viewer.sees(it))?;
+                Some((Arc::clone(record), conflict))
             })
             .collect()
     }
 
-    /// Records with at least this likeness to a text, the most alike first. Only records that share one of the text's
-    /// rarest terms are compared.
-    pub(crate) fn alike(&self, text: &str, least: f64) -> Vec<(Arc<Record>, f64)> {
+    /// Records with at least this likeness to a text, the most alike first, of those that a caller sees. Only records that
+    /// share one of the text's rarest terms are compared.
+    pub(crate) fn alike(&self, text: &str, least: f64, viewer: &Viewer) -> Vec<(Arc<Record>, f64)> {
         let claim = Claim::of(text);
         let mut terms: Vec<_> = text::terms(text)
             .iter()
@@ -294,7 +292,7 @@ impl Space {
         let mut alike: Vec<(Arc<Record>, f64)> = slots
             .into_iter()
             .filter_map(|slot| {
-                let record = self.at(slot)?;
+                let record = self.at(slot).filter(|it| viewer.sees(it))?;
                 let likeness = match self.claims.of.get(&slot) {
                     Some(known) => claim.likeness(known),
                     None => claim.likeness(&Claim::of(&record.content.text)),
@@ -329,7 +327,10 @@ impl Claims {
 fn standing(record: &Record) -> f32 {
     match record.kept() {
         None => 0.0,
-        Some(kept) if kept.certain() => 1.0,
-        Some(_) => DOUBT,
+        Some(kept) => match kept.certainty {
+            Certainty::Certain => 1.0,
+            Certainty::Hypothesis => 0.0,
+            Certainty::Uncertain { .. } => DOUBT,
+        },
     }
 }

@@ -186,7 +186,7 @@ fn row(space: &str, record: &Record) -> Result<Row, Error> {
         Standing::Kept(kept) => {
             let certainty = match kept.certainty {
                 Certainty::Certain => "certain",
-                Certainty::Uncertain { .. } => "uncertain",
+                Certainty::Hypothesis | Certainty::Uncertain { .. } => "uncertain",
             };
             let confidence = (kept.reason.confidence() * 1e6).round() as i64;
             vec![

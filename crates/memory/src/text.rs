@@ -12,6 +12,11 @@ mod stem;
 #[path = "text/stem_tests.rs"]
 mod stem_tests;
 
+pub(crate) mod utterance;
+#[cfg(test)]
+#[path = "text/utterance_tests.rs"]
+mod utterance_tests;
+
 pub(crate) use stem::stem;
 
 /// Function words of English, which are not indexed.

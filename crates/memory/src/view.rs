@@ -6,9 +6,11 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::graph::{Edge, Node};
+use crate::index::Slot;
 use crate::recall::Relation;
 use crate::record::Record;
 use crate::space::Space;
+use crate::viewer::Viewer;
 
 /// Entities and relations, for drawing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -31,27 +33,39 @@ pub struct Context {
 /// Most supporting records that a relation names.
 const NAMED: usize = 8;
 
-pub(crate) fn relation(space: &Space, edge: Edge) -> Relation {
-    let named = edge.support.iter().rev().take(NAMED);
+/// A relation as far as records that are `seen` support it. None without one.
+pub(crate) fn relation(space: &Space, edge: Edge, seen: &dyn Fn(Slot) -> bool) -> Option<Relation> {
+    let support: Vec<Slot> = edge.support.into_iter().filter(|&it| seen(it)).collect();
+    let named = support.iter().rev().take(NAMED);
     let sources = named
         .filter_map(|&slot| space.at(slot))
         .map(|record| record.id.clone());
-    Relation {
+    (!support.is_empty()).then(|| Relation {
         sources: sources.collect(),
-        weight: edge.support.len(),
+        weight: support.len(),
         from: edge.from,
         to: edge.to,
         kind: edge.kind,
-    }
+    })
 }
 
 /// The entities that a topic names and their neighbours. Without a topic, the entities with most mentions.
-pub(crate) fn picture(space: &Space, topic: Option<&str>, limit: usize) -> Picture {
+pub(crate) fn picture(
+    space: &Space,
+    viewer: &Viewer,
+    topic: Option<&str>,
+    limit: usize,
+) -> Picture {
     let graph = space.graph();
+    let seen = |slot| space.at(slot).is_some_and(|record| viewer.sees(record));
     let mut names: Vec<String> = match topic {
-        Some(topic) => graph.named_in(topic),
+        Some(topic) => {
+            let mut named = graph.named_in(topic);
+            named.retain(|name| graph.node(name, &seen).is_some());
+            named
+        }
         None => {
-            let mut nodes: Vec<Node> = graph.nodes().collect();
+            let mut nodes: Vec<Node> = graph.nodes(&seen).collect();
             nodes.sort_by(|a, b| {
                 b.mentions
                     .cmp(&a.mentions)
@@ -67,30 +81,35 @@ pub(crate) fn picture(space: &Space, topic: Option<&str>, limit: usize) -> Pictu
     let mut edges: Vec<Relation> = Vec::new();
     for name in names.clone() {
         for edge in graph.edges(&name, limit) {
+            if !edge.support.iter().any(|&slot| seen(slot)) {
+                continue;
+            }
             for end in [&edge.from, &edge.to] {
                 if names.len() < limit && !names.contains(end) {
                     names.push(end.clone());
                 }
             }
             let shown = names.contains(&edge.from) && names.contains(&edge.to);
-            let relation = relation(space, edge);
-            if shown && !edges.contains(&relation) {
-                edges.push(relation);
-            }
+            let relation = relation(space, edge, &seen).filter(|_| shown);
+            edges.extend(relation.filter(|it| !edges.contains(it)));
         }
     }
     Picture {
-        nodes: names.iter().filter_map(|name| graph.node(name)).collect(),
+        nodes: names
+            .iter()
+            .filter_map(|name| graph.node(name, &seen))
+            .collect(),
         edges,
     }
 }
 
-pub(crate) fn context(space: &Space, task: &str, limit: usize) -> Context {
+pub(crate) fn context(space: &Space, viewer: &Viewer, task: &str, limit: usize) -> Context {
     let mut context = Context::default();
     let mut mentions: FxHashMap<String, usize> = FxHashMap::default();
     let mut records: Vec<&Arc<Record>> = space
         .records()
         .filter(|record| record.content.task.as_deref() == Some(task) && record.echo.is_none())
+        .filter(|record| viewer.sees(record))
         .collect();
     records.reverse();
     for record in records {

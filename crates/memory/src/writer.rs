@@ -18,6 +18,7 @@ use crate::rules::{Rules, SpaceRules};
 use crate::space::{Change, Derived, Space};
 use crate::tables;
 use crate::text::date::Millis;
+use crate::viewer::Viewer;
 
 /// A space, shared by the writer and its readers. Only the writer takes the write lock, and background work for its marks.
 pub(crate) type Shared = Arc<RwLock<Space>>;
@@ -37,8 +38,8 @@ pub(crate) struct Request {
 pub(crate) enum Write {
     /// Reads the space from the store; changes nothing.
     Load,
-    Observe(Vec<Content>),
-    Keep(Box<Keep>),
+    Observe(Vec<Content>, Viewer),
+    Keep(Box<Keep>, Viewer),
     Import(Vec<Record>),
     Forget {
         id: RecordId,
@@ -48,6 +49,8 @@ pub(crate) enum Write {
     Use {
         ids: Vec<RecordId>,
         question: String,
+        /// The caller they were recalled for.
+        viewer: Viewer,
     },
     Expire,
     /// Vectors or entities from background work.
@@ -99,8 +102,16 @@ pub(crate) struct Writer {
     pub(crate) changes: Changes,
     /// The last event of each space's history stream.
     pub(crate) histories: FxHashMap<SpaceName, u64>,
-    /// Uses that are not written yet: how often, and for which question last.
-    pub(crate) uses: FxHashMap<(SpaceName, RecordId), (u32, String)>,
+    /// Uses that are not written yet.
+    pub(crate) uses: FxHashMap<(SpaceName, RecordId), Uses>,
+}
+
+/// How often a record was recalled since this was last written, and for which question and caller last.
+#[derive(Debug, Default)]
+pub(crate) struct Uses {
+    times: u32,
+    question: String,
+    viewer: Viewer,
 }
 
 /// Decided changes that are not committed yet, and the replies that wait for the commit.
@@ -137,7 +148,7 @@ impl Writer {
             // A decision that looks at records must see the ones before it.
             let looks = match &write {
                 Write::Load | Write::Use { .. } | Write::Derive(_) => false,
-                Write::Observe(contents) => contents.iter().any(|content| {
+                Write::Observe(contents, _) => contents.iter().any(|content| {
                     let source = content.source.as_deref().unwrap_or_default();
                     decide::is_own(source, space.as_str())
                 }),
@@ -176,18 +187,18 @@ impl Writer {
         let space = shared.read();
         Ok(match write {
             Write::Load => (Vec::new(), Reply::Done),
-            Write::Observe(contents) => {
+            Write::Observe(contents, viewer) => {
                 let records: Vec<Record> = contents
                     .into_iter()
-                    .map(|it| decide::observe(&space, it, &rules, now, RecordId::fresh()))
+                    .map(|it| decide::observe(&space, it, &viewer, &rules, now, RecordId::fresh()))
                     .collect::<Result<_, _>>()?;
                 let ids = records.iter().map(|record| record.id.clone()).collect();
                 let changes = records.into_iter().map(Change::Insert).collect();
                 (changes, Reply::Observed(ids))
             }
-            Write::Keep(keep) => {
+            Write::Keep(keep, viewer) => {
                 let (changes, outcome) =
-                    decide::keep(&space, *keep, &rules, now, RecordId::fresh())?;
+                    decide::keep(&space, *keep, &viewer, &rules, now, RecordId::fresh())?;
                 (changes, Reply::Kept(outcome))
             }
             Write::Import(records) => {
@@ -202,11 +213,16 @@ impl Writer {
                 let count = gone.count();
                 (changes, Reply::Forgotten(count))
             }
-            Write::Use { ids, question } => {
+            Write::Use {
+                ids,
+                question,
+                viewer,
+            } => {
                 for id in ids {
-                    let (times, last) = self.uses.entry((name.clone(), id)).or_default();
-                    *times += 1;
-                    last.clone_from(&question);
+                    let uses = self.uses.entry((name.clone(), id)).or_default();
+                    uses.times += 1;
+                    uses.question.clone_from(&question);
+                    uses.viewer.clone_from(&viewer);
                 }
                 (Vec::new(), Reply::Done)
             }
@@ -235,7 +251,7 @@ impl Writer {
             .extract_if(|(name, _), _| space.is_none_or(|space| space == name))
             .collect();
         let mut pending = Pending::default();
-        for ((name, id), (times, question)) in due {
+        for ((name, id), uses) in due {
             let rules = self.rules(&name);
             let Ok(shared) = self.space(&name).await else {
                 continue;
@@ -245,8 +261,8 @@ impl Writer {
                 decide::used(
                     &space,
                     &id,
-                    times,
-                    &question,
+                    uses.times,
+                    (&uses.question, &uses.viewer),
                     &rules,
                     now(),
                     RecordId::fresh,

@@ -18,6 +18,7 @@ use crate::config::{CONFIG_VARIABLE, Config, Error, Outbound, Sources};
 
 pub(crate) mod approvals;
 pub(crate) mod backend;
+pub(crate) mod board;
 pub(crate) mod card;
 mod chat;
 pub(crate) mod client;
@@ -48,6 +49,7 @@ pub(crate) enum Command {
     Webhook(webhook::WebhookCommand),
     Models(Box<models::ModelsCommand>),
     Memory(Box<memory::MemoryCommand>),
+    Board(Box<board::BoardCommand>),
     Law(Box<law::LawCommand>),
     Why(Box<why::WhyCommand>),
     /// `approvals` and `grant`.
@@ -90,6 +92,12 @@ impl Command {
                 let config = configuration(matches, &environment)?;
                 let asked = memory::read(name, matches, config, &environment);
                 Ok(Self::Memory(Box::new(asked)))
+            }
+            Some(("board", matches)) => {
+                let (name, matches) = matches.subcommand().ok_or_else(missing)?;
+                let config = configuration(matches, &environment)?;
+                let board = board::BoardCommand::read(name, matches, config, &environment);
+                Ok(Self::Board(Box::new(board)))
             }
             Some(("law", matches)) => {
                 let (name, matches) = matches.subcommand().ok_or_else(missing)?;
@@ -172,6 +180,7 @@ fn definition() -> clap::Command {
         .subcommand(models::definition(serve))
         .subcommand(webhook::definition())
         .subcommand(memory::definition(&settings))
+        .subcommand(board::definition(&settings))
         .subcommand(law::definition(&settings))
         .subcommand(why::definition(&settings))
         .subcommands(approvals::definitions(&settings))

@@ -114,6 +114,7 @@ async fn run(command: &Command, app: App) -> Result<ExitCode, Error> {
         Command::Webhook(asked) => asked.perform(say_escaped).await?,
         Command::Models(asked) => asked.perform(say).await?,
         Command::Memory(asked) => asked.perform(say_escaped).await?,
+        Command::Board(asked) => asked.perform(say_escaped).await?,
         Command::Law(asked) => asked.perform(say_escaped).await?,
         Command::Why(asked) => asked.perform(say_escaped).await?,
         Command::Approvals(asked) => asked.perform(say_escaped).await?,

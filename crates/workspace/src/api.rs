@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 pub mod agent;
 pub mod approvals;
+pub mod boards;
 pub mod memory;
 pub mod reply;
 
@@ -85,6 +86,8 @@ pub(crate) type Caller = Option<Extension<Principal>>;
 pub struct Rights {
     agent: Arc<str>,
     may: Arc<May>,
+    /// The caller of requests that passed no access check.
+    unchecked: Principal,
 }
 
 /// Whether a caller may ask about an agent.
@@ -96,6 +99,7 @@ impl Rights {
         Self {
             agent: agent.into(),
             may: Arc::new(|_, _| true),
+            unchecked: Principal::anonymous(),
         }
     }
 
@@ -108,6 +112,23 @@ impl Rights {
         }
     }
 
+    /// Names the caller of requests that pass no access check, as those of a command that opened the files itself.
+    #[must_use]
+    pub fn unchecked(self, caller: Principal) -> Self {
+        Self {
+            unchecked: caller,
+            ..self
+        }
+    }
+
+    /// The caller of a request.
+    pub(crate) fn caller(&self, caller: &Caller) -> Principal {
+        match caller {
+            Some(Extension(caller)) => caller.clone(),
+            None => self.unchecked.clone(),
+        }
+    }
+
     /// The id of the agent that a request is about.
     pub(crate) fn agent<'a>(
         &'a self,
@@ -115,9 +136,8 @@ impl Rights {
         named: Option<&'a str>,
     ) -> Result<&'a str, Failure> {
         let agent = named.filter(|name| !name.is_empty()).unwrap_or(&self.agent);
-        let anonymous = Principal::anonymous();
-        let caller = caller.as_ref().map_or(&anonymous, |Extension(it)| it);
-        match (self.may)(caller, agent) {
+        let caller = self.caller(caller);
+        match (self.may)(&caller, agent) {
             true => Ok(agent),
             false => {
                 let why = format!("{caller} is not on the allow list of agent {agent:?}");
@@ -169,7 +189,11 @@ impl Fields {
 pub(crate) trait Part: Clone + Send + Sync + 'static {
     type Subject: Send + 'static;
 
-    fn find(&self, id: &str) -> impl Future<Output = Result<Self::Subject, Failure>> + Send;
+    fn find(
+        &self,
+        id: &str,
+        caller: Principal,
+    ) -> impl Future<Output = Result<Self::Subject, Failure>> + Send;
 }
 
 /// A part of the API, behind the rights of its callers.
@@ -187,7 +211,7 @@ impl<P: Part> Guarded<P> {
         agent: Option<&str>,
     ) -> Result<P::Subject, Failure> {
         let id = self.rights.agent(caller, agent)?;
-        self.part.find(id).await
+        self.part.find(id, self.rights.caller(caller)).await
     }
 }
 

@@ -65,9 +65,9 @@ fn a_rule_that_an_origin_names_is_changed_for_that_origin_alone() {
     assert_eq!(
         rules,
         [
-            (0.7, vec![Agent]),
-            (0.2, vec![Tool]),
-            (0.1, vec![User, Agent, Own]),
+            (0.8, vec![Tool]),
+            (0.7, vec![User, Agent, Own]),
+            (0.1, vec![User, Tool, Agent, Own]),
         ]
     );
     let update = changed("update_rules[tool_results]", json!("confidence -= 0.1"));

@@ -543,7 +543,19 @@ pub(super) fn default_update() -> Vec<UpdateRule> {
     ]
 }
 
-fn default_memory() -> Vec<MemoryRule> {
+/// The default rules of memory.
+pub(crate) fn default_memory() -> Vec<MemoryRule> {
+    use Origin::{Agent, Own, Tool, User};
+    memory_rules(&[User, Tool, Agent, Own])
+}
+
+/// The default rules of version 0.1.0: only claims of agents became beliefs by them.
+pub(crate) fn first_memory() -> Vec<MemoryRule> {
+    memory_rules(&[Origin::Agent])
+}
+
+/// Rules that promote what is from these origins and 0.7 sure, and log the rest.
+fn memory_rules(promoted: &[Origin]) -> Vec<MemoryRule> {
     use Origin::{Agent, Own, Tool, User};
     let rule = |min_confidence, sources: &[Origin], action| MemoryRule {
         condition: MemoryCondition {
@@ -554,7 +566,7 @@ fn default_memory() -> Vec<MemoryRule> {
         action,
     };
     vec![
-        rule(0.7, &[Agent], MemoryAction::PromoteToLongTerm),
+        rule(0.7, promoted, MemoryAction::PromoteToLongTerm),
         rule(0.1, &[User, Tool, Agent, Own], MemoryAction::KeepEphemeral),
     ]
 }

@@ -1,15 +1,33 @@
 //! What is remembered of a request: what each thing perceived is worth, by the rules of updating and of memory.
 
-use super::Work;
+use memory::Utterance;
+use serde_json::Value;
+
 use super::request::source;
+use super::{AgentState, Work};
 use crate::context::Outcome;
 use crate::event::Candidate;
-use crate::law::{MemoryAction, Origin, Update};
-use crate::message::Body;
+use crate::law::{MemoryAction, MemoryRule, Origin, Update, default_memory, first_memory};
+use crate::message::{self, Body};
 use crate::text;
 
 /// Skills that give what is in memory already: their output is not remembered once more.
 const OF_MEMORY: [&str; 2] = ["recall", "remember"];
+
+/// The skill by which another agent is asked.
+const ASK_AGENT: &str = "ask-agent";
+
+/// What another agent answered: its id, its words, and how sure it is. They count as that agent's.
+fn answer_of<'a>(skill: &str, output: &'a Value) -> Option<(&'a str, &'a str, f64)> {
+    let text = |name: &str| output.get(name).and_then(Value::as_str);
+    let confidence = output.get("confidence").and_then(Value::as_f64);
+    (skill == ASK_AGENT).then_some(())?;
+    Some((
+        text("agent")?,
+        text("says")?,
+        confidence.unwrap_or(message::UNSAID),
+    ))
+}
 
 /// The longest thing that is remembered as it is, in bytes.
 const MOST: usize = 2_000;
@@ -24,19 +42,33 @@ impl Work<'_> {
         let mut candidates = Vec::new();
         let claimed = match heard.letter.as_ref().map(|it| &it.body) {
             Some(Body::Claim { confidence, .. }) => *confidence,
+            Some(Body::Answer { confidence, .. }) => confidence.unwrap_or(message::UNSAID),
             _ => 1.0,
         };
         let sure = match heard.origin {
             Origin::Agent => claimed * self.trust(&heard.from),
             _ => 1.0,
         };
-        candidates.extend(self.weigh(heard.origin, &heard.from, &heard.text, "", sure));
+        let public = matches!(
+            heard.letter.as_ref().map(|it| &it.body),
+            Some(Body::Claim { public: true, .. })
+        );
+        let said = self.weigh(heard.origin, &heard.from, &heard.text, "", sure);
+        candidates.extend(said.map(|it| Candidate { public, ..it }));
         for call in turn.rounds.iter().flat_map(|it| &it.calls) {
             if let Some(Outcome::Gave(output)) = &call.outcome
                 && !OF_MEMORY.contains(&call.skill.as_str())
             {
-                let output = text::in_words(output);
-                candidates.extend(self.weigh(Origin::Tool, &call.skill, &output, &question, 1.0));
+                candidates.extend(match answer_of(&call.skill, output) {
+                    Some((agent, said, confidence)) => {
+                        let sure = confidence * self.trust(agent);
+                        self.weigh(Origin::Agent, agent, said, &question, sure)
+                    }
+                    None => {
+                        let output = text::in_words(output);
+                        self.weigh(Origin::Tool, &call.skill, &output, &question, 1.0)
+                    }
+                });
             }
         }
         candidates
@@ -61,26 +93,88 @@ impl Work<'_> {
         let confidence = (update.confidence * sure).clamp(0.0, 1.0);
         let goals = self.now.goals.iter().map(|goal| goal.text.as_str());
         let relevance = text::relevance(said, goals.chain([question]));
-        let mut rules = self.law.memory.rules.iter();
-        let rule = rules.find(|rule| {
-            let condition = &rule.condition;
-            let allowed = &condition.sources_allowed;
-            confidence >= condition.min_confidence
-                && relevance >= condition.min_relevance
-                && (allowed.is_empty() || allowed.contains(&origin))
-        })?;
+        let action = action(&self.law.memory.rules, origin, confidence, relevance)?;
+        // Questions, commands and greetings are logged and not believed.
+        let knowledge = Utterance::of(said).tells();
         let context = if question.is_empty() {
             "what was said"
         } else {
             question
         };
-        (rule.action != MemoryAction::Discard).then(|| Candidate {
+        (action != MemoryAction::Discard).then(|| Candidate {
             text: text::bounded(said, MOST),
             source: source(origin, from),
             confidence,
             context: context.to_owned(),
-            believe: rule.action == MemoryAction::PromoteToLongTerm,
+            believe: action == MemoryAction::PromoteToLongTerm && knowledge,
             why: format!("{confidence:.2} sure and {relevance:.2} relevant by the rules of memory"),
+            public: false,
         })
     }
+}
+
+/// What the rules of memory say to something that a caller wants remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Judgement {
+    /// It may be a lasting record.
+    Believe,
+    /// It may be logged.
+    Log,
+    Discard,
+}
+
+/// Judges a text by the law. Without a confidence of its own it has that which the law gives to its origin.
+pub(crate) fn judge(
+    life: &AgentState,
+    origin: Origin,
+    from: &str,
+    said: &str,
+    confidence: Option<f64>,
+) -> Judgement {
+    let law = life.law();
+    let confidence = match confidence {
+        Some(confidence) => confidence,
+        None => {
+            let mut updates = law.update.iter();
+            let update = updates.find(|rule| {
+                rule.on == origin
+                    && from.starts_with(&rule.from)
+                    && text::has_any(said, &rule.words)
+            });
+            match update {
+                Some(update) if update.then == Update::Ignore => return Judgement::Discard,
+                Some(update) => update.confidence,
+                None => 1.0,
+            }
+        }
+    };
+    let goals = life.context().goals().iter().map(|goal| goal.text.as_str());
+    let relevance = text::relevance(said, goals);
+    // The first default rules knew no lasting records of callers. An agent that was born with them goes by the present ones.
+    let rules = match law.memory.rules == first_memory() {
+        true => default_memory(),
+        false => law.memory.rules.clone(),
+    };
+    match action(&rules, origin, confidence, relevance) {
+        Some(MemoryAction::PromoteToLongTerm) => Judgement::Believe,
+        Some(MemoryAction::KeepEphemeral) => Judgement::Log,
+        Some(MemoryAction::Discard) | None => Judgement::Discard,
+    }
+}
+
+/// What the first rule that fits says. None if no rule fits.
+fn action(
+    rules: &[MemoryRule],
+    origin: Origin,
+    confidence: f64,
+    relevance: f64,
+) -> Option<MemoryAction> {
+    let rule = rules.iter().find(|rule| {
+        let condition = &rule.condition;
+        let allowed = &condition.sources_allowed;
+        confidence >= condition.min_confidence
+            && relevance >= condition.min_relevance
+            && (allowed.is_empty() || allowed.contains(&origin))
+    });
+    rule.map(|rule| rule.action)
 }

@@ -72,6 +72,8 @@ pub(super) fn heard(
     // A letter is from its caller, not from the name written in it: an agent of this server calls in its own name, and others are
     // known by the names under which they call.
     let (origin, from) = match &letter {
+        // What an agent writes to itself is no other agent's word.
+        Some(_) if caller == principal(agent.id()) => (Origin::Own, caller),
         Some(letter) if caller == principal(&letter.provenance.agent) => {
             (Origin::Agent, letter.provenance.agent.clone())
         }
@@ -81,6 +83,11 @@ pub(super) fn heard(
         }
         Some(_) => (Origin::Agent, caller),
         None if own => (Origin::Own, caller),
+        // An agent is never a user, also if it writes no letter.
+        None if is_principal(&caller) => {
+            let name = caller.strip_prefix("agent:").unwrap_or_default();
+            (Origin::Agent, name.to_owned())
+        }
         None => (Origin::User, caller),
     };
     let depth = about(DEPTH).and_then(|it| it.as_u64());

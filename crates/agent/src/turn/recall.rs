@@ -1,6 +1,6 @@
 //! What has to do with a request is called to mind.
 
-use memory::{Error, Handle, Hit, Recall};
+use memory::{Certainty, Error, Handle, Hit, Recall};
 
 use crate::event::{EffectId, EventKind, Recollection};
 
@@ -56,6 +56,8 @@ fn one(hit: &Hit) -> Recollection {
         source: record.source().unwrap_or("unknown").to_owned(),
         layer: record.layer(),
         confidence: hit.confidence,
-        doubted: record.kept().is_some_and(|kept| !kept.certain()),
+        doubted: record
+            .kept()
+            .is_some_and(|kept| matches!(kept.certainty, Certainty::Uncertain { .. })),
     }
 }

@@ -1,14 +1,16 @@
 //! What was found worth it is put into memory, each thing with its reason.
 
-use memory::{Certainty, Content, Error, Handle, Keep, Outcome, Reason};
+use memory::{Content, Error, Handle, Keep, Reason};
+use skill::Context;
 
 use crate::event::{Candidate, EffectId, EventKind, MemoryOutcome, MemoryResult};
+use crate::keeping::contradicted;
 
 pub(super) async fn remember(
     space: Option<&Handle>,
     effect: EffectId,
     candidates: Vec<Candidate>,
-    task: &str,
+    ctx: &Context,
     again: bool,
 ) -> EventKind {
     let outcomes = match space {
@@ -16,7 +18,7 @@ pub(super) async fn remember(
             // All at once: memory writes what comes together in one commit.
             let keeping = candidates
                 .into_iter()
-                .map(|it| one_of(space, it, task, again));
+                .map(|it| one_of(space, it, ctx, again));
             futures_util::future::join_all(keeping).await
         }
         None => Vec::new(),
@@ -24,11 +26,11 @@ pub(super) async fn remember(
     EventKind::Remembered { effect, outcomes }
 }
 
-async fn one_of(space: &Handle, candidate: Candidate, task: &str, again: bool) -> MemoryResult {
-    if again && is_there(space, &candidate.text, task).await {
+async fn one_of(space: &Handle, candidate: Candidate, ctx: &Context, again: bool) -> MemoryResult {
+    if again && is_there(space, &candidate.text, &ctx.task_id()).await {
         return kept("", MemoryOutcome::Known);
     }
-    one(space, candidate, task)
+    one(space, candidate, ctx)
         .await
         .unwrap_or_else(|error| MemoryResult {
             problem: Some(error.to_string()),
@@ -43,11 +45,14 @@ async fn is_there(space: &Handle, text: &str, task: &str) -> bool {
     same.await.is_ok_and(|same| !same.is_empty())
 }
 
-async fn one(space: &Handle, candidate: Candidate, task: &str) -> Result<MemoryResult, Error> {
+async fn one(space: &Handle, candidate: Candidate, ctx: &Context) -> Result<MemoryResult, Error> {
     let mut content = Content::text(candidate.text);
     content.kind = "conversation".to_owned();
-    content.task = Some(task.to_owned());
+    content.task = Some(ctx.task_id());
     content.source = Some(candidate.source.clone());
+    // What is said and found for a caller belongs to that caller, also where all callers see it today.
+    content.owner = Some(ctx.caller().name().to_owned());
+    content.public = candidate.public;
     if !candidate.believe {
         let id = space.observe(content).await?;
         return Ok(kept(id.as_str(), MemoryOutcome::Observed));
@@ -67,24 +72,12 @@ async fn one(space: &Handle, candidate: Candidate, task: &str) -> Result<MemoryR
         ..Keep::belief("", reason)
     };
     let outcome = space.keep(keep).await?;
-    let against = match &outcome {
-        Outcome::Doubted(id) => against(space, id).await,
-        _ => None,
-    };
+    let contradicted = contradicted(space, &outcome).await;
+    let against = contradicted.into_iter().map(|(_, text)| text).next();
     Ok(MemoryResult {
         against,
         ..kept(outcome.id().as_str(), MemoryOutcome::from(&outcome))
     })
-}
-
-/// What a doubted belief is contradicted by.
-pub(crate) async fn against(space: &Handle, id: &memory::RecordId) -> Option<String> {
-    let record = space.get(id).await.ok()??;
-    let Certainty::Uncertain { against, .. } = &record.kept()?.certainty else {
-        return None;
-    };
-    let other = space.get(against).await.ok()??;
-    Some(other.content.text.clone())
 }
 
 fn kept(record: &str, outcome: MemoryOutcome) -> MemoryResult {

@@ -31,7 +31,9 @@ async fn the_agent_to_ask_is_named_or_chosen_by_the_law() {
     let task = bench
         .call("ask-agent", json!({ "request": "write a letter" }))
         .await;
-    assert_eq!(output(&task), "scribe heard: write a letter");
+    let answer: serde_json::Value = serde_json::from_str(&output(&task)).unwrap();
+    assert_eq!(answer["says"], "scribe heard: write a letter");
+    assert_eq!(answer["agent"], "scribe");
     let task = bench.call("ask-agent", json!({ "request": "sing" })).await;
     assert_eq!(
         extension::failure_code(&task).as_deref(),

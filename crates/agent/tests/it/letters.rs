@@ -2,7 +2,7 @@
 
 use a2a::types::{Message, TaskState};
 use agent::message::{Body, Provenance, claim};
-use agent::{Board, Law, Letter, TABLES, principal};
+use agent::{Board, EventKind, Law, Letter, Origin, TABLES, principal};
 use serde_json::{Value, json};
 
 use crate::support::{World, output, said, state, status};
@@ -124,7 +124,7 @@ async fn a_proposal_is_applied_or_refused() {
     );
     let laws = bench.handle.laws().await.unwrap();
     assert_eq!((&*laws[1].by, &*laws[1].why), ("ranger", why));
-    assert_eq!(laws[1].law.memory.rules[1].condition.min_confidence, 0.2);
+    assert_eq!(laws[1].law.memory.rules[0].condition.min_confidence, 0.8);
 
     let ranger = principal("ranger");
     for (caller, sent, expected) in [
@@ -221,4 +221,60 @@ async fn a_board_is_added_to_and_never_changed() {
     let all = board.read(0, 10).await.unwrap();
     assert_eq!(all.len(), 2);
     assert_eq!(board.read(1, 10).await.unwrap(), all[1..]);
+}
+
+/// It went wrong: what an agent says without a letter was kept as `user:agent:NAME`, with the trust of a user.
+#[tokio::test]
+async fn the_words_of_an_agent_are_never_those_of_a_user() {
+    let world = World::new();
+    let bench = world.begin().await;
+    bench
+        .send_by(
+            &principal("keeper"),
+            said("peers", "The harbour is full of boats."),
+        )
+        .await;
+    let space = bench.memory.space("scout").unwrap();
+    let heard = space.records(|it| it.content.text.contains("harbour"));
+    let heard = heard.await.unwrap();
+    let sources: Vec<_> = heard.iter().filter_map(|it| it.source()).collect();
+    assert_eq!(sources, ["agent:keeper"]);
+    let history = bench.handle.history().await.unwrap();
+    let origin = history.iter().find_map(|(_, it)| match &it.event.what {
+        EventKind::Heard(heard) => Some(heard.origin),
+        _ => None,
+    });
+    assert_eq!(origin, Some(Origin::Agent));
+}
+
+#[tokio::test]
+async fn a_request_is_answered_in_a_letter_that_says_how_sure_it_is() {
+    let world = World::new();
+    let bench = world.begin().await;
+    bench.say("remember that the bridge is closed").await;
+    let request = Letter {
+        body: Body::Request {
+            text: "recall the bridge".to_owned(),
+        },
+        ..claim("ranger", "7", "", 1.0, 0)
+    };
+    let task = bench.send_by(&principal("ranger"), letter(&request)).await;
+    let parts = task.artifacts.iter().flat_map(|it| it.parts.clone());
+    let mut message = said("peers", "");
+    message.parts = parts.collect();
+    let answer = Letter::of(&message).unwrap().unwrap();
+    assert_eq!(answer.provenance.agent, "scout");
+    let Body::Answer {
+        to,
+        accepted,
+        text,
+        confidence,
+    } = answer.body
+    else {
+        panic!("{answer:?} is no answer");
+    };
+    assert_eq!((&*to, accepted), ("7", true));
+    // It fades with time.
+    assert!((confidence.unwrap() - 0.9).abs() < 0.01, "{confidence:?}");
+    assert!(text.contains("the bridge is closed"), "{text}");
 }

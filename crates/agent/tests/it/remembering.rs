@@ -34,8 +34,9 @@ async fn its_own_recalled_words_support_no_belief() {
         Turn::calls("remember", reason),
         Turn::text("Done."),
     ]);
-    let model = Arc::new(model);
-    let bench = world.begin_with(Law::default(), Some(model)).await;
+    let mut law = Law::default();
+    law.clarification.min_grounded = 0.0;
+    let bench = world.begin_with(law, Some(Arc::new(model))).await;
     bench.say("remember that Ada likes coffee").await;
     let before = held(&bench, "Ada likes coffee").await;
     assert_eq!(before.source(), Some("user:ada"));
@@ -72,11 +73,163 @@ async fn another_agent_that_says_the_same_supports_a_belief() {
     assert!(bridge.kept().unwrap().reason.confidence() > 0.85);
     // A second time it says nothing new.
     tell(&bench, "ranger", &claim("ranger", "3", text, 0.9, 0)).await;
-    assert_eq!(sources(&held(&bench, text).await), ["agent:ranger"]);
+    let bridge = held(&bench, text).await;
+    assert_eq!(sources(&bridge), ["agent:ranger"]);
 }
 
 async fn tell(bench: &Bench, agent: &str, letter: &Letter) {
     let mut message = said("peers", "");
     message.parts = vec![letter.part()];
     bench.send_by(&principal(agent), message).await;
+}
+
+#[tokio::test]
+async fn a_model_that_gives_no_reason_is_told_so_and_a_person_needs_none() {
+    let world = World::new();
+    let text = "Ada prefers the window seat";
+    let reason =
+        json!({ "text": text, "context": "where does Ada sit?", "why": "she asked for it twice" });
+    let model = Scripted::new([
+        Turn::calls("remember", json!({ "text": text })),
+        Turn::calls("remember", reason),
+        Turn::text("Noted."),
+    ]);
+    let mut law = Law::default();
+    law.clarification.min_grounded = 0.0;
+    let model = Arc::new(model);
+    let bench = world.begin_with(law, Some(model.clone())).await;
+    bench.say("She moved to the window again.").await;
+    let told = format!("{:?}", model.requests()[1].messages);
+    assert!(
+        told.contains("context is missing; why is missing"),
+        "{told}"
+    );
+    let record = held(&bench, text).await;
+    assert_eq!(record.source(), Some("own"));
+    assert_eq!(record.owner(), Some("ada"));
+
+    // A person's request is its reason.
+    let task = bench
+        .call("remember", json!({ "text": "Bob likes tea" }))
+        .await;
+    assert!(
+        output(&task).contains("I will remember"),
+        "{}",
+        output(&task)
+    );
+    let record = held(&bench, "Bob likes tea").await;
+    let reason = &record.kept().unwrap().reason;
+    assert_eq!(
+        (reason.source(), reason.context(), reason.why()),
+        (
+            "user:ada",
+            "remember that Bob likes tea",
+            "they asked for it"
+        )
+    );
+    let task = bench
+        .call("remember", json!({ "text": "what is the time?" }))
+        .await;
+    assert!(output(&task).contains("not knowledge"), "{}", output(&task));
+}
+
+#[tokio::test]
+async fn what_is_stored_is_in_the_journal_by_its_hash_and_known_to_why() {
+    let world = World::new();
+    let bench = world.begin().await;
+    bench
+        .call("remember", json!({ "text": "the vault code is zebra" }))
+        .await;
+    let history = bench.handle.history().await.unwrap();
+    let journal = serde_json::to_string(&history.iter().map(|(_, it)| it).collect::<Vec<_>>());
+    let journal = journal.unwrap();
+    assert!(!journal.contains("zebra"), "{journal}");
+    let stored = journal.contains("\"event\":\"stored\"") && journal.contains("\"hash\":");
+    assert!(stored, "{journal}");
+    let why = bench.handle.why("the vault code is zebra").await.unwrap();
+    let text = why.text();
+    assert!(
+        text.contains("ada had me remember") && text.contains("user:ada"),
+        "{text}"
+    );
+
+    // Forgetting is whole, and is known, too.
+    let record = held(&bench, "the vault code is zebra").await;
+    let ada = access::Principal::named("ada");
+    bench
+        .handle
+        .forget(&ada, &record.id, "it has changed")
+        .await
+        .unwrap();
+    let why = bench
+        .handle
+        .why(&format!("why record {}?", record.id))
+        .await
+        .unwrap();
+    let text = why.text();
+    assert!(
+        text.contains("ada had me forget") && !text.contains("zebra"),
+        "{text}"
+    );
+    bench.handle.check().await.unwrap();
+}
+
+#[tokio::test]
+async fn questions_and_commands_are_not_recalled_as_knowledge() {
+    let world = World::new();
+    let bench = world.begin().await;
+    for _ in 0..2 {
+        for asked in [
+            "what do you know about Zed?",
+            "recall Zed",
+            "hello Zed, how are you?",
+        ] {
+            let task = bench.say(asked).await;
+            let said = output(&task);
+            assert!(!said.contains("observation from"), "{asked}: {said}");
+        }
+    }
+    bench.say("Zed keeps bees near Arvo.").await;
+    let task = bench.say("recall Zed").await;
+    assert!(
+        output(&task).contains("Zed keeps bees near Arvo."),
+        "{}",
+        output(&task)
+    );
+}
+
+#[tokio::test]
+async fn a_contradiction_is_told_when_it_is_noticed_and_a_speculation_is_marked() {
+    let world = World::new();
+    let bench = world.begin().await;
+    for (told, then) in [
+        (
+            "remember that Ada lives in Paris",
+            "remember that Ada lives in London",
+        ),
+        ("remember that Bob likes tea", "remember that Bob hates tea"),
+        (
+            "remember that the wifi password is hunter2",
+            "remember that the wifi password is hunter3",
+        ),
+    ] {
+        bench.say(told).await;
+        let task = bench.say(then).await;
+        let (said, held) = (output(&task), told.trim_start_matches("remember that "));
+        assert!(
+            said.contains("contradicts") && said.contains(held),
+            "{said}"
+        );
+    }
+    let space = bench.memory.space("scout").unwrap();
+    assert_eq!(space.audit().await.unwrap().contradictions, 3);
+
+    let task = bench.say("remember that maybe Cleo keeps bees").await;
+    assert!(output(&task).contains("hypothesis"), "{}", output(&task));
+    let task = bench.say("recall Cleo").await;
+    assert!(
+        output(&task).contains("(hypothesis from user:ada"),
+        "{}",
+        output(&task)
+    );
 }

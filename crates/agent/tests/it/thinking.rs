@@ -160,7 +160,10 @@ async fn what_a_model_makes_up_is_asked_about() {
 #[tokio::test]
 async fn a_conclusion_of_the_model_is_not_a_statement_of_the_caller() {
     let world = World::new();
-    let remember = |text: &str| Turn::calls("remember", json!({ "text": text }));
+    let remember = |text: &str| {
+        let reason = json!({ "text": text, "context": "what does Ada like?", "why": "it came up" });
+        Turn::calls("remember", reason)
+    };
     let model = Scripted::new([
         remember("Ada likes tea"),
         Turn::text("Noted."),

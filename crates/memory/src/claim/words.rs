@@ -1,7 +1,7 @@
 //! English words that decide how claims are compared.
 
-/// Phrases that introduce a repetition.
-const FRAMES: [&str; 18] = [
+/// Phrases that introduce a repetition or a speculation.
+const FRAMES: [&str; 27] = [
     "as i said",
     "as mentioned",
     "as noted",
@@ -20,6 +20,15 @@ const FRAMES: [&str; 18] = [
     "it is known that",
     "we know that",
     "reminder",
+    "maybe",
+    "perhaps",
+    "possibly",
+    "probably",
+    "i think that",
+    "i think",
+    "i guess",
+    "i suppose",
+    "i suspect",
 ];
 
 /// The text without such phrases at its beginning.
@@ -40,7 +49,7 @@ fn strip<'a>(text: &'a str, frame: &str) -> Option<&'a str> {
 }
 
 /// Antonyms, the negative word first.
-const OPPOSITES: [(&str, &str); 22] = [
+const OPPOSITES: [(&str, &str); 31] = [
     ("disabled", "enabled"),
     ("disable", "enable"),
     ("disables", "enables"),
@@ -63,12 +72,111 @@ const OPPOSITES: [(&str, &str); 22] = [
     ("incorrect", "correct"),
     ("dead", "alive"),
     ("excludes", "includes"),
+    ("hates", "likes"),
+    ("hate", "like"),
+    ("hated", "liked"),
+    ("dislikes", "likes"),
+    ("dislike", "like"),
+    ("disliked", "liked"),
+    ("detests", "likes"),
+    ("detest", "like"),
+    ("loathes", "likes"),
 ];
 
 /// The positive word of a negative one, both in lower case.
 pub(super) fn negative_of(word: &str) -> Option<&'static str> {
     let found = OPPOSITES.iter().find(|(negative, _)| *negative == word);
     found.map(|(_, positive)| *positive)
+}
+
+/// The word by which a stronger one is compared: who loves something likes it.
+pub(super) fn weaker(word: &str) -> &str {
+    match word {
+        "loves" | "adores" | "enjoys" => "likes",
+        "love" | "adore" | "enjoy" => "like",
+        "loved" | "adored" | "enjoyed" => "liked",
+        word => word,
+    }
+}
+
+/// Whether a word only says how sure the speaker is.
+pub(super) fn hedges(word: &str) -> bool {
+    matches!(
+        word,
+        "maybe" | "perhaps" | "possibly" | "probably" | "presumably" | "supposedly"
+    )
+}
+
+/// Whether a word at the beginning of a text makes its subject a definite one.
+pub(super) fn definite(word: &str) -> bool {
+    matches!(
+        word,
+        "the" | "my" | "our" | "your" | "his" | "her" | "their" | "its"
+    )
+}
+
+/// Nouns for attributes that have one value at a time.
+const ATTRIBUTES: [&str; 38] = [
+    "password",
+    "passphrase",
+    "pin",
+    "code",
+    "key",
+    "name",
+    "colour",
+    "color",
+    "address",
+    "number",
+    "capital",
+    "owner",
+    "birthday",
+    "price",
+    "port",
+    "version",
+    "location",
+    "status",
+    "size",
+    "deadline",
+    "date",
+    "boss",
+    "manager",
+    "leader",
+    "winner",
+    "currency",
+    "url",
+    "email",
+    "phone",
+    "host",
+    "branch",
+    "default",
+    "timezone",
+    "language",
+    "title",
+    "author",
+    "limit",
+    "temperature",
+];
+
+const COLOURS: [&str; 14] = [
+    "red", "green", "blue", "yellow", "black", "white", "grey", "gray", "brown", "orange",
+    "purple", "pink", "golden", "silver",
+];
+
+/// Whether a stem is that of an attribute with one value at a time.
+pub(super) fn is_attribute(term: &str) -> bool {
+    use std::sync::LazyLock;
+    static STEMS: LazyLock<rustc_hash::FxHashSet<String>> = LazyLock::new(|| {
+        ATTRIBUTES
+            .iter()
+            .map(|word| crate::text::term(word))
+            .collect()
+    });
+    STEMS.contains(term)
+}
+
+/// Whether a stem is that of a colour: a thing that is said to be of one is not of another.
+pub(super) fn is_colour(term: &str) -> bool {
+    COLOURS.iter().any(|word| crate::text::term(word) == term)
 }
 
 /// Words that take one value at a time.
@@ -112,9 +220,9 @@ pub(super) fn is_copula(term: &str) -> bool {
     COPULAS.iter().any(|word| crate::text::term(word) == term)
 }
 
-const HELPERS: [&str; 18] = [
+const HELPERS: [&str; 19] = [
     "is", "are", "was", "were", "be", "am", "been", "do", "does", "did", "has", "have", "had",
-    "will", "can", "must", "should", "may",
+    "will", "can", "must", "should", "may", "might",
 ];
 
 /// Whether a stem is that of an auxiliary verb or of "as" and "on".

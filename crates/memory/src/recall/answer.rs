@@ -8,6 +8,7 @@ use super::{Answer, Hit, Link, Mode, Recall, Relation, Weights, tokens};
 use crate::record::{Record, RecordId};
 use crate::rules::{self, Rules};
 use crate::space::Space;
+use crate::viewer::Viewer;
 use crate::writer::now;
 
 /// Bounds of an answer.
@@ -21,14 +22,20 @@ const EDGES: usize = 8;
 /// Answers a question from a space.
 pub(super) fn answer(
     space: &Space,
+    viewer: &Viewer,
     recall: &Recall,
     vector: Option<&[f32]>,
     weights: &Weights,
     rules: &Rules,
     retriever: String,
 ) -> Answer {
-    let question = Question::of(&recall.question, space.graph());
-    let allowed = |slot| space.at(slot).is_some_and(|record| recall.admits(record));
+    let seen = |slot| space.at(slot).is_some_and(|record| viewer.sees(record));
+    let mut question = Question::of(&recall.question, space.graph());
+    // The name of an entity tells that a record mentions it.
+    question
+        .entities
+        .retain(|name| space.graph().node(name, &seen).is_some());
+    let allowed = |slot| seen(slot) && space.at(slot).is_some_and(|record| recall.admits(record));
     let ranked = rank(
         space.corpus(),
         &question,
@@ -62,7 +69,7 @@ pub(super) fn answer(
             confidence: record
                 .kept()
                 .map(|kept| rules::confidence(record, kept, rules, now)),
-            provenance: provenance(space, record),
+            provenance: provenance(space, viewer, record),
         });
     }
     let graph = space.graph();
@@ -81,21 +88,26 @@ pub(super) fn answer(
         .flat_map(|&slot| graph.relations_of(slot))
         .chain(edges)
     {
-        let relation = crate::view::relation(space, edge);
+        let Some(relation) = crate::view::relation(space, edge, &seen) else {
+            continue;
+        };
         if !relations.contains(&relation) && relations.len() < MAX_RELATIONS {
             relations.push(relation);
         }
     }
     Answer {
         hits,
-        entities: names.iter().filter_map(|name| graph.node(name)).collect(),
+        entities: names
+            .iter()
+            .filter_map(|name| graph.node(name, &seen))
+            .collect(),
         relations,
         retriever,
     }
 }
 
 /// The records that a record was concluded from, and those that they were concluded from, each once.
-fn provenance(space: &Space, record: &Record) -> Vec<Link> {
+fn provenance(space: &Space, viewer: &Viewer, record: &Record) -> Vec<Link> {
     let mut chain: Vec<Link> = Vec::new();
     let mut next: Vec<RecordId> = record
         .kept()
@@ -105,6 +117,9 @@ fn provenance(space: &Space, record: &Record) -> Vec<Link> {
             continue;
         }
         let known = space.get(&id);
+        if known.is_some_and(|record| !viewer.sees(record)) {
+            continue;
+        }
         chain.push(Link {
             source: known.and_then(|record| record.source().map(str::to_owned)),
             occurred: known.map(|record| record.occurred()),

@@ -4,5 +4,6 @@
 mod background;
 mod junk;
 mod keeping;
+mod owners;
 mod recall;
 mod support;

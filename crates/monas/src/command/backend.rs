@@ -1,6 +1,7 @@
 //! The backend of the commands that read or change an agent's data (`memory`, `law`, `why`): the running server that
 //! holds the data folder, or the store opened in this process. Both answer the same requests with the same routes.
 
+use access::Principal;
 use agent::{Parts, Population};
 use axum::Router;
 use axum::http::{Method, StatusCode, Uri};
@@ -19,6 +20,9 @@ use crate::error::Error;
 use crate::serve::agents::DEFAULT_AGENT;
 use crate::serve::agents::host::profiles;
 use crate::serve::compose;
+
+/// The caller of a command that opened the files itself.
+const LOCAL: &str = "local";
 
 /// The flags that commands about data have in common.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,14 +146,17 @@ impl Backend {
                 let memory = compose::memory(config, store.clone(), None)?;
                 let population = Population::new(Parts::new(store.clone()).memory(memory.clone()));
                 // A process that can open the files may do everything with them.
-                let rights = Rights::unrestricted(DEFAULT_AGENT);
+                let rights = Rights::unrestricted(DEFAULT_AGENT).unchecked(Principal::named(LOCAL));
                 offer(config, &population).await;
-                let remembering = workspace::api::memory::routes(memory.clone(), rights.clone());
+                let remembering =
+                    workspace::api::memory::routes(population.clone(), rights.clone());
+                let boards = agent::Boards::open(store.clone());
+                let boards = workspace::api::boards::routes(boards, rights.clone(), false);
                 let living = workspace::api::agent::routes(population.clone(), rights.clone());
                 let waiting =
                     workspace::api::approvals::routes(population.clone(), rights, |_| true);
                 Ok(Self::OpenedStore {
-                    router: remembering.merge(living).merge(waiting),
+                    router: remembering.merge(living).merge(waiting).merge(boards),
                     memory,
                     population,
                     store,

@@ -45,6 +45,7 @@ enum Action {
 impl MemoryCommand {
     /// Sends the requests and prints the replies.
     pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Error> {
+        self.options.require_data()?;
         let backend = Backend::open(&self.options).await?;
         let lines = self.lines(&backend).await;
         backend.close().await;
@@ -60,7 +61,7 @@ impl MemoryCommand {
                 let reply = self.post(backend, "store", body).await?;
                 match json {
                     true => Ok(vec![reply]),
-                    false => Ok(vec![show::stored(&backend.parse(&reply)?)]),
+                    false => Ok(show::stored(&backend.parse(&reply)?)),
                 }
             }
             Action::Query(body) => {
@@ -119,6 +120,7 @@ impl MemoryCommand {
             let part: Imported = backend.parse(&reply)?;
             sum.imported += part.imported;
             sum.known += part.known;
+            sum.discarded += part.discarded;
         }
         Ok(sum)
     }

@@ -221,24 +221,35 @@ fn declared<'a>(kind: &'a Kind, description: &str) -> (types::Scheme, &'a [Strin
     }
 }
 
-/// Puts routes behind a door. Callers need the scope, if there is one; without any scheme there are no scopes to ask for.
-pub(crate) fn behind(door: &Arc<Door>, scope: Option<&'static str>, routes: Router) -> Router {
-    routes.route_layer(from_fn_with_state((door.clone(), scope), admit))
+/// Puts routes behind a door. There must be a route.
+pub(crate) fn behind(door: &Arc<Door>, need: Need, routes: Router) -> Router {
+    routes.route_layer(from_fn_with_state((door.clone(), need), admit))
+}
+
+/// What a route asks of its callers. On a server without a scheme every caller has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// The access rules let the caller in; with `open` that is the anonymous caller, too.
+    Admitted,
+    /// The caller has a name.
+    Known,
+    /// The caller has a name and this scope.
+    Scope(&'static str),
 }
 
 async fn admit(
-    State((door, scope)): State<(Arc<Door>, Option<&'static str>)>,
+    State((door, need)): State<(Arc<Door>, Need)>,
     request: Request,
     next: Next,
 ) -> Response {
     let (mut head, body) = request.into_parts();
     let admitted = door.admit(&Presented::by(&head), SystemTime::now());
-    let admitted = admitted.and_then(|caller| match scope {
-        Some(scope) if door.asks() && caller.is_anonymous() => {
-            tracing::debug!(scope, "anonymous caller refused: the route needs a scope");
+    let admitted = admitted.and_then(|caller| match need {
+        Need::Known | Need::Scope(_) if door.asks() && caller.is_anonymous() => {
+            tracing::debug!(?need, "anonymous caller refused");
             Err(door.without_credentials())
         }
-        Some(scope) if door.asks() && !caller.has_scope(scope) => Err(Refusal::lacks(scope)),
+        Need::Scope(scope) if door.asks() && !caller.has_scope(scope) => Err(Refusal::lacks(scope)),
         _ => Ok(caller),
     });
     match admitted {

@@ -18,6 +18,7 @@ mod memory;
 mod models;
 mod operator;
 mod outbound;
+mod owners;
 mod program;
 mod server;
 mod support;

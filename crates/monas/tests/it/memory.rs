@@ -12,7 +12,7 @@ use model::scripted::{Scripted, Server, Turn};
 use serde_json::{Value, json};
 
 use crate::support::http::{Client, Version};
-use crate::support::program::{Ended, Monas, command, run};
+use crate::support::program::{Ended, Monas, command, living, run};
 
 async fn ask(monas: &Monas, method: &str, path: &str, body: &Value) -> (u16, Value) {
     let mut client = Client::connect(monas.authority().parse().unwrap(), Version::One).await;
@@ -31,9 +31,21 @@ async fn memory(home: &Path, arguments: &[&str]) -> Ended {
     run(command(home).arg("memory").args(arguments)).await
 }
 
+/// Data in which the default agent and the agent `scout` have lived.
+async fn lived_in() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let agents = home.path().join("agents");
+    std::fs::create_dir(&agents).unwrap();
+    let scout = "name = 'Scout'\nobjectives = ['look around']\n";
+    std::fs::write(agents.join("scout.toml"), scout).unwrap();
+    let monas = Monas::start(living(home.path()).arg("--agents").arg(&agents)).await;
+    monas.stop().await;
+    home
+}
+
 #[tokio::test]
 async fn what_was_added_is_found_in_other_words_after_a_restart_with_its_reason() {
-    let home = tempfile::tempdir().unwrap();
+    let home = lived_in().await;
     // Without a server the command opens the data itself.
     let added = memory(
         home.path(),
@@ -61,12 +73,12 @@ async fn what_was_added_is_found_in_other_words_after_a_restart_with_its_reason(
     assert!(
         refused
             .stderr
-            .contains("source is missing; confidence is missing; context is missing"),
+            .contains("confidence is missing; context is missing"),
         "{refused:?}"
     );
 
     // With a running server the command asks it.
-    let monas = Monas::start(&mut command(home.path())).await;
+    let monas = Monas::start(&mut living(home.path())).await;
     let said = json!({ "type": "conversation", "content": "Bob lives in Lisbon.", "metadata": { "speaker": "Ada" } });
     let (status, stored) = ask(&monas, "POST", "store", &said).await;
     assert_eq!((status, &stored["success"]), (200, &json!(true)));
@@ -126,7 +138,7 @@ async fn what_was_added_is_found_in_other_words_after_a_restart_with_its_reason(
 
 #[tokio::test]
 async fn an_export_is_imported_for_another_agent() {
-    let home = tempfile::tempdir().unwrap();
+    let home = lived_in().await;
     memory(home.path(), &["add", "Bob lives in Lisbon."]).await;
     let exported = memory(home.path(), &["export"]).await;
     let file = home.path().join("memory.jsonl");
@@ -146,8 +158,28 @@ async fn an_export_is_imported_for_another_agent() {
         cypher.stdout.contains("MERGE (e:Entity {name: 'Lisbon'})"),
         "{cypher:?}"
     );
-    let nothing = memory(home.path(), &["query", "Lisbon", "--for", "nobody"]).await;
+    let nothing = memory(home.path(), &["query", "harbour", "--for", "scout"]).await;
     assert_eq!(nothing.stdout, "nothing is known about that\n");
+
+    // It went wrong: a misspelt agent or folder was made.
+    for arguments in [
+        &["query", "Lisbon", "--for", "scuot"][..],
+        &["add", "Bob is tall.", "--for", "scuot"],
+        &["import", file, "--for", "scuot"],
+        &["add", "Bob is tall.", "--for", " "],
+    ] {
+        let refused = memory(home.path(), arguments).await;
+        assert!(!refused.status.success(), "{arguments:?}: {refused:?}");
+        assert!(refused.stderr.contains("there is no agent"), "{refused:?}");
+    }
+    let typo = home.path().join("dtaa");
+    let refused = memory(
+        home.path(),
+        &["add", "Bob is tall.", "--data", typo.to_str().unwrap()],
+    )
+    .await;
+    assert!(refused.stderr.contains("no such folder"), "{refused:?}");
+    assert!(!typo.exists());
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 //!
 //! `agent` names the agent in every request; without it the default agent is meant.
 
+use access::Principal;
 use agent::{AgentHandle, Edit, Error, Population, Refused, Status, Version};
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::BytesRejection;
@@ -35,7 +36,7 @@ pub fn routes(population: Population, rights: Rights) -> Router {
 impl Part for Population {
     type Subject = AgentHandle;
 
-    async fn find(&self, id: &str) -> Result<AgentHandle, Failure> {
+    async fn find(&self, id: &str, _: Principal) -> Result<AgentHandle, Failure> {
         Population::find(self, id).await.map_err(failure)
     }
 }
@@ -277,7 +278,7 @@ fn pick(versions: &[Version], wanted: Option<usize>) -> Result<(usize, &Version)
 
 /// The status and code of an error of an agent.
 #[expect(clippy::needless_pass_by_value, reason = "it is for map_err")]
-fn failure(error: Error) -> Failure {
+pub(super) fn failure(error: Error) -> Failure {
     let (status, code) = match &error {
         Error::Unknown(_) => (StatusCode::NOT_FOUND, "not_found"),
         Error::Law(Refused::Frozen(_) | Refused::Twin(_)) => (StatusCode::CONFLICT, "refused"),

@@ -4,19 +4,22 @@
 
 use std::sync::Arc;
 
+use access::Principal;
+use agent::{AgentHandle, KeepError, Population};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::http::{Response, StatusCode};
 use axum::routing::{MethodRouter, get, post};
-use memory::{Access, Error, Handle, Layer, Memory, Record, export};
+use memory::{Access, Error, Handle, Layer, Record, Viewer, export};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::reply::{
-    AuditCounts, Forgotten, Found, Graph, Imported, Recalled, RecordView, Stored, TaskContext,
+    AuditCounts, Contradicted, Forgotten, Found, Graph, Imported, Recalled, RecordView, Stored,
+    TaskContext,
 };
 use super::{
     Caller, Failure, Fields, Guarded, Part, Rights, by_query, read, respond, response, whole,
@@ -24,7 +27,7 @@ use super::{
 
 mod shapes;
 
-use shapes::{Forget, Named, Query, Search, Sorted, Store};
+use shapes::{Forget, Named, Query, Search, Store};
 
 /// The most bytes of an import.
 const MAX_IMPORT: usize = 256 << 20;
@@ -36,7 +39,7 @@ const NODES: (usize, usize) = (50, 500);
 const LISTED: usize = 20;
 
 /// The routes of `/api/memory`.
-pub fn routes(memory: Memory, rights: Rights) -> Router {
+pub fn routes(population: Population, rights: Rights) -> Router {
     Router::new()
         .route("/api/memory/query", by_body(query))
         .route("/api/memory/store", by_body(store))
@@ -51,45 +54,73 @@ pub fn routes(memory: Memory, rights: Rights) -> Router {
             post(import).layer(DefaultBodyLimit::max(MAX_IMPORT)),
         )
         .with_state(Guarded {
-            part: memory,
+            part: Memories(population),
             rights,
         })
 }
 
-impl Part for Memory {
-    type Subject = Handle;
+/// The memories of the agents of a population.
+#[derive(Clone, Debug)]
+struct Memories(Population);
 
-    /// The memory of an agent. A caller who may ask about the agent owns its memory, but cannot write its axioms.
-    async fn find(&self, id: &str) -> Result<Handle, Failure> {
-        let handle = self.space(id).map_err(failure)?;
-        Ok(handle.shared(Access::Own))
+/// The memory of an agent, as a caller sees it.
+///
+/// Reads go to `space`, which shows the records that the caller sees. Writes go to the agent, whose law judges them and
+/// whose journal has them.
+#[derive(Debug)]
+struct Subject {
+    agent: AgentHandle,
+    caller: Principal,
+    space: Handle,
+}
+
+impl Subject {
+    /// Whether the caller may write and forget the records of others: an operator, or any caller of a server without
+    /// access rules.
+    fn is_operator(&self) -> bool {
+        self.agent.viewer(&self.caller) == Viewer::All
+    }
+}
+
+impl Part for Memories {
+    type Subject = Subject;
+
+    async fn find(&self, id: &str, caller: Principal) -> Result<Subject, Failure> {
+        let agent = self.0.find(id).await.map_err(super::agent::failure)?;
+        let space = agent.memory(&caller).map_err(not_kept)?;
+        let space = space.shared(Access::Own);
+        Ok(Subject {
+            agent,
+            caller,
+            space,
+        })
     }
 }
 
 /// A POST route; the body is its request.
-fn by_body<B, F, T, R>(reply: F) -> MethodRouter<Guarded<Memory>>
+fn by_body<B, F, T, R>(reply: F) -> MethodRouter<Guarded<Memories>>
 where
     B: DeserializeOwned + Send + 'static,
-    F: Fn(Handle, B) -> T + Clone + Send + Sync + 'static,
+    F: Fn(Subject, B) -> T + Clone + Send + Sync + 'static,
     T: Future<Output = Result<R, Failure>> + Send + 'static,
     R: Serialize + 'static,
 {
     post(
-        async move |State(guarded): State<Guarded<Memory>>,
+        async move |State(guarded): State<Guarded<Memories>>,
                     caller: Caller,
                     body: Result<Bytes, BytesRejection>| {
             let replied = async {
                 let body = whole(body)?;
                 let Named { agent } = read(&body)?;
-                let space = guarded.subject(&caller, agent.as_deref()).await?;
-                reply(space, read(&body)?).await
+                let subject = guarded.subject(&caller, agent.as_deref()).await?;
+                reply(subject, read(&body)?).await
             };
             respond(replied.await)
         },
     )
 }
 
-async fn query(space: Handle, query: Query) -> Result<Recalled, Failure> {
+async fn query(Subject { space, .. }: Subject, query: Query) -> Result<Recalled, Failure> {
     let mode = query.mode();
     let answer = space.recall(query.recall()?).await.map_err(failure)?;
     let entities = answer.entities.iter().map(|node| node.name.to_string());
@@ -102,7 +133,7 @@ async fn query(space: Handle, query: Query) -> Result<Recalled, Failure> {
     })
 }
 
-async fn search(space: Handle, search: Search) -> Result<Found, Failure> {
+async fn search(Subject { space, .. }: Subject, search: Search) -> Result<Found, Failure> {
     let answer = space.recall(search.recall()).await.map_err(failure)?;
     let results = answer.hits.iter().map(|hit| {
         let mut shown = shapes::hit(hit);
@@ -115,35 +146,35 @@ async fn search(space: Handle, search: Search) -> Result<Found, Failure> {
     })
 }
 
-async fn store(space: Handle, store: Store) -> Result<Stored, Failure> {
-    let (node_id, layer, outcome) = match store.sort()? {
-        Sorted::Observe(content) => {
-            let id = space.observe(content).await.map_err(failure)?;
-            (id, Layer::Observation, "observed")
-        }
-        Sorted::Keep(keep) => {
-            let layer = keep.layer.into();
-            let outcome = space.keep(*keep).await.map_err(failure)?;
-            (outcome.id().clone(), layer, outcome.name())
-        }
-    };
+async fn store(subject: Subject, store: Store) -> Result<Stored, Failure> {
+    let own = AgentHandle::source_of(&subject.caller);
+    let offer = store.offer(&own, subject.is_operator())?;
+    let stored = subject.agent.store(&subject.caller, offer).await;
+    let stored = stored.map_err(not_kept)?;
+    let record = subject.space.get(&stored.record).await.map_err(failure)?;
+    let contradicts = stored.contradicts.into_iter();
     Ok(Stored {
         success: true,
-        node_id,
-        layer,
-        outcome: outcome.to_owned(),
+        layer: record.map_or(Layer::Observation, |record| record.layer()),
+        node_id: stored.record,
+        outcome: stored.outcome.name().to_owned(),
+        contradicts: contradicts
+            .map(|(id, content)| Contradicted { id, content })
+            .collect(),
     })
 }
 
-async fn forget(space: Handle, forget: Forget) -> Result<Forgotten, Failure> {
-    let forgotten = space.forget(&forget.id, &forget.why).await;
+async fn forget(subject: Subject, forget: Forget) -> Result<Forgotten, Failure> {
+    let forgotten = subject
+        .agent
+        .forget(&subject.caller, &forget.id, &forget.why);
     Ok(Forgotten {
         success: true,
-        forgotten: forgotten.map_err(failure)?,
+        forgotten: forgotten.await.map_err(not_kept)?,
     })
 }
 
-async fn context(space: Handle, fields: Fields) -> Result<TaskContext, Failure> {
+async fn context(Subject { space, .. }: Subject, fields: Fields) -> Result<TaskContext, Failure> {
     let task = fields.get("task_id").ok_or_else(|| {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         Failure::new(status, "invalid", "task_id is missing").with("field", "task_id".into())
@@ -163,7 +194,7 @@ async fn context(space: Handle, fields: Fields) -> Result<TaskContext, Failure> 
     })
 }
 
-async fn graph(space: Handle, fields: Fields) -> Result<Graph, Failure> {
+async fn graph(Subject { space, .. }: Subject, fields: Fields) -> Result<Graph, Failure> {
     let limit = fields.get("limit").and_then(|it| it.parse().ok());
     let limit = limit.unwrap_or(NODES.0).clamp(1, NODES.1);
     let picture = space
@@ -176,7 +207,7 @@ async fn graph(space: Handle, fields: Fields) -> Result<Graph, Failure> {
     })
 }
 
-async fn audit(space: Handle, _: Fields) -> Result<AuditCounts, Failure> {
+async fn audit(Subject { space, .. }: Subject, _: Fields) -> Result<AuditCounts, Failure> {
     let audit = space.audit().await.map_err(failure)?;
     let layers = audit.layers.iter();
     Ok(AuditCounts {
@@ -194,19 +225,21 @@ async fn audit(space: Handle, _: Fields) -> Result<AuditCounts, Failure> {
         recall_loops: audit.recall_loops,
         records: audit.records,
         uncertain: audit.uncertain,
+        unsettled: audit.unsettled,
+        hypotheses: audit.hypotheses,
         without_reason: audit.without_reason,
     })
 }
 
 /// As lines of JSON, or with `format=cypher` as statements that build the graph elsewhere.
 async fn export_all(
-    State(guarded): State<Guarded<Memory>>,
+    State(guarded): State<Guarded<Memories>>,
     caller: Caller,
     RawQuery(raw): RawQuery,
 ) -> Response<Body> {
     let fields = Fields::of(raw);
     let exported = async {
-        let space = guarded.subject(&caller, fields.get("agent")).await?;
+        let Subject { space, .. } = guarded.subject(&caller, fields.get("agent")).await?;
         match fields.get("format") {
             None | Some("jsonl") => {}
             Some("cypher") => return space.cypher().await.map_err(failure),
@@ -234,28 +267,47 @@ async fn export_all(
 }
 
 async fn import(
-    State(guarded): State<Guarded<Memory>>,
+    State(guarded): State<Guarded<Memories>>,
     caller: Caller,
     RawQuery(raw): RawQuery,
     body: Result<Bytes, BytesRejection>,
 ) -> Response<Body> {
     let fields = Fields::of(raw);
     let answer = async {
-        let space = guarded.subject(&caller, fields.get("agent")).await?;
+        let subject = guarded.subject(&caller, fields.get("agent")).await?;
+        if !subject.is_operator() {
+            let why = "an import writes records of others, and needs the scope operator";
+            return Err(Failure::new(StatusCode::FORBIDDEN, "denied", why));
+        }
         let body = whole(body)?;
         let text = std::str::from_utf8(&body).map_err(|_| {
             Failure::new(StatusCode::BAD_REQUEST, "not_text", "the body is not UTF-8")
         })?;
         let records = export::parse(text).map_err(failure)?;
         let given = records.len();
-        let imported = space.import(records).await.map_err(failure)?;
+        let imported = subject.agent.import(&subject.caller, records).await;
+        let imported = imported.map_err(not_kept)?;
         Ok(Imported {
             success: true,
-            imported,
-            known: given - imported,
+            imported: imported.new,
+            known: given - imported.new - imported.discarded,
+            discarded: imported.discarded,
         })
     };
     respond(answer.await)
+}
+
+/// The status and code of an error of an agent that was to remember or forget something.
+fn not_kept(error: KeepError) -> Failure {
+    let unprocessable = StatusCode::UNPROCESSABLE_ENTITY;
+    let (status, code) = match error {
+        KeepError::Memory(error) => return failure(error),
+        KeepError::Agent(error) => return super::agent::failure(error),
+        KeepError::Discarded => (unprocessable, "law"),
+        KeepError::NotKnowledge => (unprocessable, "not_knowledge"),
+        _ => (unprocessable, "invalid"),
+    };
+    Failure::new(status, code, format!("could not {error}"))
 }
 
 /// The status and code of an error of memory.
@@ -270,7 +322,7 @@ fn failure(error: Error) -> Failure {
         Error::Content { .. } | Error::Rules(_) | Error::Input { .. } => {
             (StatusCode::UNPROCESSABLE_ENTITY, "invalid")
         }
-        Error::Denied { .. } => (StatusCode::FORBIDDEN, "denied"),
+        Error::Denied { .. } | Error::NotOwner(_) => (StatusCode::FORBIDDEN, "denied"),
         Error::Unknown(_) => (StatusCode::NOT_FOUND, "unknown"),
         Error::Closed => (StatusCode::SERVICE_UNAVAILABLE, "closed"),
         _ => (StatusCode::INTERNAL_SERVER_ERROR, "failed"),

@@ -148,6 +148,47 @@ pub struct Stored {
     pub layer: Layer,
     /// What became of it: `observed`, or what the memory decided about something to keep.
     pub outcome: String,
+    /// The records that it contradicts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contradicts: Vec<Contradicted>,
+}
+
+/// A record that another one contradicts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contradicted {
+    pub id: RecordId,
+    pub content: String,
+}
+
+/// The reply to `GET /api/boards`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BoardList {
+    pub boards: Vec<String>,
+}
+
+/// The reply to `GET /api/boards/NAME`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BoardPage {
+    pub board: String,
+    pub letters: Vec<BoardLetter>,
+}
+
+/// A letter on a board. The first one has the place 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BoardLetter {
+    pub place: u64,
+    #[serde(flatten)]
+    pub letter: Value,
+}
+
+/// The reply to `POST /api/boards/NAME`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Posted {
+    pub success: bool,
+    pub board: String,
+    pub place: u64,
+    /// The id of the letter.
+    pub id: String,
 }
 
 /// The reply to `POST /api/memory/query`.
@@ -224,6 +265,12 @@ pub struct RecordView {
     pub support: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contradicted_by: Option<Contradiction>,
+    /// The caller that it belongs to; the anonymous caller has an empty name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// Whether all callers of the agent see it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub public: bool,
 }
 
 /// The record that puts another one in doubt.
@@ -272,6 +319,11 @@ pub struct AuditCounts {
     pub recall_loops: usize,
     pub records: usize,
     pub uncertain: usize,
+    /// Contradictions between records that are both certain.
+    #[serde(default)]
+    pub unsettled: usize,
+    #[serde(default)]
+    pub hypotheses: usize,
     pub without_reason: usize,
 }
 
@@ -282,4 +334,7 @@ pub struct Imported {
     pub imported: usize,
     /// Records that were there before.
     pub known: usize,
+    /// Records that the law of the agent discards.
+    #[serde(default)]
+    pub discarded: usize,
 }

@@ -12,9 +12,14 @@ struct Api(Router);
 
 impl Api {
     fn new() -> Self {
-        let memory = Memory::open(store::Store::memory(TABLES), Options::default());
+        let store = store::Store::memory(&[TABLES, agent::TABLES].concat());
+        let memory = Memory::open(store.clone(), Options::default());
+        let population = agent::Population::new(agent::Parts::new(store).memory(memory));
+        for id in ["scout", "other", "copy"] {
+            population.plain(id, id);
+        }
         Self(workspace::api::memory::routes(
-            memory,
+            population,
             workspace::api::Rights::unrestricted("scout"),
         ))
     }
@@ -145,7 +150,7 @@ async fn a_lasting_record_needs_a_whole_reason_and_the_refusal_names_what_is_mis
     assert_eq!(refused["error"]["code"], "reason_missing");
     assert_eq!(
         refused["error"]["missing"],
-        json!(["source", "confidence", "context", "why"])
+        json!(["confidence", "context", "why"])
     );
     let mut half = belief("Bob is tall.");
     half["reason"]["why"] = json!(" ");
@@ -235,11 +240,18 @@ async fn what_cannot_be_read_is_refused_with_the_field() {
     for (path, body) in [
         ("query", json!({ "query": "" })),
         ("query", json!({ "query": "x", "top_k": 0 })),
-        ("query", json!({ "query": "x", "agent": "a/b" })),
         ("store", json!({ "content": " " })),
     ] {
         let (status, refused) = api.post(path, body).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{refused}");
+    }
+    // It went wrong: a blank name of an agent was an error of the server.
+    for agent in ["a/b", " ", "nobody"] {
+        let body = json!({ "query": "x", "content": "x", "agent": agent });
+        for path in ["query", "store"] {
+            let (status, refused) = api.post(path, body.clone()).await;
+            assert_eq!(status, StatusCode::NOT_FOUND, "{agent:?}: {refused}");
+        }
     }
     let (status, _) = api.get("context").await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);

@@ -51,6 +51,10 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
                 "The question it answers; part of a reason",
             ),
             text("why", "WHY", "Why it is worth keeping; part of a reason"),
+            Arg::new("public")
+                .long("public")
+                .action(clap::ArgAction::SetTrue)
+                .help("Let all callers of the agent see it"),
             Arg::new("layer")
                 .long("layer")
                 .value_parser(PossibleValuesParser::new([
@@ -157,6 +161,9 @@ fn addition(matches: &ArgMatches) -> Value {
         }
     }
     body["metadata"] = metadata.into();
+    if matches.get_flag("public") {
+        body["public"] = true.into();
+    }
     if let Some(layer) = text("layer") {
         body["layer"] = layer.into();
     }

@@ -5,14 +5,15 @@ use workspace::api::reply::{AuditCounts, Imported, Recalled, RecordHit, Stored};
 /// How many signs of a hit are shown.
 const SIGNS: usize = 4;
 
-pub(super) fn stored(reply: &Stored) -> String {
-    let Stored {
-        outcome,
-        layer,
-        node_id,
-        ..
-    } = reply;
-    format!("{outcome} as {}: {}", layer.name(), node_id.as_str())
+/// What became of a record, and a line for each record that it contradicts.
+pub(super) fn stored(reply: &Stored) -> Vec<String> {
+    let (layer, id) = (reply.layer.name(), reply.node_id.as_str());
+    let mut lines = vec![format!("{} as {layer}: {id}", reply.outcome)];
+    let contradicted = reply.contradicts.iter();
+    lines.extend(
+        contradicted.map(|it| format!("this contradicts {}: {}", it.id.as_str(), it.content)),
+    );
+    lines
 }
 
 /// Each hit in a few lines: its content, where it comes from, and by which signs it was found.
@@ -39,10 +40,8 @@ fn hit(hit: &RecordHit) -> Vec<String> {
     about.extend(source.map(|source| format!("source {source}")));
     let confidence = hit.confidence;
     about.extend(confidence.map(|confidence| format!("confidence {confidence:.2}")));
-    if record.certain == Some(false) {
-        let against = record.contradicted_by.as_ref();
-        let against = against.map_or("", |it| it.id.as_str());
-        about.push(format!("in doubt because of {against}"));
+    if let Some(against) = &record.contradicted_by {
+        about.push(format!("in doubt because of {}", against.id.as_str()));
     }
     lines.push(format!("      {}", about.join(", ")));
     if let Some(reason) = &record.reason {
@@ -78,6 +77,7 @@ pub(super) fn audit(reply: &AuditCounts) -> Vec<String> {
         ("recall loops", reply.recall_loops),
         ("records", reply.records),
         ("uncertain", reply.uncertain),
+        ("unsettled", reply.unsettled),
         ("without reason", reply.without_reason),
     ];
     lines.extend(counts.map(line));
@@ -85,5 +85,12 @@ pub(super) fn audit(reply: &AuditCounts) -> Vec<String> {
 }
 
 pub(super) fn imported(reply: &Imported) -> String {
-    format!("{} imported, {} known already", reply.imported, reply.known)
+    let mut text = format!("{} imported, {} known already", reply.imported, reply.known);
+    if reply.discarded > 0 {
+        text.push_str(&format!(
+            ", {} discarded by the law of the agent",
+            reply.discarded
+        ));
+    }
+    text
 }

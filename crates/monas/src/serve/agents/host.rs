@@ -23,7 +23,13 @@ const LONGEST_TICK: Duration = Duration::from_secs(1);
 const SHORTEST_TICK: Duration = Duration::from_millis(10);
 
 /// The skills that an agent with memory and a law gets besides those of its app.
-pub(crate) const OWN_SKILLS: [&str; 3] = ["remember", "recall", "ask-agent"];
+pub(crate) const OWN_SKILLS: [&str; 5] = [
+    "remember",
+    "recall",
+    "board-read",
+    "board-post",
+    "ask-agent",
+];
 
 /// The agents to serve: an app, which makes them from the configuration at the start, or agents that exist already.
 #[derive(Debug)]
@@ -134,6 +140,7 @@ impl AgentHost {
         let mut parts = Parts::new(store.clone()).memory(memory.clone());
         // Without authentication every caller is a person at this machine.
         parts.open = config.access.schemes.is_empty();
+        parts.walls = !parts.open;
         if let Some(model) = model {
             parts = parts.model(model);
         }
@@ -165,10 +172,6 @@ impl AgentHost {
 
     pub(crate) fn agents(&self) -> &Agents {
         &self.agents
-    }
-
-    pub(crate) fn memory(&self) -> &Memory {
-        &self.memory
     }
 
     pub(crate) fn population(&self) -> &Population {
@@ -284,6 +287,7 @@ fn profile(id: &str, place: &Path, manifest: &Manifest) -> Result<Profile, Error
     profile.description.clone_from(&manifest.description);
     profile.objectives.clone_from(&manifest.objectives);
     profile.views.clone_from(&manifest.views);
+    profile.readers.clone_from(&manifest.memory.readers);
     profile.law = law(place, manifest)?;
     let axioms = manifest.axioms.iter().cloned();
     profile.law.frozen.axioms.extend(axioms);

@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::listen::Listener;
 use crate::serve::agents::host::AgentHost;
 use crate::serve::agents::{Agents, DEFAULT_AGENT};
+use crate::serve::door::Need;
 use crate::serve::mcp::{self, Endpoint, ServeMcp};
 use crate::serve::page::{self, Page};
 use crate::serve::{door, metrics, operator, signing};
@@ -211,15 +212,20 @@ impl<'a> Base<'a> {
     /// The routes for all callers that the access rules admit: metrics, memory, and those that the program adds.
     pub(super) fn checked_routes(&self, wire: &Wire, host: &AgentHost, more: Router) -> Router {
         let metrics = metrics::routes(wire.metrics.clone(), self.store.clone());
-        let memory = workspace::api::memory::routes(host.memory().clone(), rights(host.agents()));
+        let rights = rights(host.agents());
+        let population = host.population().clone();
+        let memory = workspace::api::memory::routes(population.clone(), rights.clone());
+        let boards = agent::Boards::open(self.store.clone());
+        let boards = workspace::api::boards::routes(boards, rights.clone(), self.door.asks());
+        let known = metrics.merge(memory).merge(boards);
+        // The words of callers and the load of the server are not for strangers, also where the door is open.
+        let known = door::behind(&self.door, Need::Known, known);
         // Without authentication all callers are one.
         let open = !self.door.asks();
         let oversees = move |caller: &Principal| open || caller.has_scope(door::OPERATOR);
-        let population = host.population().clone();
-        let rights = rights(host.agents());
         let approvals = workspace::api::approvals::routes(population, rights, oversees);
-        let routes = metrics.merge(more).merge(memory).merge(approvals);
-        door::behind(&self.door, None, routes)
+        let admitted = door::behind(&self.door, Need::Admitted, more.merge(approvals));
+        known.merge(admitted)
     }
 
     /// The routes for operators. The journal of an agent has the requests of all callers, so only they may read it.
@@ -227,7 +233,7 @@ impl<'a> Base<'a> {
         let population = host.population().clone();
         let agents = workspace::api::agent::routes(population, rights(host.agents()));
         let routes = operator::routes(tasks.clone()).merge(agents);
-        door::behind(&self.door, Some(door::OPERATOR), routes)
+        door::behind(&self.door, Need::Scope(door::OPERATOR), routes)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The requests about memory, and records as replies show them.
 
+use agent::Offer;
 use axum::http::StatusCode;
 use memory::{
-    Certainty, Content, Draft, Hit, Keep, Layer, Mode, Noted, Recall, Record, RecordId, Standing,
+    Certainty, Content, Draft, Hit, Layer, Mode, Noted, Recall, Record, RecordId, Standing,
     format_time, parse_time,
 };
 use serde::Deserialize;
@@ -104,18 +105,15 @@ pub(super) struct Store {
     /// The records it was concluded from.
     #[serde(default)]
     from: Vec<RecordId>,
-}
-
-/// A request to store something, by what it is.
-#[derive(Debug)]
-pub(super) enum Sorted {
-    Observe(Content),
-    Keep(Box<Keep>),
+    /// Whether all callers of the agent may see it.
+    #[serde(default)]
+    public: bool,
 }
 
 impl Store {
-    /// Decides by the layer: an observation, or a record of the long term, which needs a complete reason.
-    pub(super) fn sort(self) -> Result<Sorted, Failure> {
+    /// What the agent is to remember: an observation, or a record of the long term, which needs a complete reason. Its
+    /// source is `own`, the caller's; an operator may name another one.
+    pub(super) fn offer(self, own: &str, operator: bool) -> Result<Offer, Failure> {
         let mut metadata = self.metadata.unwrap_or_default();
         let mut take = |name: &str| match metadata.remove(name) {
             Some(Value::String(text)) if !text.is_empty() => Some(text),
@@ -130,31 +128,63 @@ impl Store {
         content.source = take("source");
         content.occurred = time("metadata.occurred_at", take("occurred_at"))?;
         content.metadata = metadata;
-        let asked = self.layer.unwrap_or(if self.reason.is_some() {
-            Layer::Belief
-        } else {
-            Layer::Observation
-        });
-        let Some(layer) = asked.lasting() else {
-            if asked == Layer::Working {
-                let message = "working memory is entered by use, not by writing";
-                return Err(
-                    Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message)
-                        .with("field", "layer".into()),
+        content.public = self.public;
+        let mut draft = self.reason;
+        let named = draft.as_ref().and_then(|it| it.source.as_deref());
+        for (field, source) in [
+            ("metadata.source", content.source.as_deref()),
+            ("reason.source", named),
+        ] {
+            if let Some(source) = source.filter(|it| !operator && *it != own) {
+                let why = format!(
+                    "the source {source:?} is forged: this caller is {own:?}, and only operators name another"
                 );
+                let failure = Failure::new(StatusCode::FORBIDDEN, "forged_source", why);
+                return Err(failure.with("field", field.into()));
             }
-            return Ok(Sorted::Observe(content));
+        }
+        // The words of a speaker that an operator reports count as the speaker's.
+        let spoken = operator && content.speaker.is_some();
+        if content.source.is_none() && !spoken {
+            let source = named.unwrap_or(own).to_owned();
+            content.source = Some(source);
+        }
+        let asked = self.layer.unwrap_or(match draft {
+            Some(_) => Layer::Belief,
+            None => Layer::Observation,
+        });
+        let lasting = match (asked, asked.lasting()) {
+            (Layer::Working, _) => {
+                return Err(entered("working memory is entered by use, not by writing"));
+            }
+            (Layer::Hypothesis, _) => {
+                let why =
+                    "a hypothesis is a belief that says so in its words, such as maybe or might";
+                return Err(entered(why));
+            }
+            (_, None) => None,
+            (_, Some(layer)) => {
+                let draft = draft.get_or_insert_default();
+                let source = content.source.clone();
+                draft
+                    .source
+                    .get_or_insert_with(|| source.unwrap_or_else(|| own.to_owned()));
+                let reason = std::mem::take(draft).complete();
+                let reason = reason.map_err(|lacking| super::failure(lacking.into()))?;
+                Some((layer, reason))
+            }
         };
-        let reason = self.reason.unwrap_or_default().complete();
-        let reason = reason.map_err(|lacking| super::failure(lacking.into()))?;
-        let from = self.from;
-        Ok(Sorted::Keep(Box::new(Keep {
+        Ok(Offer {
             content,
-            layer,
-            reason,
-            from,
-        })))
+            lasting,
+            from: self.from,
+        })
     }
+}
+
+/// Refuses a layer that is not written to.
+fn entered(why: &str) -> Failure {
+    Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", why).with("field", "layer".into())
 }
 
 fn time(field: &str, text: Option<String>) -> Result<Option<memory::Millis>, Failure> {
@@ -179,7 +209,7 @@ pub(super) fn record(record: &Record) -> RecordView {
             id: against.clone(),
             because: because.clone(),
         }),
-        Certainty::Certain => None,
+        Certainty::Certain | Certainty::Hypothesis => None,
     });
     RecordView {
         id: record.id.clone(),
@@ -198,6 +228,8 @@ pub(super) fn record(record: &Record) -> RecordView {
         certain: kept.map(|kept| kept.certain()),
         support: kept.map(|kept| json!(kept.support)),
         contradicted_by: doubt,
+        owner: record.owner().map(str::to_owned),
+        public: content.public,
     }
 }
 

@@ -1,0 +1,212 @@
+//! What a text does: it tells something, supposes something, asks, commands or greets. By rules for English, and
+//! without a model.
+
+use super::words;
+
+/// What a text does. Of a text with several sentences, the strongest: one that tells something makes it a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Utterance {
+    Greeting,
+    Command,
+    Question,
+    /// It tells something that its speaker is not sure of.
+    Speculation,
+    Statement,
+}
+
+impl Utterance {
+    /// What a text does, judged by its words and signs.
+    pub fn of(text: &str) -> Self {
+        let all = sentences(text).map(one);
+        all.max().unwrap_or(Self::Greeting)
+    }
+
+    /// Whether there is something to know in it.
+    pub fn tells(self) -> bool {
+        self >= Self::Speculation
+    }
+}
+
+/// Whether a text supposes something and states nothing.
+pub(crate) fn is_speculation(text: &str) -> bool {
+    Utterance::of(text) == Utterance::Speculation
+}
+
+/// The sentences of a text, each with its closing sign. A sign inside a word, as in a file name, closes none.
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let closes = |word: &str| word.ends_with(['.', '!', '?']);
+    text.lines().flat_map(move |line| {
+        let mut ends = Vec::new();
+        let mut start = 0;
+        for word in line.split_inclusive(char::is_whitespace) {
+            start += word.len();
+            if closes(word.trim_end()) {
+                ends.push(start);
+            }
+        }
+        ends.push(line.len());
+        let mut from = 0;
+        let parts = ends.into_iter().map(move |end| {
+            let part = &line[from..end];
+            from = end;
+            part.trim()
+        });
+        parts.filter(|it| !it.is_empty())
+    })
+}
+
+fn one(sentence: &str) -> Utterance {
+    let words: Vec<String> = words(sentence).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match () {
+        () if sentence.starts_with('/') => Utterance::Command,
+        () if words.iter().all(|word| GREETINGS.contains(word)) => Utterance::Greeting,
+        () if asks(sentence, &words) => Utterance::Question,
+        () if commands(&words) => Utterance::Command,
+        () if supposes(&words) => Utterance::Speculation,
+        () => Utterance::Statement,
+    }
+}
+
+const GREETINGS: [&str; 31] = [
+    "hi",
+    "hello",
+    "hey",
+    "there",
+    "thanks",
+    "thank",
+    "you",
+    "very",
+    "much",
+    "so",
+    "good",
+    "morning",
+    "afternoon",
+    "evening",
+    "night",
+    "day",
+    "bye",
+    "goodbye",
+    "ok",
+    "okay",
+    "yes",
+    "no",
+    "sure",
+    "please",
+    "cheers",
+    "welcome",
+    "great",
+    "everyone",
+    "all",
+    "nice",
+    "again",
+];
+
+fn asks(sentence: &str, words: &[&str]) -> bool {
+    const ASKING: [&str; 8] = [
+        "what", "who", "whom", "whose", "where", "which", "why", "how",
+    ];
+    const HELPERS: [&str; 18] = [
+        "is", "are", "was", "were", "do", "does", "did", "can", "could", "would", "will", "has",
+        "have", "had", "should", "shall", "am", "may",
+    ];
+    const PRONOUNS: [&str; 16] = [
+        "you", "i", "we", "he", "she", "it", "they", "there", "the", "a", "an", "my", "your",
+        "this", "that", "any",
+    ];
+    if sentence.ends_with('?') {
+        return true;
+    }
+    let (first, second) = (words.first(), words.get(1));
+    let helper = second.is_some_and(|it| HELPERS.contains(it));
+    match first {
+        Some(first) if ASKING.contains(first) => {
+            helper
+                || second
+                    .is_some_and(|it| matches!(*it, "about" | "time" | "many" | "much" | "else"))
+        }
+        Some(&"when") => helper,
+        Some(first) if HELPERS.contains(first) && *first != "may" => {
+            second.is_some_and(|it| PRONOUNS.contains(it))
+        }
+        _ => false,
+    }
+}
+
+fn commands(words: &[&str]) -> bool {
+    const VERBS: [&str; 44] = [
+        "recall",
+        "remember",
+        "remind",
+        "show",
+        "list",
+        "read",
+        "cat",
+        "ls",
+        "find",
+        "search",
+        "write",
+        "delete",
+        "remove",
+        "run",
+        "tell",
+        "give",
+        "send",
+        "help",
+        "summarise",
+        "summarize",
+        "explain",
+        "translate",
+        "create",
+        "append",
+        "ask",
+        "browse",
+        "forget",
+        "stop",
+        "undo",
+        "open",
+        "look",
+        "describe",
+        "compare",
+        "fetch",
+        "download",
+        "greet",
+        "note",
+        "call",
+        "edit",
+        "rename",
+        "print",
+        "pause",
+        "resume",
+        "cancel",
+    ];
+    let polite = ["please", "now", "then", "and", "just", "kindly"];
+    let first = words.iter().find(|word| !polite.contains(word));
+    first.is_some_and(|first| VERBS.contains(first))
+}
+
+fn supposes(words: &[&str]) -> bool {
+    const SINGLE: [&str; 7] = [
+        "maybe",
+        "perhaps",
+        "possibly",
+        "presumably",
+        "supposedly",
+        "might",
+        "probably",
+    ];
+    const PAIRS: [(&str, &str); 8] = [
+        ("i", "think"),
+        ("i", "guess"),
+        ("i", "suppose"),
+        ("i", "suspect"),
+        ("could", "be"),
+        ("may", "be"),
+        ("may", "have"),
+        ("not", "sure"),
+    ];
+    words.iter().any(|word| SINGLE.contains(word))
+        || words
+            .windows(2)
+            .any(|pair| PAIRS.contains(&(pair[0], pair[1])))
+}
