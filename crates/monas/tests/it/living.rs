@@ -264,7 +264,7 @@ async fn a_question_of_another_agent_is_asked_here_and_each_agent_knows_its_call
     let home = tempfile::tempdir().unwrap();
     let (folder, files) = (home.path().join("agents"), home.path().join("files"));
     std::fs::create_dir(&folder).unwrap();
-    let manifest = "name = 'Scribe'\nobjectives = ['write things down']\n";
+    let manifest = "name = 'Scribe'\nobjectives = ['write things down']\nworkspace = 'default'\n";
     std::fs::write(folder.join("scribe.toml"), manifest).unwrap();
     let mut serve = living(home.path());
     serve.arg("--agents").arg(&folder);
