@@ -82,7 +82,7 @@ pub(super) struct Peer {
     dialer: Dialer,
     state: Mutex<State>,
     /// The server did not understand the handshake of 2026-07-28: the next connection begins with `initialize`.
-    is_old: AtomicBool,
+    needs_initialize: AtomicBool,
     /// Cancelled by [`close`](Self::close): no new connection is made.
     closing: CancellationToken,
 }
@@ -120,7 +120,7 @@ impl Peer {
             limits: limits.clone(),
             dialer: dialer.clone(),
             state: Mutex::default(),
-            is_old: AtomicBool::new(false),
+            needs_initialize: AtomicBool::new(false),
             closing: CancellationToken::new(),
         }
     }
@@ -237,7 +237,7 @@ impl Peer {
     /// Makes a connection in the newest revision that the server supports. A server that does not answer the discovery of
     /// 2026-07-28 as it should gets a new connection that begins with `initialize`.
     async fn open(&self) -> Result<Connection, ConnectError> {
-        if !self.is_old.load(Ordering::Relaxed) {
+        if !self.needs_initialize.load(Ordering::Relaxed) {
             match self.handshake(newest()).await? {
                 Err(ClientInitializeError::ExpectedInitResult(_))
                 | Err(ClientInitializeError::ConnectionClosed(_)) => {}
@@ -245,7 +245,7 @@ impl Peer {
             }
         }
         let made = self.handshake(ClientLifecycleMode::Initialize).await?;
-        self.is_old.store(made.is_ok(), Ordering::Relaxed);
+        self.needs_initialize.store(made.is_ok(), Ordering::Relaxed);
         made.map_err(|error| talk(&error))
     }
 

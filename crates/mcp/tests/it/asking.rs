@@ -187,7 +187,7 @@ async fn an_answer_that_comes_too_late_is_told_how_the_task_ended() {
         let ended = &envelope(&result).1["status"]["state"];
         assert_eq!(ended, "TASK_STATE_CANCELED");
     }
-    let client = bench.client(Wire::New, User::following()).await;
+    let client = bench.client(Wire::Stateless, User::following()).await;
     let CallToolResponse::Task(created) = client.call_tool_once(order()).await.unwrap() else {
         panic!("no task");
     };
@@ -235,7 +235,7 @@ fn answers(key: &str, answer: Value) -> InputResponses {
 #[tokio::test]
 async fn a_state_is_good_for_its_call_only() {
     let bench = Bench::start().await;
-    let client = bench.client(Wire::New, User::answering([])).await;
+    let client = bench.client(Wire::Stateless, User::answering([])).await;
     let (state, key) = first_round(&client).await;
     let answer = json!({ "action": "accept", "content": { "approved": true } });
     let mut other = request("order", json!({ "what": "ten lamps" }));
@@ -255,7 +255,7 @@ async fn a_state_is_good_for_its_call_only() {
 #[tokio::test]
 async fn an_answer_is_taken_once() {
     let bench = Bench::start().await;
-    let client = bench.client(Wire::New, User::answering([])).await;
+    let client = bench.client(Wire::Stateless, User::answering([])).await;
     let (state, key) = first_round(&client).await;
     let answer = json!({ "action": "accept", "content": { "approved": true } });
     let mut keys = Vec::new();
@@ -281,7 +281,7 @@ async fn an_answer_is_taken_once() {
 #[tokio::test]
 async fn an_answer_that_is_missing_or_odd_is_asked_for_again() {
     let bench = Bench::start().await;
-    let client = bench.client(Wire::New, User::answering([])).await;
+    let client = bench.client(Wire::Stateless, User::answering([])).await;
     let (state, key) = first_round(&client).await;
     for responses in [
         None,
@@ -306,12 +306,12 @@ async fn a_question_survives_the_server() {
     let store = Store::memory(TABLES);
     let key = b"a key that outlives the process".to_vec();
     let first = Bench::on(store.clone(), |it| it.key = key.clone(), |_| {}).await;
-    let client = first.client(Wire::New, User::answering([])).await;
+    let client = first.client(Wire::Stateless, User::answering([])).await;
     let (state, name) = first_round(&client).await;
 
     let second = Bench::on(store, |it| it.key = key, |_| {}).await;
     let client = second
-        .client(Wire::New, User::answering([approved()]))
+        .client(Wire::Stateless, User::answering([approved()]))
         .await;
     let mut retry = order();
     retry.request_state = Some(state);

@@ -42,7 +42,7 @@ async fn what_is_no_object_is_typed_on_the_newer_wire_only() {
             .await
             .unwrap();
         assert_eq!(texts(&result), ["HI"]);
-        let expected = (wire == Wire::New).then(|| Value::from("HI"));
+        let expected = (wire == Wire::Stateless).then(|| Value::from("HI"));
         assert_eq!(result.structured_content, expected);
     }
 }
@@ -155,7 +155,7 @@ async fn a_cancelled_request_cancels_the_task() {
 #[tokio::test]
 async fn a_call_with_a_name_is_made_once() {
     let bench = Bench::start().await;
-    let client = bench.client(Wire::New, User::plain()).await;
+    let client = bench.client(Wire::Stateless, User::plain()).await;
     let mut ids = Vec::new();
     for _ in 0..2 {
         let mut call = request("greet", json!({ "who": "Ada" }));

@@ -45,7 +45,7 @@ async fn only_the_newer_wire_describes_outputs_that_are_no_objects() {
         let find = |name| tools.iter().find(|tool| tool.name == name).unwrap();
         let shout = find("shout").output_schema.as_ref();
         let kind = shout.map(|schema| schema["type"].clone());
-        let expected = (wire == Wire::New).then(|| Value::from("string"));
+        let expected = (wire == Wire::Stateless).then(|| Value::from("string"));
         assert_eq!(kind, expected, "{wire:?}");
         // A tool without output has no output schema.
         assert!(find("tell").output_schema.is_none());

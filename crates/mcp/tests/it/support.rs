@@ -198,8 +198,8 @@ impl Bench {
     pub(crate) async fn client(&self, wire: Wire, user: User) -> Client {
         let transport = StreamableHttpClientTransport::from_uri(self.url.as_str());
         let mode = match wire {
-            Wire::Old => ClientLifecycleMode::Initialize,
-            Wire::New => ClientLifecycleMode::Discover {
+            Wire::Sessions => ClientLifecycleMode::Initialize,
+            Wire::Stateless => ClientLifecycleMode::Discover {
                 preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             },
         };
@@ -228,13 +228,13 @@ pub(crate) type Client = RunningService<RoleClient, User>;
 /// The two revisions of MCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wire {
-    /// Revision 2025-11-25, which has sessions.
-    Old,
-    /// Revision 2026-07-28, which has none.
-    New,
+    /// Revision 2025-11-25.
+    Sessions,
+    /// Revision 2026-07-28, which has no sessions.
+    Stateless,
 }
 
-pub(crate) const BOTH: [Wire; 2] = [Wire::Old, Wire::New];
+pub(crate) const BOTH: [Wire; 2] = [Wire::Sessions, Wire::Stateless];
 
 /// The handler of a test client: the features it declares, the answers it gives, and the progress it received.
 #[derive(Clone)]

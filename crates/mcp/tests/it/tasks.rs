@@ -25,7 +25,7 @@ async fn get(client: &Client, id: &str) -> mcp::rmcp::model::DetailedTask {
 #[tokio::test]
 async fn what_ends_at_once_is_no_task_to_its_client() {
     let bench = Bench::start().await;
-    let client = bench.client(Wire::New, User::following()).await;
+    let client = bench.client(Wire::Stateless, User::following()).await;
     let called = client
         .call_tool_once(request("greet", json!({ "who": "Ada" })))
         .await;
@@ -35,7 +35,7 @@ async fn what_ends_at_once_is_no_task_to_its_client() {
 #[tokio::test]
 async fn a_long_call_can_be_watched_and_cancelled_from_either_side() {
     let bench = Bench::start().await;
-    let client = bench.client(Wire::New, User::following()).await;
+    let client = bench.client(Wire::Stateless, User::following()).await;
     for from_a2a in [false, true] {
         let task = begin(&client, request("wait", json!({}))).await;
         assert_eq!(task.status, TaskStatus::Working);
@@ -76,7 +76,7 @@ async fn a_long_call_can_be_watched_and_cancelled_from_either_side() {
 #[tokio::test]
 async fn a_task_that_asks_is_answered_with_an_update() {
     let bench = Bench::start().await;
-    let client = bench.client(Wire::New, User::following()).await;
+    let client = bench.client(Wire::Stateless, User::following()).await;
     let task = begin(&client, request("order", json!({ "what": "a lamp" }))).await;
     assert_eq!(task.status, TaskStatus::InputRequired);
     let mut keys = Vec::new();
@@ -116,7 +116,7 @@ async fn a_task_that_asks_is_answered_with_an_update() {
 #[tokio::test]
 async fn a_task_that_is_not_there_is_an_error() {
     let bench = Bench::start().await;
-    let client = bench.client(Wire::New, User::following()).await;
+    let client = bench.client(Wire::Stateless, User::following()).await;
     let error = refused(client.get_task(GetTaskParams::new("none")).await);
     assert_eq!(error.code.0, -32602);
 }

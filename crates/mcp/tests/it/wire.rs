@@ -201,7 +201,7 @@ async fn a_page_that_is_let_in_may_call() {
 #[tokio::test]
 async fn sessions_are_counted_and_end_when_the_server_does() {
     let bench = Bench::with(|_| {}, |http| http.limits.max_sessions = 1).await;
-    let first = bench.client(Wire::Old, User::plain()).await;
+    let first = bench.client(Wire::Sessions, User::plain()).await;
     let open = initialize();
     let mut request = post(&open).body(Body::from(open.to_string())).unwrap();
     request.headers_mut().remove("mcp-protocol-version");
@@ -215,7 +215,7 @@ async fn sessions_are_counted_and_end_when_the_server_does() {
     );
     assert!(called.await.unwrap().is_err());
     // Requests without a session are still served.
-    let other = bench.client(Wire::New, User::plain()).await;
+    let other = bench.client(Wire::Stateless, User::plain()).await;
     assert!(!other.list_all_tools().await.unwrap().is_empty());
     bench.http.stop().await;
 }
