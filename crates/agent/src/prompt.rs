@@ -49,6 +49,8 @@ pub(crate) struct Brief {
     goals: Vec<String>,
     found: Arc<Vec<Recollection>>,
     conversation: Vec<Line>,
+    /// Questions about the request, and their answers. They came after it.
+    asides: Vec<Line>,
     request: String,
     /// The agent that the request and the conversation come from, if they are not a person's.
     letters_of: Option<String>,
@@ -87,7 +89,8 @@ pub(crate) fn brief(life: &AgentState, turn: &str) -> Option<Brief> {
         axioms: life.law.frozen.axioms.clone(),
         goals: all(&goals, most::GOALS, most::GOAL),
         found: turn.found.clone(),
-        conversation: recent.iter().chain(&turn.asides).cloned().collect(),
+        conversation: recent.to_vec(),
+        asides: turn.asides.clone(),
         request: bounded(&turn.heard.text, most::REQUEST),
         letters_of: writer(&turn.heard),
         rounds: turn.rounds.clone(),
@@ -106,16 +109,17 @@ pub(crate) fn request(brief: &Brief, skills: &Registry) -> Request {
         }),
         None => Message::User(text),
     };
-    for line in &brief.conversation {
+    let message = |line: &Line| {
         let text = bounded(&line.text, most::LINE);
-        messages.push(match &line.by {
+        match &line.by {
             Some(_) => heard(text),
             None => Message::Model(Said {
                 text,
                 ..Said::default()
             }),
-        });
-    }
+        }
+    };
+    messages.extend(brief.conversation.iter().map(message));
     if !brief.found.is_empty() {
         let lines: Vec<String> = brief.found.iter().map(memory).collect();
         messages.push(Message::Quoted(Quotation {
@@ -124,6 +128,7 @@ pub(crate) fn request(brief: &Brief, skills: &Registry) -> Request {
         }));
     }
     messages.push(heard(brief.request.clone()));
+    messages.extend(brief.asides.iter().map(message));
     messages.extend(rounds::messages(&brief.rounds));
     Request::of(messages)
         .system(system(brief, skills))

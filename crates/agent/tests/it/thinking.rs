@@ -309,3 +309,20 @@ async fn one_that_crashes_is_itself_again() {
     assert_eq!(output(&task), "Here again.");
     assert_eq!(bench.handle.check().await.unwrap().differs, None);
 }
+
+#[tokio::test]
+async fn a_question_about_a_request_comes_after_it_for_the_model() {
+    let model = Scripted::new([Turn::text("Then I burn them.")]);
+    let mut law = Law::default();
+    let rules = json!([{ "goal": ["notes"], "request": ["burn"], "then": "ask" }]);
+    law.goal_conflict = serde_json::from_value(rules).unwrap();
+    let world = World::new();
+    let bench = world.begin_with(law, Some(Arc::new(model.clone()))).await;
+    let task = bench.say("burn the notes").await;
+    assert_eq!(state(&task), TaskState::InputRequired);
+    let task = bench.answer(&task, json!({ "answer": "yes please" })).await;
+    assert_eq!(output(&task), "Then I burn them.");
+    let shown = format!("{:?}", model.requests()[0].messages);
+    let places = ["burn the notes", "Do you mean it?", "yes please"].map(|it| shown.find(it));
+    assert!(places[0].is_some() && places.is_sorted(), "{shown}");
+}

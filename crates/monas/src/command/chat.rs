@@ -9,6 +9,7 @@ use a2a::types::{
 };
 use clap::Command;
 use futures_util::StreamExt as _;
+use skill::extension::{self, QuestionKind};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use super::client::arguments::{calling, option};
@@ -37,6 +38,8 @@ struct Place {
     context: String,
     /// The task that the next line answers.
     waiting: Option<String>,
+    /// It waits for an approval. Then the server decides whether a line is the answer or another request.
+    approval: bool,
     /// The mode of the agent.
     mode: Option<String>,
 }
@@ -52,6 +55,7 @@ pub(super) async fn talk(
     let mut place = Place {
         context: context.unwrap_or_default(),
         waiting: None,
+        approval: false,
         mode,
     };
     let asks = std::io::stdin().is_terminal();
@@ -115,9 +119,10 @@ async fn say(
     printer: &Printer,
     signals: &mut Signals,
 ) -> Result<(), Failure> {
+    let waiting = place.waiting.take().filter(|_| !place.approval);
     let request: SendMessageRequest = Message {
         context_id: place.context.clone(),
-        task_id: place.waiting.take().unwrap_or_default(),
+        task_id: waiting.unwrap_or_default(),
         metadata: place.mode.as_deref().map(send::mode),
         ..Message::user(uuid::Uuid::new_v4().to_string(), text)
     }
@@ -159,20 +164,19 @@ async fn say(
 impl Place {
     /// Updates the conversation and the task that waits for input.
     fn hear(&mut self, heard: &StreamResponse) {
-        let (context, task, state) = match &heard.payload {
-            Payload::Task(task) => (
-                &task.context_id,
-                Some(&task.id),
-                task.status.as_ref().map(|it| it.state),
-            ),
+        let (context, task, status) = match &heard.payload {
+            Payload::Task(task) => (&task.context_id, Some(&task.id), task.status.as_ref()),
             Payload::StatusUpdate(update) => (
                 &update.context_id,
                 Some(&update.task_id),
-                update.status.as_ref().map(|it| it.state),
+                update.status.as_ref(),
             ),
             Payload::Message(message) => (&message.context_id, None, None),
             Payload::ArtifactUpdate(_) | Payload::Unset => return,
         };
+        let state = status.map(|it| it.state);
+        let question = status.and_then(|it| extension::asked_in(it.message.as_ref()?));
+        self.approval = question.is_some_and(|it| it.kind == QuestionKind::Approval);
         if !context.is_empty() {
             self.context.clone_from(context);
         }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use a2a::client::Client;
 use a2a::types::{
     Answer, GetTaskRequest, Message, Part, Role, SendMessageConfiguration, SendMessageRequest,
-    Struct, Task,
+    Struct, Task, TaskState,
 };
 use clap::{Arg, ArgGroup, ArgMatches, Command, value_parser};
 use futures_util::StreamExt as _;
@@ -16,7 +16,7 @@ use super::client::arguments::{calling, many, option, switch};
 use super::client::failure::Failure;
 use super::client::files;
 use super::client::flags::Options;
-use super::client::print::Printer;
+use super::client::print::{self, Printer};
 
 /// The message, and when the command ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,6 +134,12 @@ pub(super) async fn send(
         answer = task.into();
     }
     printer.answer(&answer);
+    if let Answer::Task(task) = &answer.payload
+        && task.status.as_ref().map(|it| it.state) == Some(TaskState::InputRequired)
+    {
+        let id = &task.id;
+        print::note(&format!("answer with: monas send --task-id {id} ANSWER"));
+    }
     Ok(())
 }
 

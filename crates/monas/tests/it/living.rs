@@ -5,9 +5,11 @@ use std::path::Path;
 use a2a::client::{Client, Settings};
 use a2a::types::{Answer, GetTaskRequest, Message, Part, Task, TaskState};
 use axum::body::Body;
+use skill::extension;
 
 use crate::support::http;
 use crate::support::program::{Monas, living, run};
+use crate::support::sut::program;
 
 async fn client(monas: &Monas) -> Client {
     Client::discover(&monas.url, Settings::default())
@@ -449,5 +451,71 @@ async fn what_waits_is_listed_and_answered_by_its_caller_or_an_operator() {
     assert_eq!(revoked.stdout, "revoked\n", "{revoked:?}");
     let asked = say(&ada, "create notes/c.md with hello", None).await;
     assert_eq!(state(&asked), TaskState::InputRequired, "{asked:?}");
+    server.stop().await;
+}
+
+/// A tool server with a tool that is named like a skill for files, and one that only reads.
+const TOOL_SERVER: &str = r#"
+import json, sys
+schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+tools = [
+    {"name": "write", "description": "Writes.", "inputSchema": schema},
+    {"name": "look", "description": "Looks.", "inputSchema": schema, "annotations": {"readOnlyHint": True}},
+]
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    method, reply = message.get("method"), {"jsonrpc": "2.0", "id": message["id"]}
+    if method == "initialize":
+        info = {"name": "t", "version": "1"}
+        reply["result"] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
+    elif method == "tools/list":
+        reply["result"] = {"tools": tools}
+    elif method == "tools/call":
+        open(sys.argv[1], "a").write(message["params"]["name"] + "\n")
+        reply["result"] = {"content": [{"type": "text", "text": "done"}]}
+    else:
+        reply["error"] = {"code": -32601, "message": "unknown method"}
+    print(json.dumps(reply), flush=True)
+"#;
+
+#[tokio::test]
+async fn tools_of_servers_are_asked_about_and_take_no_id_of_a_skill() {
+    let home = tempfile::tempdir().unwrap();
+    let (script, calls) = (home.path().join("tools.py"), home.path().join("calls"));
+    std::fs::write(&script, TOOL_SERVER).unwrap();
+    std::fs::write(&calls, "").unwrap();
+    let manifest = home.path().join("agent.toml");
+    let text = format!(
+        "name = 'Caller'\n[mcp.file]\ncommand = {:?}\nargs = [{script:?}, {calls:?}]\n",
+        program("MONAS_PYTHON", "python3"),
+    );
+    std::fs::write(&manifest, text).unwrap();
+    let server = Monas::start(living(home.path()).arg("--agent").arg(&manifest)).await;
+    let client = client(&server).await;
+    let skills = &client.card().skills;
+    assert!(
+        skills.iter().any(|it| it.id == "file-write"),
+        "the skill is there"
+    );
+    let tool = skills.iter().find(|it| it.id.starts_with("file-write-"));
+    let tool = tool.expect("the tool has the end of a hash").id.clone();
+    let call = async |skill: &str| {
+        let id = uuid::Uuid::new_v4().to_string();
+        let call = extension::call(id, skill, serde_json::json!({ "text": "it" }));
+        match client.send_message(call.into()).await.unwrap().payload {
+            Answer::Task(task) => task,
+            other => panic!("{other:?} is no task"),
+        }
+    };
+    let looked = call("file-look").await;
+    assert_eq!(state(&looked), TaskState::Completed, "{looked:?}");
+    let asked = call(&tool).await;
+    assert_eq!(state(&asked), TaskState::InputRequired, "{asked:?}");
+    assert_eq!(std::fs::read_to_string(&calls).unwrap(), "look\n");
+    let done = say(&client, "yes please", Some(&asked)).await;
+    assert_eq!(state(&done), TaskState::Completed, "{done:?}");
+    assert_eq!(std::fs::read_to_string(&calls).unwrap(), "look\nwrite\n");
     server.stop().await;
 }
