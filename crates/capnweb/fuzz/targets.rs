@@ -11,8 +11,10 @@ use capnweb::{
     Target, Tasks, Value, WritableStream,
 };
 
-/// What is read and printed reads back the same, and nothing makes the parser panic.
+/// What is read and printed reads back the same, and nothing makes the parser panic, nor the count before it.
 pub(crate) fn expression(input: &[u8]) {
+    let census = capnweb::weight::census(input);
+    assert!(census.values <= input.len() && census.filled <= census.containers);
     let text = String::from_utf8_lossy(input);
     let limits = Limits::default();
     if let Ok(expression) = Expression::parse(&text, &limits) {

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::{Mutex, MutexGuard};
@@ -11,11 +11,14 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::connection::Shared;
 use crate::error::Error;
 use crate::layer::Layers;
-use crate::limits::Limits;
+use crate::limits::{GuestLimits, Limits};
 use crate::permit::{Awaiting, CallPermit, Held, Unread};
 use crate::session::Stats;
 use crate::tasks::Tasks;
 use crate::trampoline::{self, Job};
+
+/// Smaller messages are not charged: the limit on calls in flight bounds their number.
+const SMALL_MESSAGE: usize = 4 << 10;
 
 /// A value that the application has attached to a peer.
 type Fact = Arc<dyn Any + Send + Sync>;
@@ -54,8 +57,14 @@ struct AccountInner {
     awaited_promises: AtomicUsize,
     /// Bytes in streams that the application has not read yet.
     unread_bytes: AtomicUsize,
-    /// Bytes of results that the peer has not released, and of Blobs that are arriving.
+    /// Bytes of results that the peer has not released, of messages whose calls are running, and of Blobs that are
+    /// arriving.
     held_bytes: AtomicUsize,
+    /// Set for a peer that is not known when its session begins.
+    guest: OnceLock<GuestLimits>,
+    admitted: AtomicBool,
+    /// Bytes of all messages that came before the peer was admitted.
+    guest_bytes: AtomicUsize,
     /// The session of this account, once it is made.
     session: OnceLock<Weak<Shared>>,
 }
@@ -71,6 +80,9 @@ impl Account {
             awaited_promises: AtomicUsize::new(0),
             unread_bytes: AtomicUsize::new(0),
             held_bytes: AtomicUsize::new(0),
+            guest: OnceLock::new(),
+            admitted: AtomicBool::new(false),
+            guest_bytes: AtomicUsize::new(0),
             session: OnceLock::new(),
         }))
     }
@@ -132,10 +144,54 @@ impl Account {
     }
 
     /// Counts one more call in flight; none when the limit is reached.
-    pub(crate) fn permit(&self) -> Option<CallPermit> {
+    pub(crate) fn permit(&self, message: Option<Arc<Held>>) -> Option<CallPermit> {
         let before = self.0.calls_in_flight.fetch_add(1, Ordering::Relaxed);
-        let permit = CallPermit::new(self.clone());
-        (before < self.0.limits.max_calls_in_flight).then_some(permit)
+        let permit = CallPermit::new(self.clone(), message);
+        let most = self.bound(self.0.limits.max_calls_in_flight);
+        (before < most).then_some(permit)
+    }
+
+    /// Bounds what the peer sends until it is [admitted](Self::admit).
+    pub(crate) fn restrict(&self, limits: GuestLimits) {
+        // Set once, when the session is made; a later call changes nothing.
+        let _ = self.0.guest.set(limits);
+    }
+
+    /// Ends the bounds of [`Self::restrict`].
+    pub(crate) fn admit(&self) {
+        self.0.admitted.store(true, Ordering::Relaxed);
+    }
+
+    /// The bounds on a peer that is not known yet; none for a peer that is.
+    pub(crate) fn guest(&self) -> Option<&GuestLimits> {
+        let limits = self.0.guest.get()?;
+        (!self.0.admitted.load(Ordering::Relaxed)).then_some(limits)
+    }
+
+    /// A number of table entries or calls, or the smaller one of a peer that is not known yet.
+    pub(crate) fn bound(&self, most: usize) -> usize {
+        self.guest()
+            .map_or(most, |guest| most.min(guest.max_entries))
+    }
+
+    /// Charges a message to its sender, before it is parsed. The charge for a large one lasts as long as it is kept.
+    pub(crate) fn charge(&self, bytes: usize) -> Result<Option<Held>, Error> {
+        if let Some(guest) = self.guest() {
+            let before = self.0.guest_bytes.fetch_add(bytes, Ordering::Relaxed);
+            if bytes > guest.max_message_bytes {
+                return Err(too_large(guest.max_message_bytes));
+            }
+            if before.saturating_add(bytes) > guest.max_bytes {
+                return Err(Error::range_error(format!(
+                    "a session may send at most {} bytes until it is authenticated",
+                    guest.max_bytes
+                )));
+            }
+        }
+        if bytes <= SMALL_MESSAGE {
+            return Ok(None);
+        }
+        self.hold(bytes).map(Some)
     }
 
     /// Counts awaited promises inside a value; none when the limit is exceeded.
@@ -187,6 +243,13 @@ impl Account {
     pub(crate) fn calls_in_flight(&self) -> usize {
         self.0.calls_in_flight.load(Ordering::Relaxed)
     }
+}
+
+/// The refusal of a message whose sender is not known yet.
+pub(crate) fn too_large(most: usize) -> Error {
+    Error::range_error(format!(
+        "Incoming message exceeds maximum size of {most} bytes of a session that is not authenticated."
+    ))
 }
 
 impl Default for Account {

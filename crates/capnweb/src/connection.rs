@@ -18,10 +18,12 @@ use crate::hook::import::{Import, ImportId};
 use crate::hook::settled::Settled;
 use crate::hook::{Action, Hook, Operation, Path, Waiter};
 use crate::layer::{Layer, Layers};
+#[cfg(any(feature = "client", feature = "server"))]
+use crate::limits::GuestLimits;
 use crate::limits::Limits;
 use crate::observe::{Measuring, Metrics, Registered};
 use crate::peer::Peer;
-use crate::session::{Calls, Effect, Effects, ExportId, Redact, Session, Stats};
+use crate::session::{Calls, Effect, Effects, ExportId, Received, Redact, Session, Stats};
 use crate::settle;
 use crate::stream;
 use crate::stub::{Capability, Interface, Stub};
@@ -364,7 +366,9 @@ impl Shared {
         } else {
             Duration::ZERO
         };
-        self.with(|session, effects| *effects = session.receive(&link, frame, now));
+        // Read without the lock: others of the session do not wait for a large frame.
+        let received = Received::read(frame, &self.account);
+        self.with(|session, effects| *effects = session.receive(&link, received, now));
     }
 
     pub(crate) fn stats(&self) -> Stats {
@@ -416,6 +420,12 @@ impl Shared {
     #[cfg(any(feature = "client", feature = "server"))]
     pub(crate) fn limits(&self) -> &Limits {
         self.account.limits()
+    }
+
+    /// The bounds on the peer while it is not known.
+    #[cfg(any(feature = "client", feature = "server"))]
+    pub(crate) fn guest(&self) -> Option<&GuestLimits> {
+        self.account.guest()
     }
 
     /// The number of bytes that wait to be sent.

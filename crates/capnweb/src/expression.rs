@@ -24,6 +24,7 @@ mod raw;
 mod tests;
 
 pub(crate) use form::{Form, is_absolute};
+pub(crate) use json::plain_length;
 pub use parse::ParseError;
 pub(crate) use parse::Parser;
 pub(crate) use print::{write_form, write_integer};

@@ -46,6 +46,7 @@
 //! - `session`: the two tables and the rules of the protocol, without any I/O
 //! - `hook`: the target of a stub's calls, one variant for each situation; `settle` and `trampoline` help it
 //! - `account`, `permit`: what a session has in use, counted against its limits
+//! - [`weight`], [`beside`](beside()): the memory of a message estimated before it is parsed, and a place to parse a large one
 //!
 //! # Features
 //!
@@ -69,6 +70,8 @@ mod stream;
 mod value;
 
 mod account;
+#[cfg(any(feature = "client", feature = "server"))]
+mod beside;
 mod connection;
 mod layer;
 pub mod limits;
@@ -89,6 +92,7 @@ mod session;
 mod settle;
 mod trampoline;
 pub mod transcript;
+pub mod weight;
 
 #[cfg(all(test, any(feature = "client", feature = "server")))]
 #[path = "../examples/support/demo.rs"]
@@ -112,9 +116,11 @@ pub use map::record::Mapper;
 pub use stream::{ReadableStream, WritableStream};
 pub use value::{Blob, Body, Date, Object, Request, Response, Value};
 
+#[cfg(any(feature = "client", feature = "server"))]
+pub use beside::{beside, poll_beside};
 pub use connection::{Close, Connection, Options};
 pub use layer::{Call, CallKind, CallResult, Layer, Next};
-pub use limits::Limits;
+pub use limits::{GuestLimits, Limits};
 pub use peer::Peer;
 pub use relay::relay;
 pub use session::Stats;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::weight;
+
 #[cfg(test)]
 #[path = "limits_tests.rs"]
 mod tests;
@@ -24,6 +26,11 @@ pub struct Limits {
     /// The longest message accepted, in bytes of UTF-8. The JavaScript implementation counts UTF-16 units, of
     /// which there are never more. A value must not grow beyond it through promises either.
     pub max_message_bytes: usize,
+    /// The longest message sent; `None` is `max_message_bytes`.
+    pub max_sent_bytes: Option<usize>,
+    /// The memory that a message above [`LARGE`](crate::weight::LARGE) may take once it is parsed, for each of its
+    /// bytes and besides [`LEEWAY`](crate::weight::LEEWAY). It is estimated before the message is parsed.
+    pub max_growth: usize,
     /// The deepest nesting of expressions, the outermost being at depth 0. Counted through the arguments of calls.
     pub max_depth: usize,
     /// The longest text of a bigint, its sign included.
@@ -39,7 +46,8 @@ pub struct Limits {
     /// The most bytes waiting to be sent to a peer that reads slowly, or waiting in streams for an
     /// application that does.
     pub max_queued_bytes: usize,
-    /// The most bytes, roughly, of results that the peer has not released and of Blobs on their way.
+    /// The most bytes, roughly, of results that the peer has not released, of messages whose calls are running, and of
+    /// Blobs on their way.
     pub max_held_bytes: usize,
     /// The most elements one `.map()` may visit, nested ones counted.
     pub max_map_elements: usize,
@@ -54,6 +62,31 @@ pub struct Limits {
     pub call_rate: Option<CallRate>,
 }
 
+/// The bounds of a session whose peer is not known yet, in force from [`Peer::restrict`](crate::Peer::restrict) until
+/// [`Peer::admit`](crate::Peer::admit). They come on top of [`Limits`]; exceeding one aborts the session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuestLimits {
+    /// The longest message, and the longest batch.
+    pub max_message_bytes: usize,
+    /// The most bytes of all messages together.
+    pub max_bytes: usize,
+    /// The most entries of each table, and the most calls in flight.
+    pub max_entries: usize,
+    /// The time in which the peer has to become known, and in which a batch has to arrive.
+    pub time: Duration,
+}
+
+impl Default for GuestLimits {
+    fn default() -> Self {
+        Self {
+            max_message_bytes: 16 << 10,
+            max_bytes: 128 << 10,
+            max_entries: 64,
+            time: Duration::from_secs(30),
+        }
+    }
+}
+
 /// A bound on arriving calls: a bucket of `burst` calls that refills at `per_second`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallRate {
@@ -63,10 +96,19 @@ pub struct CallRate {
     pub burst: u32,
 }
 
+impl Limits {
+    /// The longest message sent, and the weight of the largest value in one.
+    pub(crate) fn max_sent_bytes(&self) -> usize {
+        self.max_sent_bytes.unwrap_or(self.max_message_bytes)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
             max_message_bytes: 32 << 20,
+            max_sent_bytes: None,
+            max_growth: weight::GROWTH,
             max_depth: 256,
             max_bigint_digits: 16384,
             max_exports: 100_000,

@@ -162,7 +162,7 @@ impl Tables for Run<'_> {
 
     fn apply(&mut self, hook: &Hook, path: Path, action: Action) -> Result<Hook> {
         let account = self.function.account.clone();
-        let permit = account.permit();
+        let permit = account.permit(None);
         if permit.is_none() {
             return Err(self
                 .function

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::account::Account;
 use crate::error::Error;
+use crate::limits::GuestLimits;
 use crate::session::Stats;
 
 /// The other side of a session, and what this side has found out about it: its identity for instance.
@@ -33,6 +34,17 @@ impl Peer {
         let facts = self.0.facts();
         let fact = facts.iter().find(|fact| fact.is::<T>())?.clone();
         fact.downcast().ok()
+    }
+
+    /// Bounds the session until [`Peer::admit`]: for a peer that may connect before it says who it is. To be called
+    /// where the main object is made; the first call counts.
+    pub fn restrict(&self, limits: GuestLimits) {
+        self.0.restrict(limits);
+    }
+
+    /// Ends the bounds of [`Peer::restrict`]: the peer is known.
+    pub fn admit(&self) {
+        self.0.admit();
     }
 
     /// The sizes of the session's tables; zeros when it is over.

@@ -1,5 +1,6 @@
 //! Permits: what a session has in use, counted on its [`Account`] until the permit is dropped.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::account::Account;
@@ -7,28 +8,35 @@ use crate::layer::Layers;
 
 /// One call in flight. Only calls of a peer have one; the application's own calls run without.
 #[derive(Debug)]
-pub(crate) struct CallPermit(Account);
+pub(crate) struct CallPermit {
+    account: Account,
+    /// The charge for the message that the call came in, if it is a large one: the arguments live as long as the call.
+    _message: Option<Arc<Held>>,
+}
 
 impl CallPermit {
-    pub(crate) fn new(account: Account) -> Self {
-        Self(account)
+    pub(crate) fn new(account: Account, message: Option<Arc<Held>>) -> Self {
+        Self {
+            account,
+            _message: message,
+        }
     }
 
     /// The layers around the call, unless there are none. The application's own calls have no permit and so
     /// never pass through layers.
     pub(crate) fn layers(&self) -> Option<&Layers> {
-        Some(self.0.layers()).filter(|layers| !layers.is_empty())
+        Some(self.account.layers()).filter(|layers| !layers.is_empty())
     }
 
     /// The time limit of the call, if it has one.
     pub(crate) fn time_limit(&self) -> Option<Duration> {
-        self.0.limits().max_call_time
+        self.account.limits().max_call_time
     }
 }
 
 impl Drop for CallPermit {
     fn drop(&mut self) {
-        self.0.end_call();
+        self.account.end_call();
     }
 }
 
@@ -70,7 +78,8 @@ impl Drop for Unread {
     }
 }
 
-/// Bytes of a result that the peer has not released, or of a Blob that is arriving.
+/// Bytes of a result that the peer has not released, of a message whose calls are running, or of a Blob that is
+/// arriving.
 #[derive(Debug)]
 pub(crate) struct Held {
     account: Account,

@@ -21,6 +21,7 @@ use crate::hook::import::{Import, ImportId, ImportKind};
 use crate::hook::{Hook, Operation, Waiter};
 use crate::limits::Bucket;
 use crate::message::Message;
+use crate::permit::Held;
 use crate::stream::pipe::pipe;
 use crate::stream::{ReadableStream, WritableStream};
 use crate::value::Value;
@@ -86,6 +87,26 @@ pub(crate) enum Effect {
 
 /// The effects of one message or one call: rarely more than one.
 pub(crate) type Effects = SmallVec<[Effect; 1]>;
+
+/// A message of the peer, charged and parsed.
+pub(crate) struct Received {
+    message: Message,
+    /// Set for a large message. The calls in it share it.
+    charge: Option<Arc<Held>>,
+}
+
+impl Received {
+    /// Charges a frame to its sender, then parses it. This needs no session, and so no lock.
+    pub(crate) fn read(text: &str, account: &Account) -> Result<Self> {
+        let charge = account.charge(text.len())?;
+        let message = Message::parse(text, account.limits())
+            .map_err(|error| Error::of(ErrorKind::from_name(error.name()), error.to_string()))?;
+        Ok(Self {
+            message,
+            charge: charge.map(Arc::new),
+        })
+    }
+}
 
 /// Whether we may call the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -275,14 +296,17 @@ impl Session {
     // Messages from the peer.
 
     /// Processes one message. Any fault in it aborts the session.
-    pub(crate) fn receive(&mut self, link: &Arc<Link>, text: &str, now: Duration) -> Effects {
+    pub(crate) fn receive(
+        &mut self,
+        link: &Arc<Link>,
+        received: Result<Received>,
+        now: Duration,
+    ) -> Effects {
         let mut effects = Effects::new();
         if self.ended.is_some() {
             return effects;
         }
-        let message = Message::parse(text, self.account.limits())
-            .map_err(|error| Error::of(ErrorKind::from_name(error.name()), error.to_string()));
-        let result = message.and_then(|message| self.take(message, link, now, &mut effects));
+        let result = received.and_then(|it| self.take(it, link, now, &mut effects));
         if let Err(error) = result {
             effects.extend(self.abort(error));
         }
@@ -291,16 +315,18 @@ impl Session {
 
     fn take(
         &mut self,
-        message: Message,
+        received: Received,
         link: &Arc<Link>,
         now: Duration,
         effects: &mut Effects,
     ) -> Result<()> {
+        let Received { message, charge } = received;
         let mut tables = SessionTables {
             session: self,
             link,
             effects,
             now,
+            message: charge.as_ref(),
         };
         match message {
             Message::Push(expression) => {
@@ -377,12 +403,18 @@ impl Session {
     /// The id of the peer's present push. It is counted on arrival, also when the push then fails.
     fn next_pushed(&mut self) -> Result<ExportId> {
         self.last_pushed += 1;
-        if self.exports.len() >= self.account.limits().max_exports {
+        let most = self.account.bound(self.account.limits().max_exports);
+        if self.exports.len() >= most {
             return Err(Error::range_error(
                 "the session holds too many unreleased results",
             ));
         }
         Ok(ExportId(self.last_pushed))
+    }
+
+    /// The most entries of the import table.
+    fn max_imports(&self) -> usize {
+        self.account.bound(self.account.limits().max_imports)
     }
 
     /// One message may hold many calls; each counts towards the rate.
@@ -511,7 +543,7 @@ impl Session {
                 "the peer of an HTTP batch cannot be called back",
             ));
         }
-        if self.imports.len() >= self.account.limits().max_imports {
+        if self.imports.len() >= self.max_imports() {
             return Err(Error::range_error(
                 "the session holds too many unanswered calls and capabilities",
             ));

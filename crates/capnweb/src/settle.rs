@@ -146,7 +146,7 @@ impl Gathering {
     fn finish(mut self) {
         let limits = self.account.limits();
         let mut budget = Budget {
-            weight: limits.max_message_bytes,
+            weight: limits.max_sent_bytes().max(limits.max_message_bytes),
             depth: limits.max_depth,
         };
         let mut results = self.results.into_iter().flatten();

@@ -281,7 +281,7 @@ impl Value {
     }
 
     /// Roughly how many bytes it takes, all in all.
-    pub(crate) fn weight(&self) -> usize {
+    pub fn weight(&self) -> usize {
         size_of::<Self>()
             + match self {
                 Self::Array(items) => items.iter().map(Self::weight).sum(),

@@ -356,7 +356,7 @@ impl<'a> Reader<'a> {
 }
 
 /// How many bytes stand before the first that a JSON string must escape.
-pub(super) fn plain_length(bytes: &[u8]) -> usize {
+pub(crate) fn plain_length(bytes: &[u8]) -> usize {
     // Whole chunks are looked at without branches, which the compiler turns into vector code.
     const CHUNK: usize = 32;
     let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';

@@ -6,6 +6,7 @@ use super::form::Form;
 use super::json::Reader;
 use super::{ByteContainer, Capture, Expression, Plain};
 use crate::limits::Limits;
+use crate::weight::{self, TooHeavy};
 
 /// Why a text is not a message. The text of the error is meant for the peer that sent it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +34,9 @@ pub enum ParseError {
     /// The text is longer than this many bytes.
     #[error("Incoming message exceeds maximum size of {0} bytes.")]
     TooLarge(usize),
+    /// The text is large, and holds so many values that they would take too much memory.
+    #[error("{0}")]
+    TooHeavy(TooHeavy),
     /// Something stands at this depth, or deeper.
     #[error("Deserialization exceeded maximum allowed message depth of {0}.")]
     TooDeep(usize),
@@ -50,6 +54,7 @@ impl ParseError {
             Self::Special(_)
             | Self::Content(_)
             | Self::TooLarge(_)
+            | Self::TooHeavy(_)
             | Self::TooDeep(_)
             | Self::BigIntTooLong(_) => "TypeError",
         }
@@ -85,6 +90,7 @@ impl<'a> Parser<'a> {
         if text.len() > limits.max_message_bytes {
             return Err(ParseError::TooLarge(limits.max_message_bytes));
         }
+        weight::check_growth(text.as_bytes(), limits.max_growth).map_err(ParseError::TooHeavy)?;
         let mut parser = Self {
             reader: Reader::new(text),
             max_depth: limits.max_depth.min(Self::DEEPEST),

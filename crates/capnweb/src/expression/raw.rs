@@ -48,6 +48,7 @@ impl Raw {
         let limits = Limits {
             max_message_bytes: usize::MAX,
             max_bigint_digits: usize::MAX,
+            max_growth: usize::MAX,
             ..Limits::default()
         };
         Expression::parse(&self.0, &limits)

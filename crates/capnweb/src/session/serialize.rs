@@ -122,7 +122,7 @@ impl<'a> Serializer<'a> {
 
     /// The peer would end the session over a message that is too long.
     fn check_size(&self) -> Result<()> {
-        if self.text.len() >= self.session.account.limits().max_message_bytes {
+        if self.text.len() >= self.session.account.limits().max_sent_bytes() {
             return Err(Error::range_error("the value is too large to be sent"));
         }
         Ok(())

@@ -12,6 +12,7 @@ use crate::hook::deferred::deferred;
 use crate::hook::import::{ImportId, ImportKind};
 use crate::hook::{Action, Hook, Operation, Path};
 use crate::map::MapBudget;
+use crate::permit::Held;
 use crate::stream::ReadableStream;
 use crate::value::Value;
 
@@ -21,6 +22,8 @@ pub(super) struct SessionTables<'a> {
     pub(super) link: &'a Arc<Link>,
     pub(super) effects: &'a mut Effects,
     pub(super) now: Duration,
+    /// The charge for the message, if it is a large one.
+    pub(super) message: Option<&'a Arc<Held>>,
 }
 
 impl SessionTables<'_> {
@@ -37,7 +40,7 @@ impl SessionTables<'_> {
         if id >= 0 {
             return Err(Error::type_error(format!("export ID {id} is not negative")));
         }
-        if self.session.imports.len() >= self.session.account.limits().max_imports {
+        if self.session.imports.len() >= self.session.max_imports() {
             return Err(Error::range_error(
                 "the session holds too many capabilities",
             ));
@@ -61,7 +64,7 @@ impl Tables for SessionTables<'_> {
     fn apply(&mut self, hook: &Hook, path: Path, action: Action) -> Result<Hook> {
         self.session.count_call(self.now)?;
         let account = self.session.account.clone();
-        let permit = account.permit();
+        let permit = account.permit(self.message.cloned());
         if permit.is_none() {
             return Err(Error::range_error(
                 "the session has too many calls in flight",

@@ -81,6 +81,8 @@ pub(crate) struct SocketState {
     _held: Option<Connection>,
     settings: Arc<Settings>,
     role: Role,
+    /// The time at which the session began.
+    opened: Instant,
     /// The time of the last bytes from the peer.
     heard: Instant,
     /// The time of the last ping.
@@ -106,6 +108,7 @@ impl Served {
             _held: held,
             settings,
             role,
+            opened: now,
             heard: now,
             asked: now,
             moved: now,
@@ -142,7 +145,13 @@ impl SocketState {
     }
 
     fn give_up_at(&self) -> Instant {
-        self.heard + self.settings.idle_limit
+        let silent = self.heard + self.settings.idle_limit;
+        self.known_by().map_or(silent, |known| silent.min(known))
+    }
+
+    /// The time by which a peer that is not known has to be; none for a peer that is.
+    fn known_by(&self) -> Option<Instant> {
+        self.session.guest().map(|guest| self.opened + guest.time)
     }
 
     /// The time to park the session, unless a message comes or goes before.
@@ -150,8 +159,9 @@ impl SocketState {
         Some(self.moved + self.settings.park_after?)
     }
 
+    /// Whether it is to be parked. A peer that is not known is here for a short time, and is read in small steps.
     fn rests(&self, now: Instant) -> bool {
-        self.rest_at().is_some_and(|at| at <= now)
+        self.session.guest().is_none() && self.rest_at().is_some_and(|at| at <= now)
     }
 }
 

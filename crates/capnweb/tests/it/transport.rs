@@ -2,6 +2,7 @@
 
 mod batch;
 mod drain;
+mod guests;
 mod liveness;
 mod origin;
 mod parking;

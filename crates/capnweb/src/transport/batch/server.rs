@@ -1,5 +1,6 @@
 //! The server's side of a batch: a session for one request.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
@@ -8,7 +9,8 @@ use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use http_body_util::BodyExt;
 
-use crate::connection::{Connection, Options};
+use crate::beside::beside;
+use crate::connection::{Connection, Options, Shared};
 use crate::error::Error;
 use crate::peer::Peer;
 use crate::session::Calls;
@@ -56,8 +58,14 @@ pub(crate) async fn answer_peer(
     options: &Options,
     settings: &Settings,
 ) -> Response {
-    let limit = options.limits.max_message_bytes;
-    let body = match tokio::time::timeout(settings.read_limit, read(&mut body, limit)).await {
+    let connection = Connection::with_calls(main, options, Calls::Impossible);
+    let session = connection.shared();
+    let (limit, time) = match session.guest() {
+        Some(guest) => (guest.max_message_bytes, guest.time),
+        None => (options.limits.max_message_bytes, settings.read_limit),
+    };
+    let time = time.min(settings.read_limit);
+    let body = match tokio::time::timeout(time, read(&mut body, limit)).await {
         Ok(Ok(body)) => body,
         Ok(Err(Unread::TooLong)) => {
             pass_by(body).await;
@@ -76,16 +84,13 @@ pub(crate) async fn answer_peer(
             );
         }
     };
-    let Ok(text) = std::str::from_utf8(&body) else {
+    let Ok(text) = String::from_utf8(body) else {
         return refuse(StatusCode::BAD_REQUEST, "the batch is not UTF-8");
     };
-    let connection = Connection::with_calls(main, options, Calls::Impossible);
-    // The reference sends no newline at the end; others do.
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        connection.receive(line);
-        if let Some(error) = connection.shared().ended() {
-            return refuse(StatusCode::BAD_REQUEST, error.message());
-        }
+    let ended = beside(text.len(), || receive(session, &text)).await;
+    drop(text);
+    if let Some(error) = ended {
+        return refuse(StatusCode::BAD_REQUEST, error.message());
     }
     if tokio::time::timeout(settings.answer_limit, answered(&connection))
         .await
@@ -102,6 +107,16 @@ pub(crate) async fn answer_peer(
         frames.join("\n"),
     )
         .into_response()
+}
+
+/// Processes the lines of a batch. The error that ends its session, if one does.
+fn receive(session: &Arc<Shared>, text: &str) -> Option<Error> {
+    // The reference sends no newline at the end; others do.
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    lines.find_map(|line| {
+        session.receive(line);
+        session.ended()
+    })
 }
 
 /// Why there is no body.

@@ -10,8 +10,10 @@ use tokio::time::Instant;
 
 use super::frames::{Frames, Gone, Incoming, Outgoing};
 use super::{Served, SocketState};
+use crate::beside::beside;
 use crate::connection::{Close, Due, Shared};
 use crate::error::Error;
+use crate::weight;
 
 /// The time the peer has to answer a close.
 const CLOSE_LIMIT: Duration = Duration::from_secs(2);
@@ -37,7 +39,7 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
         mut state,
     } = served;
     let session = state.session.clone();
-    let opening = Frames::open(stream, read, state.role, session.limits(), &state.settings);
+    let opening = Frames::open(stream, read, state.role, &session, &state.settings);
     // Boxed, as are all awaits that an idle session is not in: otherwise each would enlarge this future, which
     // every session has.
     let mut frames = Box::new(Box::pin(opening).await);
@@ -52,6 +54,9 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
     // The time until which releases wait for another frame.
     let mut held: Option<Instant> = None;
     loop {
+        if state.known_by().is_some_and(|by| Instant::now() >= by) {
+            session.abort(unknown());
+        }
         let late = held.is_some_and(|until| Instant::now() >= until);
         match session.take_due(late) {
             Due::Nothing => held = None,
@@ -83,7 +88,7 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
             incoming = frames.next() => {
                 state.heard = Instant::now();
                 look = matches!(incoming, Some(Incoming::Alive));
-                reading = take(incoming, &session);
+                reading = take(incoming, &session).await;
                 // Frames that have arrived already are processed before anything is written, up to the bounds above.
                 for _ in 1..BURST {
                     if reading != Reading::On || session.queued_bytes() >= ENOUGH {
@@ -95,7 +100,7 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
                     }
                     let Some(incoming) = frames.next().now_or_never() else { break };
                     look &= matches!(incoming, Some(Incoming::Alive));
-                    reading = take(incoming, &session);
+                    reading = take(incoming, &session).await;
                 }
                 if !look {
                     state.moved = state.heard;
@@ -113,6 +118,9 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
             () = std::future::ready(()), if look => {
                 look = false;
                 let now = Instant::now();
+                if state.known_by().is_some_and(|by| now >= by) {
+                    continue;
+                }
                 if now >= state.give_up_at() {
                     session.end(Error::new("the peer was silent for too long"));
                     continue;
@@ -148,8 +156,12 @@ enum Reading {
     Stuck,
 }
 
-fn take(incoming: Option<Incoming>, session: &Arc<Shared>) -> Reading {
+async fn take(incoming: Option<Incoming>, session: &Arc<Shared>) -> Reading {
     match incoming {
+        Some(Incoming::Text(text)) if text.len() > weight::LARGE => {
+            Box::pin(beside(text.len(), || session.receive(&text))).await;
+            Reading::On
+        }
         Some(Incoming::Text(text)) => {
             session.receive(&text);
             Reading::On
@@ -240,6 +252,10 @@ async fn within(
 
 fn shutting_down() -> Error {
     Error::new("the server is shutting down")
+}
+
+fn unknown() -> Error {
+    Error::new("the session was not authenticated in time").with_code("unauthenticated")
 }
 
 fn lost() -> Error {

@@ -1,5 +1,7 @@
 //! The frames of one WebSocket, read and written.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use futures_util::{FutureExt, SinkExt, StreamExt};
 use tokio_tungstenite::WebSocketStream;
@@ -11,9 +13,9 @@ use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes};
 use super::boundary::Boundary;
 use super::observed::{ObservedStream, ReadObserver as _};
 use super::{Duplex, Settings};
-use crate::connection::Close;
+use crate::account::too_large;
+use crate::connection::{Close, Shared};
 use crate::error::Error;
-use crate::limits::Limits;
 
 /// The bytes gathered before they are written to the socket.
 const WRITE_BUFFER: usize = 16 << 10;
@@ -48,17 +50,18 @@ impl Frames {
         stream: Box<dyn Duplex>,
         read: Vec<u8>,
         role: Role,
-        limits: &Limits,
+        session: &Arc<Shared>,
         settings: &Settings,
     ) -> Self {
+        let limits = session.limits();
         let config = WebSocketConfig::default()
             .max_message_size(Some(limits.max_message_bytes))
             .max_frame_size(Some(limits.max_message_bytes))
             .read_buffer_size(settings.read_buffer)
             .write_buffer_size(WRITE_BUFFER)
             // One whole message, and the pongs of a peer that pings and does not read.
-            .max_write_buffer_size(limits.max_message_bytes + 4 * WRITE_BUFFER);
-        let mut boundary = Boundary::default();
+            .max_write_buffer_size(limits.max_sent_bytes() + 4 * WRITE_BUFFER);
+        let mut boundary = Boundary::of(session);
         boundary.observe(&read);
         let watched = ObservedStream::new(stream, boundary);
         Self(WebSocketStream::from_partially_read(watched, read, role, Some(config)).await)
@@ -75,7 +78,10 @@ impl Frames {
             Ok(Message::Close(frame)) => {
                 Incoming::Closed(frame.map(|frame| frame.reason.as_str().to_owned()))
             }
-            Err(error) => failed(&error)?,
+            Err(error) => match self.0.get_ref().observer.exceeded() {
+                Some(most) => Incoming::Unreadable(too_large(most)),
+                None => failed(&error)?,
+            },
         })
     }
 

@@ -10,6 +10,16 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 pub(super) trait ReadObserver {
     /// Called with the bytes of each read, in order.
     fn observe(&mut self, bytes: &[u8]);
+
+    /// The most bytes to read next.
+    fn at_most(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Whether the bytes so far may be passed on.
+    fn check(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Keeps all bytes.
@@ -38,9 +48,21 @@ impl<S: AsyncRead + Unpin, W: ReadObserver + Unpin> AsyncRead for ObservedStream
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        let most = self.observer.at_most();
+        let read = if most >= buffer.remaining() {
+            Pin::new(&mut self.stream).poll_read(context, buffer)
+        } else {
+            let mut part = ReadBuf::new(buffer.initialize_unfilled_to(most));
+            let read = Pin::new(&mut self.stream).poll_read(context, &mut part);
+            let length = part.filled().len();
+            buffer.advance(length);
+            read
+        };
         self.observer.observe(&buffer.filled()[before..]);
-        read
+        match read {
+            Poll::Ready(Ok(())) => Poll::Ready(self.observer.check()),
+            read => read,
+        }
     }
 }
 
