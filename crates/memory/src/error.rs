@@ -40,3 +40,10 @@ pub enum Error {
     #[error("use the memory: it is closed")]
     Closed,
 }
+
+impl Error {
+    /// Whether there is no space left to write. Reading goes on.
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::Store(store::Error::Full))
+    }
+}

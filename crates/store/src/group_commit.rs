@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::Error;
 use crate::batch::{Batch, Change};
@@ -57,7 +57,10 @@ impl GroupCommit {
 
     /// Commits a group and publishes it. Returns one answer for each batch, and the wakers of the followers.
     pub(crate) fn commit(&mut self, group: Vec<Batch>) -> (Vec<Result<(), Error>>, Wake) {
-        let answers = match self.engine.apply(&group) {
+        let applied = self.engine.apply(&group);
+        let full = matches!(applied, Err(Error::Full));
+        self.counters.full.store(full, Ordering::Relaxed);
+        let answers = match applied {
             Ok(answers) => answers,
             // Together they need too much space, but one of the batches may be the truncation that makes room.
             Err(Error::Full) if group.len() > 1 => return self.commit_each(group),
@@ -119,9 +122,15 @@ pub(crate) struct Counters {
     commits: AtomicU64,
     batches: AtomicU64,
     events: AtomicU64,
+    /// Whether the last transaction failed because no space is left.
+    full: AtomicBool,
 }
 
 impl Counters {
+    pub(crate) fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn stats(&self) -> Stats {
         Stats {
             commits: self.commits.load(Ordering::Relaxed),

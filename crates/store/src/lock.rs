@@ -7,12 +7,20 @@ use std::path::Path;
 use crate::Error;
 
 /// Holds a folder until it is dropped. The operating system releases the lock of a process that dies.
+///
+/// Two files are locked: `lock`, which names the holder, and the database itself, so that a folder whose `lock` was
+/// deleted is not opened twice. SQLite's own locks are of another kind and do not see this one. It is dropped after
+/// SQLite has closed its files: closing a second handle of a file ends the locks that SQLite has on it.
 #[derive(Debug)]
-pub(crate) struct Lock(#[expect(dead_code, reason = "held, not used")] File);
+pub(crate) struct Lock {
+    _named: File,
+    _database: Option<File>,
+}
 
 impl Lock {
-    /// Takes the lock for `holder`, or fails with the name of the present holder.
-    pub(crate) fn take(folder: &Path, holder: &str) -> Result<Self, Error> {
+    /// Takes the lock for `holder`, or fails with the name of the present holder. `database` is made if it does not
+    /// exist.
+    pub(crate) fn take(folder: &Path, database: &Path, holder: &str) -> Result<Self, Error> {
         let path = folder.join("lock");
         let open = File::options()
             .read(true)
@@ -42,7 +50,32 @@ impl Lock {
             file.rewind()?;
             file.write_all(named.as_bytes())
         };
+        let database = Self::database(database, folder)?;
         write(&mut file).map_err(Error::io("write", &path))?;
-        Ok(Self(file))
+        Ok(Self {
+            _named: file,
+            _database: database,
+        })
+    }
+
+    /// Locks the database file. Elsewhere than on Unix a lock would keep SQLite itself out.
+    #[cfg(unix)]
+    fn database(path: &Path, folder: &Path) -> Result<Option<File>, Error> {
+        let mut options = File::options();
+        let open = options.read(true).write(true).create(true).truncate(false);
+        let file = open.open(path).map_err(Error::io("open", path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Err(Error::InUse {
+                folder: folder.to_owned(),
+                by: "a process that locks the database; the file `lock` was deleted".to_owned(),
+            }),
+            Err(TryLockError::Error(error)) => Err(Error::io("lock", path)(error)),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn database(_: &Path, _: &Path) -> Result<Option<File>, Error> {
+        Ok(None)
     }
 }

@@ -157,6 +157,11 @@ impl Store {
         })))
     }
 
+    /// Whether the last batch was refused because no space is left ([`Error::Full`]). Reading goes on.
+    pub fn is_full(&self) -> bool {
+        self.0.counters.is_full()
+    }
+
     /// Queues a batch. Its place in the order of batches is fixed by this call, not by awaiting the result.
     /// The result is ready after the commit, with the durability that the store was opened with.
     ///

@@ -15,7 +15,7 @@ use crate::config::{Config, Data};
 use crate::error::Error;
 
 /// The file in the data folder with the key that seals request states.
-const KEY: &str = "mcp.key";
+pub(crate) const KEY: &str = "mcp.key";
 
 /// Serves the handler of an agent's skills at an endpoint, alone or with more around it.
 pub type ServeMcp = fn(&Endpoint<'_>, Handler) -> Http;
@@ -94,22 +94,38 @@ fn with_port(origin: &str) -> String {
     }
 }
 
-/// Reads the key of a file, which is made with mode 0600 if it does not exist.
+/// Reads the key of a file, which is made with mode 0600 if it does not exist: written beside it and renamed, so that
+/// the file is whole or not there.
 fn key(path: &Path) -> io::Result<Vec<u8>> {
+    let key = ::mcp::random_key();
     match fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Ok(read) if read.len() != key.len() => {
+            let problem = format!(
+                "{} has {} bytes instead of {}: it is damaged; delete it, and a new one is made (questions of MCP tools \
+                 that wait for an answer are then asked again)",
+                path.display(),
+                read.len(),
+                key.len()
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        }
         read => return read,
     }
-    let key = ::mcp::random_key();
+    let beside = path.with_extension("key.new");
     let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
+    options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt as _;
         options.mode(0o600);
     }
-    let mut file = options.open(path)?;
+    let mut file = options.open(&beside)?;
     file.write_all(&key)?;
     file.sync_all()?;
+    fs::rename(&beside, path)?;
+    if let Some(folder) = path.parent() {
+        fs::File::open(folder)?.sync_all()?;
+    }
     Ok(key)
 }

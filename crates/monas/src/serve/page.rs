@@ -13,6 +13,7 @@ use axum::routing::get;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
+use store::Store;
 
 mod ways;
 
@@ -93,7 +94,7 @@ impl Page {
 }
 
 /// The routes of the page and of `/healthz`.
-pub(crate) fn routes(page: &Page) -> Router {
+pub(crate) fn routes(page: &Page, store: Store) -> Router {
     let html = Bytes::from(page.to_string());
     let policy = HeaderValue::try_from(policy()).expect("hashes are printable");
     let front = async move || {
@@ -109,7 +110,7 @@ pub(crate) fn routes(page: &Page) -> Router {
     };
     Router::new()
         .route("/", get(front))
-        .route("/healthz", get(health))
+        .route("/healthz", get(async move || health(store.is_full())))
 }
 
 /// Adds the responses to unknown paths and methods. Must be called after all routes are added.
@@ -119,12 +120,20 @@ pub(crate) fn with_fallbacks(router: Router) -> Router {
         .method_not_allowed_fallback(method_not_allowed)
 }
 
-async fn health() -> Response {
+/// The state of the server. A full disk is told with status 200 as well: what is recorded can still be read, and a
+/// restart would free no space.
+fn health(full: bool) -> Response {
     let headers = [
         (CONTENT_TYPE, "application/json"),
         (CACHE_CONTROL, "no-store"),
     ];
-    (headers, r#"{"status":"ok"}"#).into_response()
+    let state = match full {
+        false => r#"{"status":"ok"}"#,
+        true => {
+            r#"{"status":"full","message":"no space left on the disk or within store.max_bytes: requests that must be recorded are refused"}"#
+        }
+    };
+    (headers, state).into_response()
 }
 
 async fn not_found(uri: Uri) -> Response {

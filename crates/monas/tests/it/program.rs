@@ -432,3 +432,64 @@ async fn logs_what_was_refused_without_its_query() {
     assert!(!log.contains("secret"), "{log}");
     monas.stop().await;
 }
+
+/// An empty key was used as the key, and an empty database was taken for a new one.
+#[tokio::test]
+async fn a_torn_key_and_an_emptied_database_are_refused() {
+    let home = home();
+    Monas::start(&mut command(home.path())).await.stop().await;
+    let data = home.path().join(".local/share/monas");
+    let key = std::fs::read(data.join("mcp.key")).unwrap();
+    assert_eq!(key.len(), 48);
+    assert!(!data.join("mcp.key.new").exists());
+    std::fs::write(data.join("mcp.key"), &key[..10]).unwrap();
+    let said = complaint(&home, &["--listen", "127.0.0.1:0"], 1).await;
+    assert!(
+        said.contains("mcp.key has 10 bytes instead of 48"),
+        "{said}"
+    );
+    std::fs::write(data.join("mcp.key"), &key).unwrap();
+    std::fs::write(data.join("monas.db"), "").unwrap();
+    let said = complaint(&home, &["--listen", "127.0.0.1:0"], 1).await;
+    assert!(
+        said.contains("it is empty, and mcp.key beside it"),
+        "{said}"
+    );
+    assert_eq!(std::fs::read(data.join("monas.db")).unwrap(), b"");
+    std::fs::remove_file(data.join("monas.db")).unwrap();
+    Monas::start(&mut command(home.path())).await.stop().await;
+}
+
+/// A call that waited for a task was answered with UNAVAILABLE at once.
+#[tokio::test]
+async fn a_call_that_waits_for_a_task_is_answered_before_the_server_stops() {
+    let home = home();
+    let mut monas = Monas::start(&mut command(home.path())).await;
+    let address = monas.authority().parse().unwrap();
+    let mut client = Client::connect(address, Version::One).await;
+    let sent = Sent {
+        id: "1",
+        text: "burst 10 100ms",
+        ..Sent::default()
+    };
+    let request = client
+        .request("POST", "localhost", "/a2a/rest/message:send")
+        .header("content-type", "application/json")
+        .header("a2a-version", "1.0")
+        .body(Body::from(sent.request().to_string()));
+    let answer = client.send(request.unwrap());
+    tokio::pin!(answer);
+    let early = tokio::time::timeout(std::time::Duration::from_millis(300), &mut answer).await;
+    assert!(early.is_err(), "the task takes a second");
+    monas.signal("TERM").await;
+    monas.logged("stopping").await;
+    let answer = answer.await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    assert!(
+        answer.text.contains("TASK_STATE_COMPLETED"),
+        "{}",
+        answer.text
+    );
+    let (code, log) = monas.ended().await;
+    assert_eq!(code, Some(0), "{log}");
+}

@@ -66,8 +66,8 @@ impl Sqlite {
     pub(crate) fn open(options: &Options) -> Result<(Self, Pool), Error> {
         let folder = &options.folder;
         create(folder).map_err(Error::io("create", folder))?;
-        let lock = Lock::take(folder, &options.holder)?;
         let path: Arc<Path> = path(folder).into();
+        let lock = Lock::take(folder, &path, &options.holder)?;
         let mut connection = open::writer(&path, options)?;
         let checkpoints = Checkpoints::of(&mut connection).store_error(&path)?;
         let tables = Arc::new(Tables::new(&options.tables));

@@ -325,6 +325,7 @@ fn failure(error: Error) -> Failure {
         Error::Denied { .. } | Error::NotOwner(_) => (StatusCode::FORBIDDEN, "denied"),
         Error::Unknown(_) => (StatusCode::NOT_FOUND, "unknown"),
         Error::Closed => (StatusCode::SERVICE_UNAVAILABLE, "closed"),
+        error if error.is_full() => (StatusCode::SERVICE_UNAVAILABLE, "full"),
         _ => (StatusCode::INTERNAL_SERVER_ERROR, "failed"),
     };
     Failure::new(status, code, format!("could not {error}"))

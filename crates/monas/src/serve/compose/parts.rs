@@ -1,5 +1,7 @@
 //! The parts that servers and commands have in common, from the configuration.
 
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use ::memory::Memory;
@@ -13,7 +15,11 @@ use crate::config::{Config, Data};
 use crate::error::Error;
 use crate::listen;
 use crate::serve::agents::DEFAULT_AGENT;
-use crate::serve::models;
+use crate::serve::{mcp, models};
+
+/// The files of the store in the data folder.
+const DATABASE: &str = "monas.db";
+const DATABASE_LOG: &str = "monas.db-wal";
 
 /// Opens the store. `holder` is written into the lock of the data folder, for the error of another process.
 pub(crate) async fn open(config: &Config, holder: &str) -> Result<Store, Error> {
@@ -21,6 +27,7 @@ pub(crate) async fn open(config: &Config, holder: &str) -> Result<Store, Error> 
     let Data::Folder(folder) = &config.data else {
         return Ok(Store::memory(&tables));
     };
+    check_not_emptied(folder)?;
     let mut options = store::Options::new(folder)
         .tables(&tables)
         .durability(config.store.durability);
@@ -29,6 +36,24 @@ pub(crate) async fn open(config: &Config, holder: &str) -> Result<Store, Error> 
     options.commit_delay = config.store.commit_delay;
     let opened = tokio::task::spawn_blocking(move || Store::open(&options)).await;
     Ok(opened.expect("opening a store does not panic")?)
+}
+
+/// Refuses a database of no bytes beside a key: the key is made after the database, so that the database was emptied,
+/// and a server that took it for a new one would hide the loss.
+fn check_not_emptied(folder: &Path) -> Result<(), Error> {
+    let length = |name: &str| fs::metadata(folder.join(name)).map(|file| file.len());
+    let emptied = length(DATABASE).is_ok_and(|length| length == 0);
+    let logged = length(DATABASE_LOG).is_ok_and(|length| length > 0);
+    if !emptied || logged || length(mcp::KEY).is_err() {
+        return Ok(());
+    }
+    Err(Error::from(store::Error::Corrupt {
+        path: folder.join(DATABASE),
+        problem: format!(
+            "it is empty, and {} beside it shows that it was not; restore it from a backup, or delete both to begin anew",
+            mcp::KEY
+        ),
+    }))
 }
 
 /// Opens the memory of agents, with the embedder of the configuration.

@@ -67,6 +67,11 @@ fn check_file(connection: &Connection, path: &Path) -> Result<(), Error> {
     if application != APPLICATION && (application, version, objects) != (0, 0, 0) {
         return Err(damaged(path, "the file belongs to another program"));
     }
+    if application == APPLICATION && version == 0 && objects > 0 {
+        let problem = "its format has no version (user_version is 0), so it was changed by hand or is damaged; \
+                       restore it from a backup";
+        return Err(damaged(path, problem));
+    }
     if version > schema::VERSION {
         return Err(Error::Newer {
             path: path.to_owned(),

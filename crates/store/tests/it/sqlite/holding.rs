@@ -89,3 +89,18 @@ fn a_folder_held_by_another_process_is_free_when_that_is_killed() {
     other.wait().unwrap();
     Store::open(&options(folder.path())).unwrap();
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_deleted_lock_file_admits_no_second_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = Store::open(&options(folder.path())).unwrap();
+    std::fs::remove_file(folder.path().join("lock")).unwrap();
+    let error = Store::open(&options(folder.path())).unwrap_err();
+    assert!(matches!(error, Error::InUse { .. }), "{error:?}");
+    let written = first.commit(Batch::new().append(&stream("s"), 0, numbered(1)));
+    written.await.unwrap();
+    first.close().await;
+    drop(first);
+    Store::open(&options(folder.path())).unwrap();
+}

@@ -292,3 +292,18 @@ async fn refuses_declarations_that_make_no_sense() {
     }
     assert!(!folder.path().join("monas.db").exists());
 }
+
+/// The error was the SQL of the first migration step.
+#[tokio::test]
+async fn refuses_a_file_without_a_version_in_plain_words() {
+    let folder = tempfile::tempdir().unwrap();
+    Store::open(&options(folder.path())).unwrap().close().await;
+    outsider(folder.path())
+        .pragma_update(None, "user_version", 0)
+        .unwrap();
+    let error = Store::open(&options(folder.path())).unwrap_err();
+    let said = error.to_string();
+    assert!(matches!(error, Error::Corrupt { .. }), "{error:?}");
+    assert!(said.contains("its format has no version"), "{said}");
+    assert!(!said.contains("CREATE TABLE"), "{said}");
+}
