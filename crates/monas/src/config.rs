@@ -142,6 +142,8 @@ pub struct Agent {
 pub struct Limits {
     /// How many connections may be open at once.
     pub max_connections: usize,
+    /// How many of them may come from one address.
+    pub max_connections_per_address: usize,
     /// The largest request body, in bytes.
     pub max_body: usize,
     /// How many tasks may be worked on at once.
@@ -186,6 +188,7 @@ impl Config {
             outbound: Outbound::default(),
             limits: Limits {
                 max_connections: 10_000,
+                max_connections_per_address: 2_500,
                 max_body: 16 << 20,
                 max_running: 10_000,
                 cancel_grace: Duration::from_secs(5),
@@ -317,6 +320,9 @@ impl Config {
                 max_connections: settings
                     .max_connections
                     .map_or(limits.max_connections, count),
+                max_connections_per_address: settings
+                    .max_connections_per_address
+                    .map_or(limits.max_connections_per_address, count),
                 max_body: settings.max_body.map_or(limits.max_body, |Size(size)| {
                     usize::try_from(size).unwrap_or(usize::MAX)
                 }),

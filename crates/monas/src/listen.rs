@@ -3,6 +3,7 @@
 //! Layout, in the order that a request takes:
 //! - [`Listener`]: accepts connections, and stops gracefully
 //! - [`limits`]: every time limit and size, with defaults
+//! - `places`: how many connections there may be, from one address too, and some kept for known callers
 //! - `connection`: one connection: TLS (`tls`), the version of HTTP (`sniff`), its end; `counted` is the socket
 //! - `gate`: one request: Host and Origin are checked by [`Guard`], the `body` has a time limit, the response gets headers
 //!   and, over HTTP/2, is `paced`
@@ -14,9 +15,9 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 use axum::response::{IntoResponse as _, Response};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -29,6 +30,7 @@ mod guard;
 pub mod limits;
 mod origin;
 mod paced;
+mod places;
 mod sniff;
 mod tls;
 
@@ -39,6 +41,7 @@ pub use tls::{Tls, TlsError};
 
 use connection::Common;
 use gate::Gate;
+use places::Places;
 
 /// How long to wait when the system refuses another connection.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -88,12 +91,41 @@ pub(crate) fn as_text(_path: &str, status: StatusCode, why: &'static str) -> Res
     (status, format!("{why}\n")).into_response()
 }
 
+/// Whether the caller of a request is known: it shows credentials, and they are valid.
+#[derive(Clone)]
+pub struct Known(Arc<dyn Fn(&Parts) -> bool + Send + Sync>);
+
+impl Known {
+    pub fn new(knows: impl Fn(&Parts) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(knows))
+    }
+
+    fn knows(&self, request: &Parts) -> bool {
+        (self.0)(request)
+    }
+}
+
+impl Default for Known {
+    /// No caller is known.
+    fn default() -> Self {
+        Self::new(|_| false)
+    }
+}
+
+impl std::fmt::Debug for Known {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Known").finish_non_exhaustive()
+    }
+}
+
 /// What a listener needs besides its address.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// TLS on every connection, or on none.
     pub tls: Option<Tls>,
     pub guard: Guard,
+    /// Which callers may have the places that are kept for known ones.
+    pub known: Known,
     pub limits: Limits,
     pub remote: RemoteAccess,
     pub refusal: RefusalFormat,
@@ -104,6 +136,7 @@ impl Default for Options {
         Self {
             tls: None,
             guard: Guard::default(),
+            known: Known::default(),
             limits: Limits::default(),
             remote: RemoteAccess::default(),
             refusal: as_text,
@@ -113,9 +146,10 @@ impl Default for Options {
 
 /// A bound address: clients can connect from now on, and are served once [`Listener::serve`] runs.
 ///
-/// Every connection takes a permit of one semaphore before it is accepted, so at [`Limits::connections`] further clients
-/// wait in the system's queue instead of costing memory. The permit lives in the socket (`counted`), not in the task of the
-/// connection: a WebSocket that leaves HTTP behind still counts.
+/// Every connection has one of the `places` before it is accepted, so at [`Limits::connections`] further clients wait in
+/// the system's queue instead of costing memory. The place lives in the socket (`counted`), not in the task of the
+/// connection: a WebSocket that leaves HTTP behind still counts. The last [`Limits::kept`] places are for requests of
+/// known callers, and an address has [`Limits::per_address`] at most.
 ///
 /// Each connection is a task, and so is each HTTP/2 request; one `TaskTracker` owns all of them. Two tokens end them. `stop`
 /// asks: no new requests, those under way may finish. `cut` drops: it follows after [`Limits::drain`]. In the other order
@@ -166,13 +200,21 @@ impl Listener {
         let Options {
             tls,
             guard,
+            known,
             limits,
             refusal,
             ..
         } = self.options;
-        let places = Arc::new(Semaphore::new(limits.connections));
+        let places = Places::new(&limits);
         let common = Arc::new(Common {
-            gate: Arc::new(Gate::new(router, guard, refusal, scheme, limits.clone())),
+            gate: Arc::new(Gate::new(
+                router,
+                guard,
+                known,
+                refusal,
+                scheme,
+                limits.clone(),
+            )),
             tls: tls.map(|tls| TlsAcceptor::from(tls.0)),
             limits,
             tasks: TaskTracker::new(),
@@ -198,15 +240,15 @@ impl Listener {
 }
 
 /// Takes one connection after the other, each once there is a place for it. Never ends.
-async fn accept(listener: &TcpListener, places: &Arc<Semaphore>, common: &Arc<Common>) {
+async fn accept(listener: &TcpListener, places: &Places, common: &Arc<Common>) {
     loop {
-        let place = places
-            .clone()
-            .acquire_owned()
-            .await
-            .expect("the semaphore is never closed");
+        let vacancy = places.vacancy().await;
         match listener.accept().await {
-            Ok((stream, _peer)) => {
+            Ok((stream, peer)) => {
+                let Some(place) = places.take(vacancy, peer.ip()) else {
+                    tracing::debug!(%peer, "address has too many connections");
+                    continue;
+                };
                 // Events are small writes that must not wait for more. Without the option they are only slower.
                 let _ = stream.set_nodelay(true);
                 common.spawn(stream, place);

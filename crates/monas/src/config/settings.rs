@@ -232,8 +232,11 @@ settings! {
     /// A file with the API key.
     embedder_key_file: PathBuf = "embedder.key_file", -, "none";
 
-    /// How many connections may be open at once. Further ones wait.
+    /// How many connections may be open at once. Further ones wait. With `[access]` a tenth of them, 256 at most, is kept
+    /// for callers with valid credentials.
     max_connections: NonZeroU64 = "limits.max_connections", ("max-connections" "N"), "10000";
+    /// How many of them may come from one address, or from one network of 64 bits. Loopback addresses are not counted.
+    max_connections_per_address: NonZeroU64 = "limits.max_connections_per_address", -, "2500";
     /// The largest request body. Files are sent in it as base64.
     max_body: Size = "limits.max_body", -, "16MiB";
     /// How many tasks may run at once. Further ones are refused.

@@ -12,7 +12,6 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +21,7 @@ use super::counted::Counted;
 use super::gate::Gate;
 use super::limits::Limits;
 use super::paced::Pace;
+use super::places::Place;
 use super::sniff::{Protocol, sniff};
 use super::tls::name_of;
 
@@ -47,19 +47,21 @@ pub(super) struct Common {
 
 impl Common {
     /// Serves a connection in a task of its own.
-    pub(super) fn spawn(self: &Arc<Self>, stream: TcpStream, place: OwnedSemaphorePermit) {
+    pub(super) fn spawn(self: &Arc<Self>, stream: TcpStream, place: Place) {
         let this = self.clone();
         // A child token for each: one shared token would be a lock that all connections contend for.
         let (stop, cut) = (self.stop.child_token(), self.cut.child_token());
         self.tasks.spawn(async move {
+            let kept = place.kept;
             let stream = Counted::new(stream, place, this.limits.write);
-            cut.run_until_cancelled(this.serve(stream, &stop)).await;
+            let serving = this.serve(stream, kept, &stop);
+            cut.run_until_cancelled(serving).await;
         });
     }
 
-    async fn serve(&self, stream: Counted<TcpStream>, stop: &CancellationToken) {
+    async fn serve(&self, stream: Counted<TcpStream>, kept: bool, stop: &CancellationToken) {
         let Some(tls) = &self.tls else {
-            return self.speak(stream, None, stop).await;
+            return self.speak(stream, kept, None, stop).await;
         };
         if a2a::sabotage::broken("r01_http") {
             return;
@@ -69,7 +71,7 @@ impl Common {
             Some(Ok(Ok(stream))) => {
                 let shown = stream.get_ref().1.peer_certificates();
                 let shown = shown.and_then(|chain| chain.first()).map(name_of);
-                self.speak(stream, shown, stop).await;
+                self.speak(stream, kept, shown, stop).await;
             }
             Some(Ok(Err(error))) => tracing::debug!(%error, "TLS handshake failed"),
             Some(Err(_)) => tracing::debug!("TLS handshake timed out"),
@@ -78,11 +80,22 @@ impl Common {
     }
 
     /// Serves the version of HTTP that the client speaks. Requests carry the verified client certificate, if there is one.
-    async fn speak<S>(&self, stream: S, shown: Option<Certified>, stop: &CancellationToken)
-    where
+    /// On a place that is `kept` for known callers, a request of another caller ends the connection.
+    async fn speak<S>(
+        &self,
+        stream: S,
+        kept: bool,
+        shown: Option<Certified>,
+        stop: &CancellationToken,
+    ) where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let sniffed = timeout(self.limits.head, sniff(stream));
+        let head = match kept {
+            true => self.limits.kept_head(),
+            false => self.limits.head,
+        };
+        let stop = &stop.child_token();
+        let sniffed = timeout(head, sniff(stream));
         let (protocol, stream) = match stop.run_until_cancelled(sniffed).await {
             Some(Ok(Ok(sniffed))) => sniffed,
             Some(Err(_)) => return tracing::debug!("client sent nothing after it connected"),
@@ -90,16 +103,17 @@ impl Common {
         };
         let stream = TokioIo::new(stream);
         let gate = self.gate.clone();
+        let leave = kept.then(|| stop.clone());
         let service = service_fn(move |mut request: hyper::Request<Incoming>| {
             if let Some(shown) = &shown {
                 request.extensions_mut().insert(shown.clone());
             }
-            gate.clone().answer(request)
+            gate.clone().answer(request, leave.clone())
         });
         let ended = match protocol {
             Protocol::Http1 => {
                 let connection = self
-                    .http1()
+                    .http1(head)
                     .serve_connection(stream, service)
                     .with_upgrades();
                 finish(pin!(connection), stop, |it| it.graceful_shutdown()).await
@@ -121,10 +135,10 @@ impl Common {
         }
     }
 
-    fn http1(&self) -> http1::Builder {
+    fn http1(&self, head: Duration) -> http1::Builder {
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new())
-            .header_read_timeout(self.limits.head)
+            .header_read_timeout(head)
             .max_header_size(self.limits.head_bytes as usize);
         http
     }

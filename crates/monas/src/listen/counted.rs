@@ -8,8 +8,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Sleep, sleep};
+
+use super::places::Place;
 
 pub(super) struct Counted<S> {
     stream: S,
@@ -17,11 +18,11 @@ pub(super) struct Counted<S> {
     limit: Duration,
     /// Runs while a write waits.
     stalled: Option<Pin<Box<Sleep>>>,
-    _place: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 impl<S> Counted<S> {
-    pub(super) fn new(stream: S, place: OwnedSemaphorePermit, limit: Duration) -> Self {
+    pub(super) fn new(stream: S, place: Place, limit: Duration) -> Self {
         Self {
             stream,
             limit,

@@ -11,17 +11,18 @@ use axum::http::header::{
     REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use http_body::Body as _;
 use hyper::body::Incoming;
+use tokio_util::sync::CancellationToken;
 use tower_service::Service as _;
 
-use super::RefusalFormat;
 use super::body::Timed;
 use super::guard::{Caller, Guard, Refusal};
 use super::limits::Limits;
 use super::paced::keep_pace;
+use super::{Known, RefusalFormat};
 
 /// What stands between a connection and the routes.
 ///
@@ -36,6 +37,7 @@ use super::paced::keep_pace;
 pub(super) struct Gate {
     router: Router,
     guard: Guard,
+    known: Known,
     refusal: RefusalFormat,
     scheme: &'static str,
     limits: Limits,
@@ -45,6 +47,7 @@ impl Gate {
     pub(super) fn new(
         router: Router,
         guard: Guard,
+        known: Known,
         refusal: RefusalFormat,
         scheme: &'static str,
         limits: Limits,
@@ -52,19 +55,31 @@ impl Gate {
         Self {
             router,
             guard,
+            known,
             refusal,
             scheme,
             limits,
         }
     }
 
+    /// Answers a request. `leave` is there where only known callers are answered, and ends the connection of others.
     pub(super) async fn answer(
         self: Arc<Self>,
         request: Request<Incoming>,
+        leave: Option<CancellationToken>,
     ) -> Result<Response, Infallible> {
         let (request, body) = request.into_parts();
         let (method, uri) = (request.method.clone(), request.uri.clone());
+        let leave = leave.filter(|_| !self.known.knows(&request));
         let mut response = match self.guard.check(self.scheme, &request) {
+            Ok(_) if leave.is_some() => {
+                if let Some(leave) = leave {
+                    leave.cancel();
+                }
+                let why =
+                    "all connections are in use; callers with valid credentials are still served";
+                (self.refusal)(uri.path(), StatusCode::SERVICE_UNAVAILABLE, why)
+            }
             Ok(Caller::Ordinary) => self.pass(request, body).await,
             Ok(Caller::Page(origin)) => {
                 let mut response = if is_preflight(&request) {
@@ -80,9 +95,15 @@ impl Gate {
                 (self.refusal)(uri.path(), status, why)
             }
         };
+        // A page of an allowed origin may also load what it may read.
+        let shown = response.headers().contains_key(ACCESS_CONTROL_ALLOW_ORIGIN);
         let headers = response.headers_mut();
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        if !shown {
+            let policy = HeaderName::from_static("cross-origin-resource-policy");
+            headers.insert(policy, HeaderValue::from_static("same-origin"));
+        }
 
         // The query is left out: it may hold secrets.
         let (path, status) = (uri.path(), response.status().as_u16());

@@ -7,6 +7,11 @@ use std::time::Duration;
 pub struct Limits {
     /// How many connections may be open at once. Further ones wait to be accepted.
     pub connections: usize,
+    /// How many of them are kept for callers that are known: when the others are taken, a request is answered only if its
+    /// caller is known.
+    pub kept: usize,
+    /// How many of them may come from one address. Loopback addresses are not counted.
+    pub per_address: usize,
     /// How many requests one HTTP/2 connection may have under way.
     pub streams: u32,
     /// The largest head of a request, in bytes.
@@ -26,6 +31,11 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// How long a client may take for the head of a request on a place that is kept for known callers.
+    pub(super) fn kept_head(&self) -> Duration {
+        self.head.min(Duration::from_secs(5))
+    }
+
     /// How often an HTTP/2 client is pinged.
     ///
     /// It has [`Self::ping_answer`] to reply. While it sends a header block it cannot reply, so both times together are
@@ -44,6 +54,8 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 10_000,
+            kept: 0,
+            per_address: 2_500,
             streams: 256,
             head_bytes: 32 << 10,
             handshake: Duration::from_secs(10),

@@ -1,20 +1,27 @@
 //! The options of a server's listener, from its configuration.
 
+use std::sync::Arc;
+use std::time::SystemTime;
+
 use a2a::binding;
-use access::Unauthenticated;
+use access::{Door, Presented, Unauthenticated};
 use axum::http::StatusCode;
 use axum::response::Response;
 
 use crate::config::{Access, Config};
 use crate::error::Error;
-use crate::listen::{self, Guard, RemoteAccess, Tls};
+use crate::listen::{self, Guard, Known, RemoteAccess, Tls};
 use crate::serve::door;
 
 #[cfg(test)]
 #[path = "listening_tests.rs"]
 mod tests;
 
-pub(super) fn options(config: &Config) -> Result<listen::Options, Error> {
+/// The most places that are kept for known callers, and the part of all places that they are at most.
+const KEPT: usize = 256;
+const KEPT_PART: usize = 10;
+
+pub(super) fn options(config: &Config, door: &Arc<Door>) -> Result<listen::Options, Error> {
     let authorities = door::authorities(&config.access, config.tls.is_some())?;
     let tls = match &config.tls {
         Some(files) => {
@@ -35,10 +42,25 @@ pub(super) fn options(config: &Config) -> Result<listen::Options, Error> {
         },
         limits: listen::Limits {
             connections: config.limits.max_connections,
+            kept: match door.asks() {
+                true => KEPT.min(config.limits.max_connections / KEPT_PART),
+                false => 0,
+            },
+            per_address: config.limits.max_connections_per_address,
             ..listen::Limits::default()
         },
+        known: known(door),
         remote: remote_access(config),
         refusal,
+    })
+}
+
+/// A caller is known if the door recognises its credentials.
+fn known(door: &Arc<Door>) -> Known {
+    let door = door.clone();
+    Known::new(move |request| {
+        let caller = door.admit(&Presented::by(request), SystemTime::now());
+        caller.is_ok_and(|caller| !caller.is_anonymous())
     })
 }
 

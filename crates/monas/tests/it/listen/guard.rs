@@ -137,6 +137,10 @@ async fn every_answer_tells_browsers_to_guess_nothing() {
         assert_eq!(answer.status, status);
         assert_eq!(answer.headers["x-content-type-options"], "nosniff");
         assert_eq!(answer.headers["referrer-policy"], "no-referrer");
+        assert_eq!(
+            answer.headers["cross-origin-resource-policy"],
+            "same-origin"
+        );
     }
     server.stop().await;
 }

@@ -6,7 +6,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::routing::get;
 use http_body_util::BodyExt;
-use monas::listen::{Limits, Options};
+use monas::listen::{Known, Limits, Options};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -152,5 +152,43 @@ async fn a_socket_taken_over_keeps_its_place_until_it_closes() {
     assert!(early.is_err(), "there was no place yet");
     drop(taken);
     assert_eq!(answer.await.text, "hello");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_last_places_are_for_requests_of_known_callers() {
+    let limits = Limits {
+        connections: 3,
+        kept: 1,
+        ..Limits::default()
+    };
+    let options = Options {
+        known: Known::new(|request| request.headers.contains_key("authorization")),
+        ..limited(limits)
+    };
+    let server = Running::start(options).await;
+    let ask = async |client: &mut Client, known: bool| {
+        let request = client.request("GET", "localhost", "/");
+        let request = match known {
+            true => request.header("authorization", "Bearer x"),
+            false => request,
+        };
+        client.send(request.body(Body::empty()).unwrap()).await
+    };
+    // Connections that never say anything take the open places.
+    let _silent = [
+        TcpStream::connect(server.address).await.unwrap(),
+        TcpStream::connect(server.address).await.unwrap(),
+    ];
+    for version in [Version::One, Version::Two] {
+        let mut stranger = Client::connect(server.address, version).await;
+        let refused = ask(&mut stranger, false).await;
+        assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+        assert!(refused.text.contains("all connections are in use"));
+        // The place is free again, without the stranger's doing.
+        let mut known = Client::connect(server.address, version).await;
+        assert_eq!(ask(&mut known, true).await.text, "hello");
+        assert_eq!(ask(&mut known, true).await.text, "hello");
+    }
     server.stop().await;
 }
