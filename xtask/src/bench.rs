@@ -2,6 +2,7 @@
 //!
 //! - [`a2a`]: official A2A servers and ours;
 //! - [`capnweb`]: npm capnweb and our crate;
+//! - [`floods`]: what a well-behaved caller notices while others send as much as they can;
 //! - [`mcp`]: the official MCP servers and ours, and ours over ACP;
 //! - [`memory`]: how well memory finds evidence;
 //! - [`transports`]: our A2A server over each of its wires;
@@ -19,6 +20,7 @@ mod address;
 pub(crate) mod capnweb;
 pub(crate) mod document;
 pub(crate) mod flags;
+pub(crate) mod floods;
 mod frame;
 mod http;
 mod load;

@@ -61,6 +61,10 @@ cargo xtask COMMAND
       --only A,B       some of: call, batch, callbacks, bytes, map, idle, active, crowd, sequential
       --peers A,B      some of: npm, ours (default both)
       --write          put the table of a whole run into docs/benchmarks.md
+  bench floods         measure what a well-behaved caller notices while others send as much as they can
+      --seconds N      how long each flood lasts (default 10)
+      --program FILE   a monas that is built already
+      --write          put the table into docs/benchmarks.md
   bench mcp            measure our server over MCP and ACP, and rmcp's and the one of npm in the same run
       --seconds N      how long each measurement lasts (default 3)
       --rounds N       measurements of each server, the middle one counts (default 3)
@@ -122,6 +126,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["prove", "--self-check"] => prove::self_check(&root),
         ["bench", "a2a", options @ ..] => bench::a2a::run(&root, options),
         ["bench", "capnweb", options @ ..] => bench::capnweb::run(&root, options),
+        ["bench", "floods", options @ ..] => bench::floods::run(&root, options),
         ["bench", "mcp", options @ ..] => bench::mcp::run(&root, options),
         ["bench", "memory", options @ ..] => bench::memory::run(&root, options),
         ["bench", "transports", options @ ..] => bench::transports::run(&root, options),
