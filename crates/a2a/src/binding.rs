@@ -59,6 +59,8 @@ pub(crate) mod versioned_operation;
 pub mod websocket;
 
 #[cfg(feature = "http")]
+pub use ::capnweb::{beside, poll_beside, weight};
+#[cfg(feature = "http")]
 pub use http_call::{challenge, read as read_body, refused, turn_away};
 
 /// Service parameters that a call carries itself: what HTTP has in its headers.

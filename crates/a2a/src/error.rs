@@ -89,6 +89,9 @@ pub enum Error {
         /// The largest body that is taken, in bytes.
         limit: usize,
     },
+    /// The request holds so many values that they would take too much memory.
+    #[error("the request is too large: {0}")]
+    TooManyValues(String),
     /// The request did not arrive in time.
     #[error("the request took too long to arrive")]
     TooSlow,
@@ -171,6 +174,7 @@ codes! {
     MethodNotFound(_)                     => -32601, 12 UNIMPLEMENTED, 404, METHOD_NOT_FOUND;
     VerbNotAllowed { .. }                 => -32601, 12 UNIMPLEMENTED, 405, METHOD_NOT_FOUND;
     TooLarge { .. }                       => -32600, 8 RESOURCE_EXHAUSTED, 413, INVALID_REQUEST;
+    TooManyValues(_)                      => -32600, 8 RESOURCE_EXHAUSTED, 413, INVALID_REQUEST;
     TooSlow                               => -32600, 4 DEADLINE_EXCEEDED, 408, INVALID_REQUEST;
     Unavailable(_)                        => -32603, 14 UNAVAILABLE, 503, UNAVAILABLE;
 }
@@ -291,7 +295,11 @@ impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
         match error {
             store::Error::Closed => Self::Unavailable("the server is stopping".to_owned()),
-            // A full disk, a broken file: the operator is told by the log, the caller that it is our fault.
+            store::Error::Full => {
+                tracing::error!(%error, "the journal failed");
+                Self::Unavailable("the server has no space left to record requests".to_owned())
+            }
+            // A broken file: the operator is told by the log, the caller that it is our fault.
             error => {
                 tracing::error!(%error, "the journal failed");
                 Self::Internal("the journal failed".to_owned())

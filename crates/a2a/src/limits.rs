@@ -12,9 +12,13 @@ pub struct Limits {
     pub max_body: usize,
     /// How long a request body may take to arrive.
     pub body_time: Duration,
+    /// How long a session of objects may last before its caller is authenticated, where callers have to be.
+    pub authenticate_time: Duration,
     /// How long an agent may take to end once it was told that its task is cancelled; then the task
     /// ends without it.
     pub cancel_grace: Duration,
+    /// How long a call that waits for a task may go on waiting once the server stops.
+    pub stop_grace: Duration,
     /// How long a call may wait for a task to pass the generation it knows.
     pub long_poll: Duration,
     /// How many tasks may be worked on at once.
@@ -56,7 +60,9 @@ impl Default for Limits {
         Self {
             max_body: 16 << 20,
             body_time: Duration::from_secs(30),
+            authenticate_time: Duration::from_secs(30),
             cancel_grace: Duration::from_secs(5),
+            stop_grace: Duration::from_secs(4),
             long_poll: Duration::from_secs(30),
             max_running: 10_000,
             max_waiting_messages: 64,
@@ -81,8 +87,40 @@ impl Default for Limits {
     }
 }
 
+#[cfg(feature = "http")]
+impl Limits {
+    /// The limits of a session of objects whose caller is not known yet.
+    pub fn guests(&self) -> capnweb::GuestLimits {
+        let guests = capnweb::GuestLimits::default();
+        capnweb::GuestLimits {
+            max_message_bytes: guests.max_message_bytes.min(self.max_body),
+            time: self.authenticate_time,
+            ..guests
+        }
+    }
+}
+
+/// How many messages of the largest size a session of objects may keep the server holding,
+#[cfg(feature = "http")]
+pub(crate) const HELD_MESSAGES: usize = 8;
+
+/// and how many bytes in any case.
+#[cfg(feature = "http")]
+pub(crate) const HELD_AT_LEAST: usize = 64 << 20;
+
 /// The largest page of a list.
 pub const MAX_PAGE: i32 = 100;
+
+/// A page of tasks ends with the task that fills this many bytes; the next page goes on after it.
+pub const MAX_PAGE_BYTES: usize = 4 << 20;
+
+/// How many rows of tasks are read at once: a row may hold a whole task.
+#[cfg(feature = "server")]
+pub(crate) const ROWS_AT_ONCE: usize = 4;
+
+/// How many bytes of events are read from the journal at once.
+#[cfg(feature = "server")]
+pub(crate) const EVENT_BYTES_AT_ONCE: usize = 1 << 20;
 
 /// The page of a list when the caller names none.
 pub const DEFAULT_PAGE: i32 = 50;
@@ -106,3 +144,7 @@ pub(crate) const FRAMES_AT_ONCE: usize = 16;
 /// The time in which the rest of a refused body is read, so that its sender gets to read the refusal.
 #[cfg(feature = "http")]
 pub(crate) const DISCARD_TIME: Duration = Duration::from_secs(5);
+
+/// How long it may pause meanwhile.
+#[cfg(feature = "http")]
+pub(crate) const DISCARD_PAUSE: Duration = Duration::from_millis(100);

@@ -30,6 +30,15 @@ use crate::service::{Call, Service};
 use crate::types::wire::{FieldDescription, MessageDescription, WireMessage};
 use crate::types::*;
 
+#[cfg(any(feature = "client", feature = "http"))]
+pub(crate) use capnweb::beside;
+
+/// Does the work at once: nothing here is served.
+#[cfg(not(any(feature = "client", feature = "http")))]
+pub(crate) async fn beside<T>(_: usize, work: impl FnOnce() -> T) -> T {
+    work()
+}
+
 mod route;
 #[cfg(test)]
 #[path = "operation/route_tests.rs"]
@@ -284,7 +293,8 @@ impl Operation {
         input: Input,
     ) -> Result<Reply, Error> {
         self.admit(service.card(), &call)?;
-        (self.perform)(service, call, input).await
+        let (bytes, begin) = (input.body.len(), || (self.perform)(service, call, input));
+        beside(bytes, begin).await.await
     }
 
     /// Whether the card offers the operation, and the caller knows every extension it requires.

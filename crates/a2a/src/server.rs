@@ -200,7 +200,8 @@ impl Server {
         self.inner.resume(task).await
     }
 
-    /// Ends streams and calls that wait, so that connections can close. Tasks go on.
+    /// Ends streams, so that connections can close. Calls that wait for a task have [`Limits::stop_grace`] left. Tasks go
+    /// on.
     pub fn drain(&self) {
         self.inner.stopping.cancel();
     }

@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 
 use crate::error::Error;
 use crate::event::Format;
-use crate::operation::{self, Frame, Input, Reply};
+use crate::operation::{self, Frame, Input, Reply, beside};
 use crate::service::{Call, Service};
 use crate::types::wire::Violation;
 use crate::webhook;
@@ -121,14 +121,17 @@ impl Row {
         input: Input,
         dialect: Dialect,
     ) -> Result<Reply, Error> {
-        let format = input.format;
+        let (format, bytes) = (input.format, input.body.len());
         let call = Call {
             dialect: WEBHOOK.name,
             ..call
         };
-        let mut params = self.params(input)?;
-        let tenant = params.remove("tenant");
-        let mut request = (self.request)(params, dialect)?;
+        let reading = || {
+            let mut params = self.params(input)?;
+            let tenant = params.remove("tenant");
+            Ok::<_, Error>((tenant, (self.request)(params, dialect)?))
+        };
+        let (tenant, mut request) = beside(bytes, reading).await?;
         // 0.3 has none, but a caller who comes by an interface with one may still name it.
         request
             .body
@@ -155,8 +158,9 @@ impl Row {
         call: Call,
         input: Input,
     ) -> Result<Reply, Error> {
-        let params = lenient::request(self.params(input)?);
-        let input = Input::json(&params);
+        let bytes = input.body.len();
+        let reading = || Ok::<_, Error>(Input::json(&lenient::request(self.params(input)?)));
+        let input = beside(bytes, reading).await?;
         let reply = self.perform(service, call, input, Dialect::Kind).await?;
         reply.translated(|body| Ok(lenient::reply(read(body)?).to_string().into()))
     }

@@ -6,6 +6,9 @@ pub const MAX_AGENTS: usize = 1_000;
 /// How many runs the history of a session covers; older ones are left out.
 pub const MAX_SESSION_RUNS: usize = 1_000;
 
+/// The size of these runs together, in bytes.
+pub const MAX_SESSION_BYTES: usize = 16 << 20;
+
 /// How many events of a run one reply may hold. Longer runs can be followed over A2A.
 pub const MAX_EVENTS: usize = 10_000;
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use a2a::binding::Wire;
 use a2a::event::EventStream;
 use a2a::service::Call;
+use a2a::types::wire::WireMessage;
 use a2a::types::{
     Answer as SendResult, CancelTaskRequest, Event as Payload, GetTaskRequest, ListTasksRequest,
     Message as A2aMessage, Role, SendMessageConfiguration, SendMessageRequest,
@@ -20,7 +21,7 @@ use crate::agents::{Agents, RunTarget};
 use crate::content::{self, InputParts};
 use crate::error::Error;
 use crate::events::{EventLog, EventTranslator};
-use crate::limits::{MAX_AGENTS, MAX_ID, MAX_SESSION_RUNS};
+use crate::limits::{MAX_AGENTS, MAX_ID, MAX_SESSION_BYTES, MAX_SESSION_RUNS};
 use crate::operation::{
     CreateRun, GetAgent, ListAgents, Mode, NoFields, Reply, ResourceRequest, ResumeRun, RunRequest,
     SessionRequest, SingleReply,
@@ -350,11 +351,14 @@ impl AcpServer {
             include_artifacts: Some(true),
             ..ListTasksRequest::default()
         };
+        let mut bytes = 0;
         loop {
             let page = self.wire.service.list_tasks(call.clone(), request.clone());
             let mut page = page.await?;
+            bytes += page.tasks.iter().map(WireMessage::size).sum::<usize>();
             tasks.append(&mut page.tasks);
-            if page.next_page_token.is_empty() || tasks.len() >= MAX_SESSION_RUNS {
+            let full = tasks.len() >= MAX_SESSION_RUNS || bytes >= MAX_SESSION_BYTES;
+            if page.next_page_token.is_empty() || full {
                 tasks.truncate(MAX_SESSION_RUNS);
                 return Ok(tasks);
             }

@@ -2,8 +2,9 @@
 
 use std::task::Poll;
 
+use ::capnweb::weight::{self, TooHeavy};
 use access::Principal;
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use bytes::Bytes;
 use futures_util::poll;
 use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
@@ -15,7 +16,8 @@ use tokio::time::timeout;
 
 use super::{Parameters, VERSION};
 use crate::error::Error;
-use crate::limits::{DISCARD_TIME, Limits};
+use crate::limits::{DISCARD_PAUSE, DISCARD_TIME, Limits};
+use crate::operation::beside;
 use crate::service::Call;
 use crate::types::AgentCard;
 use crate::v0_3;
@@ -237,6 +239,10 @@ pub(super) fn media_type(headers: &HeaderMap) -> String {
 /// The whole body, if it is small enough and comes soon enough.
 pub async fn read(mut body: Body, limits: &Limits) -> Result<Bytes, Error> {
     let limit = limits.max_body;
+    if body.size_hint().lower() > limit as u64 {
+        turn_away(body, limits).await;
+        return Err(Error::TooLarge { limit });
+    }
     let mut reading = std::pin::pin!(Limited::new(&mut body, limit).collect());
     // Most bodies are there with their head, and need no clock.
     let read = match poll!(reading.as_mut()) {
@@ -244,7 +250,7 @@ pub async fn read(mut body: Body, limits: &Limits) -> Result<Bytes, Error> {
         Poll::Pending => timeout(limits.body_time, reading).await,
     };
     match read {
-        Ok(Ok(read)) => Ok(read.to_bytes()),
+        Ok(Ok(read)) => weighed(read.to_bytes()).await,
         Ok(Err(error)) if has_cause(&*error, |it| it.is::<LengthLimitError>()) => {
             turn_away(body, limits).await;
             Err(Error::TooLarge { limit })
@@ -258,14 +264,23 @@ pub async fn read(mut body: Body, limits: &Limits) -> Result<Bytes, Error> {
     }
 }
 
-/// Reads and discards the rest of a refused body, up to the limit on bodies: a client that is still writing when the
-/// connection closes may never read the refusal.
+/// JSON that does not take too much memory once it is parsed.
+pub(super) async fn weighed(json: Bytes) -> Result<Bytes, Error> {
+    let heavy = |heavy: TooHeavy| Error::TooManyValues(heavy.to_string());
+    beside(json.len(), || weight::check(&json))
+        .await
+        .map_err(heavy)?;
+    Ok(json)
+}
+
+/// Reads and discards the rest of a refused body, up to the limit on bodies and while it flows: a client that is still
+/// writing when the connection closes may never read the refusal. A client that pauses is answered.
 pub async fn turn_away(body: Body, limits: &Limits) {
     let _ = timeout(DISCARD_TIME, discard(body, limits.max_body)).await;
 }
 
 async fn discard(mut body: Body, mut most: usize) {
-    while let Some(Ok(frame)) = body.frame().await {
+    while let Ok(Some(Ok(frame))) = timeout(DISCARD_PAUSE, body.frame()).await {
         let length = frame.data_ref().map_or(0, Bytes::len);
         match most.checked_sub(length) {
             Some(left) => most = left,

@@ -11,9 +11,9 @@ use store::{Column, Entry, NewEvent, Query, Row, StreamId, Table, Value, View};
 
 use crate::event::Event;
 use crate::fold;
-use crate::limits::EVENTS_AT_ONCE;
+use crate::limits::{EVENT_BYTES_AT_ONCE, EVENTS_AT_ONCE};
 use crate::types::wire::{DecodeError, WireMessage as _, messages};
-use crate::types::{ContextId, Message, StreamResponse, Task, TaskId};
+use crate::types::{ContextId, Event as Payload, Message, StreamResponse, Task, TaskId};
 
 /// A row for each task, with its scope and the columns that lists filter and sort by. The body is empty, or the task as
 /// it was when its events were compacted.
@@ -199,7 +199,7 @@ pub(crate) fn fold_to(view: &dyn View, row: &Row, last: u64) -> Result<Task, sto
     };
     loop {
         let after = u64::try_from(task.generation).unwrap_or(0);
-        let entries = view.events(&stream, after, EVENTS_AT_ONCE)?;
+        let entries = view.page(&stream, after, EVENTS_AT_ONCE, EVENT_BYTES_AT_ONCE)?;
         for entry in &entries {
             if entry.sequence() > last {
                 return Ok(task);
@@ -213,10 +213,51 @@ pub(crate) fn fold_to(view: &dyn View, row: &Row, last: u64) -> Result<Task, sto
                 record.received.as_ref(),
             );
         }
-        if entries.len() < EVENTS_AT_ONCE {
+        let bytes: usize = entries.iter().map(|entry| entry.payload().len()).sum();
+        if entries.len() < EVENTS_AT_ONCE && bytes < EVENT_BYTES_AT_ONCE {
             return Ok(task);
         }
     }
+}
+
+/// The task of a row without its history and its artifacts. They are not read where the events since the last status
+/// are few.
+pub(crate) fn fold_status(view: &dyn View, row: &Row) -> Result<Task, store::Error> {
+    let stream = StreamId::new(row.key.as_str());
+    let last = view.stream(&stream)?.map_or(0, |stream| stream.last);
+    let first = last.saturating_sub(EVENTS_AT_ONCE as u64);
+    // The events of a compacted task are gone, and its row has the whole task.
+    let sequences = if row.body.is_empty() {
+        first..last
+    } else {
+        0..0
+    };
+    for before in sequences.rev() {
+        let entries = view.events(&stream, before, 1)?;
+        let Some(entry) = entries.first() else { break };
+        let record = Record::from_protobuf(entry.payload().clone()).unwrap_or_default();
+        let Payload::StatusUpdate(update) = record.event.unwrap_or_default().payload else {
+            continue;
+        };
+        let mut task = Task {
+            id: row.key.clone(),
+            generation: i64::try_from(last).unwrap_or(i64::MAX),
+            status: update.status,
+            ..Task::default()
+        };
+        if let Some(Value::Text(context)) = row.columns.get(1) {
+            task.context_id.clone_from(context);
+        }
+        let ids = (task.id.clone(), task.context_id.clone());
+        if let Some(message) = task.status.as_mut().and_then(|it| it.message.as_mut()) {
+            fold::set_message_ids(message, &ids.0, &ids.1);
+        }
+        return Ok(task);
+    }
+    let mut task = fold_row(view, row)?;
+    task.history.clear();
+    task.artifacts.clear();
+    Ok(task)
 }
 
 /// The row of a task as it is now.

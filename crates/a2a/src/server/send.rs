@@ -184,7 +184,7 @@ impl Inner {
             biased;
             // A run drops the sender unused only when the server stops.
             started = starting => started.unwrap_or_else(|_| Err(stopping())),
-            () = self.stopping.cancelled() => Err(stopping()),
+            () = self.patience_over() => Err(stopping()),
         }
     }
 

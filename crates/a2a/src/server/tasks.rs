@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use store::{Order, Query};
+use store::{Order, Query, Row, Value, View};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -13,9 +13,10 @@ use super::journal::{self, Scope, TASKS};
 use super::run::Command;
 use crate::error::Error;
 use crate::fold;
-use crate::limits::{DEFAULT_PAGE, MAX_ID, MAX_PAGE};
+use crate::limits::{DEFAULT_PAGE, MAX_ID, MAX_PAGE, MAX_PAGE_BYTES, ROWS_AT_ONCE};
 use crate::sabotage::broken;
 use crate::service::Call;
+use crate::types::wire::WireMessage as _;
 use crate::types::{
     CancelTaskRequest, GetTaskRequest, ListTasksRequest, ListTasksResponse, Task, TaskId, TaskState,
 };
@@ -47,8 +48,14 @@ impl Inner {
                 Some(Err(error)) => Err(error.into()),
                 None => Err(Error::TaskNotFound(task.id.clone())),
             },
-            () = self.stopping.cancelled() => Err(Error::Unavailable("the server is stopping".to_owned())),
+            () = self.patience_over() => Err(Error::Unavailable("the server is stopping".to_owned())),
         }
+    }
+
+    /// Ends when a call that waits for a task has to be answered because the server stops.
+    pub(super) async fn patience_over(&self) {
+        self.stopping.cancelled().await;
+        let _ = timeout(self.limits.stop_grace, self.halted.cancelled()).await;
     }
 
     pub(super) async fn get(
@@ -93,41 +100,25 @@ impl Inner {
             query = query.at_least("updated", after.millis());
         }
         let all = query.clone();
-        query = query
-            .order(Order::Descending("updated"))
-            .limit(page_size + 1);
+        query = query.order(Order::Descending("updated"));
         if !request.page_token.is_empty() {
             let (updated, key) = read_token(&request.page_token).ok_or_else(|| {
                 Error::invalid_field("pageToken", "is not a token of this server")
             })?;
             query = query.after(updated, &key);
         }
-        let (mut tasks, total) = self
+        let part = TaskPart::of(&request);
+        let ((mut tasks, more), total) = self
             .store
-            .read(move |view| {
-                let rows = view.rows(&query)?;
-                let tasks: Result<Vec<Task>, _> = rows
-                    .iter()
-                    .map(|row| journal::fold_row(view, row))
-                    .collect();
-                Ok((tasks?, view.count(&all)?))
-            })
+            .read(move |view| Ok((page(view, query, page_size, part)?, view.count(&all)?)))
             .await?;
         if broken("r04_task_state") {
             tasks.clear();
         }
-        let more = tasks.len() > page_size;
-        tasks.truncate(page_size);
         let next_page_token = match tasks.last() {
             Some(last) if more => write_token(journal::updated(last), &last.id),
             _ => String::new(),
         };
-        for task in &mut tasks {
-            fold::cut_history(task, request.history_length);
-            if !request.include_artifacts.unwrap_or(false) {
-                task.artifacts.clear();
-            }
-        }
         Ok(ListTasksResponse {
             tasks,
             next_page_token,
@@ -160,6 +151,60 @@ impl Inner {
         replied
             .await
             .unwrap_or_else(|_| Err(Error::Unavailable("the server is stopping".to_owned())))
+    }
+}
+
+/// What a list shows of each task.
+#[derive(Clone, Copy)]
+struct TaskPart {
+    history: Option<i32>,
+    artifacts: bool,
+}
+
+impl TaskPart {
+    fn of(request: &ListTasksRequest) -> Self {
+        Self {
+            history: request.history_length,
+            artifacts: request.include_artifacts.unwrap_or(false),
+        }
+    }
+
+    fn fold(self, view: &dyn View, row: &Row) -> Result<Task, store::Error> {
+        if self.history == Some(0) && !self.artifacts {
+            return journal::fold_status(view, row);
+        }
+        let mut task = journal::fold_row(view, row)?;
+        fold::cut_history(&mut task, self.history);
+        if !self.artifacts {
+            task.artifacts.clear();
+        }
+        Ok(task)
+    }
+}
+
+/// The next tasks that a query finds, and whether there are more. The page ends with the task that fills it.
+fn page(
+    view: &dyn View,
+    mut query: Query,
+    most: usize,
+    part: TaskPart,
+) -> Result<(Vec<Task>, bool), store::Error> {
+    let (mut tasks, mut bytes) = (Vec::new(), 0);
+    loop {
+        let rows = view.rows(&query.clone().limit(ROWS_AT_ONCE))?;
+        for row in &rows {
+            if tasks.len() == most || bytes >= MAX_PAGE_BYTES {
+                return Ok((tasks, true));
+            }
+            let task = part.fold(view, row)?;
+            bytes += task.size();
+            tasks.push(task);
+        }
+        let last = rows.last().filter(|_| rows.len() == ROWS_AT_ONCE);
+        match last.map(|row| (&row.key, row.columns.get(3))) {
+            Some((key, Some(Value::Integer(updated)))) => query = query.after(*updated, key),
+            _ => return Ok((tasks, false)),
+        }
     }
 }
 

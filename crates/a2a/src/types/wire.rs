@@ -80,6 +80,9 @@ pub trait WireMessage:
     /// The message in the binary form of protobuf.
     fn to_protobuf(&self) -> Bytes;
 
+    /// The length of that form, in bytes.
+    fn size(&self) -> usize;
+
     /// Sets one field from the text of a URL's path or query: a string, number, boolean (`true` or `false`),
     /// enum (name or number) or timestamp. A list takes one more element. Returns `false` when the message
     /// has no such field under either of its names.
@@ -100,6 +103,10 @@ where
         let mut message = M::default();
         message::take_members(&mut message, &mut Reader::new(&bytes)).map_err(|fault| *fault)?;
         Ok(message)
+    }
+
+    fn size(&self) -> usize {
+        self.size_members()
     }
 
     fn to_protobuf(&self) -> Bytes {

@@ -6,12 +6,13 @@
 
 use std::sync::Arc;
 
-use ::capnweb::observe::Tracing;
 use ::capnweb::{
-    Arguments, Capability, Description, Error as RpcError, Member, Options, OriginPolicy,
+    Arguments, Capability, Description, Error as RpcError, Member, OriginPolicy, Peer,
     ReadableStream, Reply as Answering, Server as Sessions, Target, Type, Value,
 };
+use a2a::binding::capnweb::server::{is_guest, options};
 use a2a::binding::capnweb::value::{from_json, of_reply, to_json};
+use a2a::binding::{beside, turn_away};
 use a2a::service::Call;
 use axum::Router;
 use axum::body::Body;
@@ -29,15 +30,17 @@ use crate::server::AcpServer;
 use crate::types::Event;
 
 pub(super) fn routes(server: Arc<AcpServer>) -> Router {
-    let options = Options::default()
-        .tasks(server.wire.tasks.clone())
-        .metrics(&server.wire.metrics)
-        .layer(Tracing::new());
+    let options = options(&server.wire);
     let door = server.clone();
-    let sessions = Sessions::for_requests(move |request: &Parts, _| {
+    let sessions = Sessions::for_requests(move |request: &Parts, peer| {
+        let caller = server.wire.call(request);
+        if caller.is_err() {
+            peer.restrict(server.wire.limits.guests());
+        }
         Capability::new(Agents {
-            caller: server.wire.call(request),
+            caller,
             server: server.clone(),
+            peer: peer.clone(),
         })
     })
     .options(options)
@@ -57,8 +60,11 @@ async fn admit(
 ) -> Response<Body> {
     let (head, body) = request.into_parts();
     match server.wire.call(&head) {
-        Err(a2a::Error::Unauthenticated(refusal)) if refusal.has_no_credentials() => {}
-        Err(error) => return rest::refused(error.into()),
+        Err(error) if is_guest(&error, &body, &server.wire) => {}
+        Err(error) => {
+            turn_away(body, &server.wire.limits).await;
+            return rest::refused(error.into());
+        }
         Ok(_) => {}
     }
     next.run(HttpRequest::from_parts(head, body)).await
@@ -67,6 +73,8 @@ async fn admit(
 /// The main object of a session.
 struct Agents {
     server: Arc<AcpServer>,
+    /// The session's other side, which is bounded until it is authenticated.
+    peer: Peer,
     /// The caller, or the error that every operation fails with.
     caller: Result<Call, a2a::Error>,
 }
@@ -89,10 +97,14 @@ impl Target for Agents {
                 let performed = self.perform(operation, arguments).await;
                 performed.map_err(|error| failure(&error))
             }),
-            None if method == AUTHENTICATE => Answering::future(async move {
-                let known = self.authenticate(arguments);
-                known.map_err(|error| failure(&error.into()))
-            }),
+            // At once, so that the next message of the session may be a large one.
+            None if method == AUTHENTICATE => match self.authenticate(arguments) {
+                Ok(known) => Answering::ready(known),
+                Err(error) => {
+                    let error = failure(&error.into());
+                    Answering::future(async move { Err::<Value, _>(error) })
+                }
+            },
             None => Answering::no_such_method(method),
         }
     }
@@ -121,8 +133,12 @@ impl Agents {
         }
         let shown = arguments.into_iter().next().unwrap_or(Value::Null);
         let caller = Ok(self.server.wire.call_with(shown)?);
-        let server = self.server.clone();
-        Ok(Value::Stub(Capability::new(Self { server, caller })))
+        self.peer.admit();
+        Ok(Value::Stub(Capability::new(Self {
+            server: self.server.clone(),
+            peer: self.peer.clone(),
+            caller,
+        })))
     }
 
     async fn perform(
@@ -132,7 +148,8 @@ impl Agents {
     ) -> Result<Value, Error> {
         let call = self.caller.clone()?;
         call.check()?;
-        let request = Request::read(operation, arguments)?;
+        let weight = arguments.iter().map(Value::weight).sum();
+        let request = beside(weight, || Request::read(operation, arguments)).await?;
         let performed = operation.perform(self.server.clone(), call, request.fields);
         match performed.await? {
             Reply::One(answer) => Ok(of_reply(&answer.body)?),

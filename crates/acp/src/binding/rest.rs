@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a::binding::{challenge, read_body, sse, turn_away};
+use a2a::binding::{beside, challenge, read_body, sse, turn_away};
 use a2a::operation::{Fields, Found, Frame, find_among};
 use a2a::service::Call;
 use axum::Router;
@@ -76,7 +76,8 @@ async fn perform(server: Arc<AcpServer>, head: &Parts, body: Body) -> Result<Rep
     let mut fields = if head.method == Method::POST {
         // Clients of ACP send no `Content-Type`; the body is always JSON.
         let body = read_body(body, &server.wire.limits).await;
-        read(&body.map_err(Error::from)?)?
+        let body = body.map_err(Error::from)?;
+        beside(body.len(), || read(&body)).await?
     } else {
         let query = head.uri.query().unwrap_or_default();
         let query = form_urlencoded::parse(query.as_bytes());

@@ -6,9 +6,10 @@ use std::time::{Duration, SystemTime};
 use ::http::header::{CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
 use ::http::request::Parts;
 use ::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use a2a::binding::{beside, poll_beside, weight};
 use access::{Door, Presented};
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
@@ -189,22 +190,30 @@ async fn forward(admission: &Admission, head: Parts, body: Body, next: Next) -> 
     if !is_json(&head.headers) {
         return next.run(Request::from_parts(head, body)).await;
     }
+    let too_large = || {
+        let most = format!("request larger than {} bytes", admission.max_body);
+        refusal(StatusCode::PAYLOAD_TOO_LARGE, &most)
+    };
+    if body.size_hint().lower() > admission.max_body as u64 {
+        return too_large();
+    }
     let sent = match Limited::new(body, admission.max_body).collect().await {
         Ok(sent) => sent.to_bytes(),
-        Err(error) if error.is::<LengthLimitError>() => {
-            let most = format!("request larger than {} bytes", admission.max_body);
-            return refusal(StatusCode::PAYLOAD_TOO_LARGE, &most);
-        }
+        Err(error) if error.is::<LengthLimitError>() => return too_large(),
         Err(error) => {
             let why = format!("reading the request body failed: {error}");
             return refusal(StatusCode::BAD_REQUEST, &why);
         }
     };
+    if let Err(heavy) = beside(sent.len(), || weight::check(&sent)).await {
+        return refusal(StatusCode::PAYLOAD_TOO_LARGE, &heavy.to_string());
+    }
     let streams = prefers_streams(&head.headers);
     let request = Request::from_parts(head, Body::from(sent.clone()));
-    let response = next.run(request).await;
+    // The library parses the body, which is there, when it is polled first.
+    let response = poll_beside(sent.len(), next.run(request)).await;
     match response.status() {
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => not_a_message(&sent),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => beside(sent.len(), || not_a_message(&sent)).await,
         StatusCode::OK if !streams => single_message_as_json(response, admission.hold).await,
         _ => response,
     }

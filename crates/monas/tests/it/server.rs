@@ -5,6 +5,8 @@ use axum::body::Body;
 use axum::http::StatusCode;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use crate::support::agent::{Sent, call, stream, texts};
 use crate::support::http::{BOTH, Client, Version};
@@ -366,4 +368,67 @@ async fn streams_end_in_good_order_when_the_server_stops() {
             "{version:?}: {rest}"
         );
     }
+}
+
+/// It ended without a close frame.
+#[tokio::test]
+async fn a_frame_that_cannot_be_read_closes_the_socket_with_the_reason() {
+    let server = Running::serve(&config()).await;
+    let too_long = [&[0x81, 0xff][..], &(1_u64 << 30).to_be_bytes(), &[0; 4]].concat();
+    for (frame, code) in [
+        (vec![0xf1, 0x80, 0, 0, 0, 0], 1002_u16),
+        (vec![0x81, 0x82, 0, 0, 0, 0, 0xff, 0xff], 1007),
+        (too_long, 1009),
+    ] {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let request = "GET /ws/a2a HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await.unwrap());
+        }
+        stream.write_all(&frame).await.unwrap();
+        let first = loop {
+            let (first, length) = (
+                stream.read_u8().await.unwrap(),
+                stream.read_u8().await.unwrap(),
+            );
+            let mut content = vec![0; usize::from(length)];
+            stream.read_exact(&mut content).await.unwrap();
+            if first == 0x88 {
+                break content;
+            }
+        };
+        assert_eq!(first[..2], code.to_be_bytes());
+    }
+    server.stop().await;
+}
+
+/// The body was waited for.
+#[tokio::test]
+async fn a_length_beyond_the_limit_is_refused_without_the_body() {
+    let server = Running::serve(&config()).await;
+    for path in [
+        "/a2a/jsonrpc",
+        "/a2a/rest/message:send",
+        "/mcp",
+        "/acp/runs",
+    ] {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nA2A-Version: 1.0\r\n\
+             Accept: application/json, text/event-stream\r\nContent-Length: 99000000000\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut status = [0; 12];
+        // The limits on a body that stalls are longer.
+        let answered = tokio::time::timeout(
+            std::time::Duration::from_secs(20),
+            stream.read_exact(&mut status),
+        );
+        answered.await.unwrap().unwrap();
+        assert_eq!(&status, b"HTTP/1.1 413", "{path}");
+    }
+    server.stop().await;
 }

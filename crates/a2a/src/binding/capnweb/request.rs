@@ -17,6 +17,8 @@ pub(super) struct Request {
     pub(super) fields: Map<String, Json>,
     /// Service parameters of this call alone.
     pub(super) parameters: Parameters,
+    /// The bytes, roughly, that its fields take.
+    pub(super) weight: usize,
     /// The callback for events, where the method takes one.
     pub(super) callback: Option<Callback>,
 }
@@ -35,7 +37,10 @@ impl Request {
         known: usize,
         arguments: Vec<Value>,
     ) -> Result<Self, Error> {
-        let mut request = Self::default();
+        let mut request = Self {
+            weight: arguments.iter().map(Value::weight).sum(),
+            ..Self::default()
+        };
         let mut data = Vec::new();
         for argument in arguments {
             match Callback::of(argument) {

@@ -5,12 +5,12 @@ use std::time::SystemTime;
 
 use ::capnweb::observe::Tracing;
 use ::capnweb::{
-    Arguments, Capability, Description, Member, Options, OriginPolicy, ReadableStream,
-    Reply as Answer, Server, Target, Type, Value,
+    Arguments, Capability, Description, Limits as SessionLimits, Member, Options, OriginPolicy,
+    Peer, ReadableStream, Reply as Answer, Server, Target, Type, Value,
 };
 use access::Principal;
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request as HttpRequest, State};
 use axum::middleware::{Next, from_fn_with_state};
 use futures_util::{StreamExt as _, stream};
@@ -28,21 +28,23 @@ use crate::binding::http_call::VersionSource;
 use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{Parameters, http_call};
 use crate::error::Error;
-use crate::limits::MAX_SUBSCRIPTIONS;
-use crate::operation::{self, Operation, Replies, Reply, TABLE};
+use crate::limits::{HELD_AT_LEAST, HELD_MESSAGES, MAX_SUBSCRIPTIONS};
+use crate::operation::{self, Operation, Replies, Reply, TABLE, beside};
 use crate::v0_3;
 use crate::version::Version;
 
 pub fn routes(wire: Wire) -> Router {
-    let options = Options::default()
-        .tasks(wire.tasks.clone())
-        .metrics(&wire.metrics)
-        .layer(Tracing::new());
+    let options = options(&wire);
     let door = wire.clone();
-    let server = Server::for_requests(move |request: &Parts, _| {
+    let server = Server::for_requests(move |request: &Parts, peer| {
+        let caller: Option<Principal> = request.extensions.get().cloned();
+        if caller.is_none() {
+            peer.restrict(wire.limits.guests());
+        }
         Capability::new(AgentObject {
             wire: wire.clone(),
-            caller: request.extensions.get().cloned(),
+            caller,
+            peer: peer.clone(),
             head: Arc::new(http_call::head(request.headers.clone())),
             written: Arc::default(),
             batch: request.method == Method::POST,
@@ -57,16 +59,46 @@ pub fn routes(wire: Wire) -> Router {
         .layer(from_fn_with_state(door, admit))
 }
 
-/// Finds out who opens a session. Who shows nothing gets an agent that can be asked for its card and told who it
-/// is; who shows something wrong gets none.
+/// The options of all sessions of objects: the limits of the wire in the terms of Cap'n Web, its tasks and its metrics.
+pub fn options(wire: &Wire) -> Options {
+    let defaults = SessionLimits::default();
+    let body = wire.limits.max_body;
+    // A session keeps the server holding some messages of the largest size: those of running calls, and results.
+    let several = body.saturating_mul(HELD_MESSAGES);
+    Options::default()
+        .limits(SessionLimits {
+            max_message_bytes: body,
+            // A task may be larger than each of the messages that led to it.
+            max_sent_bytes: Some(defaults.max_message_bytes.max(body)),
+            max_held_bytes: several.clamp(HELD_AT_LEAST, defaults.max_held_bytes),
+            max_blob_bytes: body.min(defaults.max_blob_bytes),
+            ..defaults
+        })
+        .tasks(wire.tasks.clone())
+        .metrics(&wire.metrics)
+        .layer(Tracing::new())
+}
+
+/// Finds out which caller opens a session. A caller without credentials gets an agent that can be asked for its card
+/// and told the credentials; a caller with wrong ones gets none.
 async fn admit(State(wire): State<Wire>, request: HttpRequest, next: Next) -> Response<Body> {
     let (mut head, body) = request.into_parts();
     match wire.admit(&head) {
         Ok(caller) => _ = head.extensions.insert(caller),
-        Err(Error::Unauthenticated(refusal)) if refusal.has_no_credentials() => {}
-        Err(error) => return http_call::refused(&error),
+        Err(error) if is_guest(&error, &body, &wire) => {}
+        Err(error) => {
+            http_call::turn_away(body, &wire.limits).await;
+            return http_call::refused(&error);
+        }
     }
     next.run(HttpRequest::from_parts(head, body)).await
+}
+
+/// Whether a caller that was not recognised may go on: it showed no credentials, and its batch is no longer than one
+/// without credentials may be. A longer batch needs them in its header, as on other wires.
+pub fn is_guest(error: &Error, body: &Body, wire: &Wire) -> bool {
+    let small = body.size_hint().lower() <= wire.limits.guests().max_message_bytes as u64;
+    matches!(error, Error::Unauthenticated(refusal) if refusal.has_no_credentials()) && small
 }
 
 /// The agent, as a session's first object.
@@ -75,6 +107,8 @@ pub(super) struct AgentObject {
     pub(super) wire: Wire,
     /// The caller; `None` until the session is authenticated.
     caller: Option<Principal>,
+    /// The session's other side, which is bounded until it is authenticated.
+    peer: Peer,
     /// What the handshake says of every call.
     head: Arc<Parts>,
     /// How the session writes, once a request of it has shown so.
@@ -119,7 +153,8 @@ impl Target for AgentObject {
         let arguments = arguments.rest();
         match AgentMethod::named(method) {
             Some(AgentMethod::Operation(operation)) => Answer::future(async move {
-                let request = Request::read(operation, 0, arguments);
+                let weight = arguments.iter().map(Value::weight).sum();
+                let request = beside(weight, || Request::read(operation, 0, arguments)).await;
                 let performed = match request {
                     Ok(request) => self.perform(operation, request).await,
                     Err(error) => Err(error),
@@ -175,6 +210,7 @@ impl AgentObject {
         let shown = arguments.into_iter().next().unwrap_or(Value::Null);
         let credentials = credentials(shown)?;
         let caller = self.wire.door.recognise(&credentials, SystemTime::now())?;
+        self.peer.admit();
         Ok(Self {
             caller: Some(caller),
             ..self.clone()
@@ -248,7 +284,7 @@ impl AgentObject {
         let head = own.as_ref().unwrap_or(&self.head);
         let asked = VersionedOperation::written(operation, written);
         let call = http_call::call(self.caller()?, head, VersionSource::Request)?;
-        let input = asked.input(request.fields);
+        let input = beside(request.weight, || asked.input(request.fields)).await;
         asked.perform(&*self.wire.service, call, input).await
     }
 

@@ -15,7 +15,7 @@ use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{Wire, http_call, sse};
 use crate::error::Error;
 use crate::event::Format;
-use crate::operation::{Input, Reply};
+use crate::operation::{Input, Reply, beside};
 
 pub fn routes(wire: Wire) -> Router {
     Router::new()
@@ -91,7 +91,7 @@ async fn read(
     let body = http_call::read(body, &wire.limits)
         .await
         .map_err(|error| (Id::null(), error))?;
-    Envelope::read(&body)
+    beside(body.len(), || Envelope::read(&body)).await
 }
 
 fn result_of(id: &Id, result: &Bytes) -> Vec<u8> {
@@ -139,6 +139,7 @@ fn refuse(id: &Id, error: &Error) -> Response<Body> {
         Error::MediaTypeNotSupported(_)
             | Error::VerbNotAllowed { .. }
             | Error::TooLarge { .. }
+            | Error::TooManyValues(_)
             | Error::TooSlow
             | Error::Unauthenticated(_)
             | Error::Unauthorized(_)

@@ -16,7 +16,7 @@ use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{Wire, http_call, sse};
 use crate::error::Error;
 use crate::event::Format;
-use crate::operation::{self, Fields, Found, Input, Reply};
+use crate::operation::{self, Fields, Found, Input, Reply, beside};
 use crate::v0_3::{self, Dialect};
 
 const BASE: &str = "/a2a/rest";
@@ -88,7 +88,7 @@ async fn perform(
     // The path says what the call is about: it has the last word.
     input.fields.append(&mut fields);
     if let VersionedOperation::V0_3(_, dialect) = &mut asked {
-        *dialect = Dialect::of(&input);
+        *dialect = beside(input.body.len(), || Dialect::of(&input)).await;
     }
     let reply = asked.perform(&*wire.service, call, input).await?;
     let header = asked.versioned().extensions_header();
@@ -144,7 +144,8 @@ async fn read(wire: &Wire, head: &Parts, body: Body) -> Result<Bytes, Error> {
         }
         _ => return Err(Error::MediaTypeNotSupported(media_type)),
     };
-    match serde_json::from_slice::<serde::de::IgnoredAny>(&body) {
+    let parse = || serde_json::from_slice::<serde::de::IgnoredAny>(&body);
+    match beside(body.len(), parse).await {
         Err(error) if !body.is_empty() => Err(Error::Parse(error.to_string())),
         _ => Ok(body),
     }

@@ -1,6 +1,7 @@
 //! JSON-RPC over WebSockets, served.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use access::Principal;
 use axum::Router;
@@ -17,6 +18,7 @@ use http::request::Parts;
 use http::{Request, Response};
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
+use tokio_tungstenite::tungstenite::{self, error::ProtocolError};
 use tokio_util::sync::CancellationToken;
 
 use super::frame::{self, Incoming};
@@ -29,8 +31,16 @@ use crate::binding::{Parameters, http_call};
 use crate::error::Error;
 use crate::event::Format;
 use crate::limits::{FRAMES_AT_ONCE, MAX_CALLS};
-use crate::operation::{Input, Replies, Reply};
+use crate::operation::{Input, Replies, Reply, beside};
 use crate::sabotage::broken;
+
+/// The buffers that every connection has.
+const READ_BUFFER: usize = 2 << 10;
+const WRITE_BUFFER: usize = 16 << 10;
+
+/// How long a peer that sent what is no frame has to read the reason: closing with unread bytes would reset the
+/// connection and destroy it.
+const CLOSE_TIME: Duration = Duration::from_millis(500);
 
 pub fn routes(wire: Wire) -> Router {
     Router::new().route(PATH, get(upgrade)).with_state(wire)
@@ -50,6 +60,9 @@ async fn upgrade(State(wire): State<Wire>, request: Request<Body>) -> Response<B
     let limit = wire.limits.max_body;
     upgrade
         .protocols([SUBPROTOCOL])
+        // Most connections are idle; the buffers of larger frames are made when these come.
+        .read_buffer_size(READ_BUFFER)
+        .write_buffer_size(WRITE_BUFFER)
         .max_message_size(limit)
         .max_frame_size(limit)
         .on_upgrade(move |socket| {
@@ -107,7 +120,7 @@ impl Session {
                     Ok(())
                 }
                 incoming = source.next(), if !leaving => match incoming.inspect(|_| heard = true) {
-                    Some(Ok(Message::Text(text))) => match self.take(&text.into()) {
+                    Some(Ok(Message::Text(text))) => match self.take(text.into()).await {
                         Some(refusal) => send(&mut sink, refusal).await,
                         None => Ok(()),
                     },
@@ -115,7 +128,11 @@ impl Session {
                     Some(Ok(Message::Binary(_))) => {
                         break Some((close_code::UNSUPPORTED, "frames are text"));
                     }
-                    Some(Ok(Message::Close(_)) | Err(_)) | None => break None,
+                    Some(Ok(Message::Close(_))) | None => break None,
+                    Some(Err(error)) => match fault(error) {
+                        Some(fault) => break Some(fault),
+                        None => break None,
+                    },
                 },
                 _ = alive.tick() => {
                     // No frame since the last ping: the peer is gone.
@@ -140,12 +157,20 @@ impl Session {
             let _ = sink
                 .send(Message::Close(Some(CloseFrame { code, reason })))
                 .await;
+            if FAULTS.contains(&code) {
+                tokio::time::sleep(CLOSE_TIME).await;
+            }
         }
     }
 
     /// Takes a frame in. What comes of it comes later, unless it is refused at once.
-    fn take(&mut self, frame: &Bytes) -> Option<Vec<u8>> {
-        match Incoming::read(frame) {
+    async fn take(&mut self, frame: Bytes) -> Option<Vec<u8>> {
+        let frame = match http_call::weighed(frame).await {
+            Ok(frame) => frame,
+            // Its id was not read.
+            Err(error) => return Some(refusal(&Id::null(), &error)),
+        };
+        match beside(frame.len(), || Incoming::read(&frame)).await {
             Ok(Incoming::CancelStream(id)) => {
                 // A stream that has ended meanwhile has said so.
                 if let Some(Some(stop)) = self.open.get(id.as_bytes()) {
@@ -155,19 +180,19 @@ impl Session {
             }
             Ok(Incoming::Call(envelope, parameters)) => {
                 let id = envelope.id.clone();
-                let begun = self.begin(envelope, parameters);
+                let begun = self.begin(envelope, parameters).await;
                 begun.err().map(|error| refusal(&id, &error))
             }
             Err((id, error)) => Some(refusal(&id, &error)),
         }
     }
 
-    fn begin(&mut self, envelope: Envelope, parameters: Parameters) -> Result<(), Error> {
+    async fn begin(&mut self, envelope: Envelope, parameters: Parameters) -> Result<(), Error> {
         let Envelope { id, method, params } = envelope;
         let Some(asked) = VersionedOperation::named(&method) else {
             return Err(Error::MethodNotFound(method));
         };
-        let asked = asked.or_loose(&params);
+        let asked = beside(params.len(), || asked.or_loose(&params)).await;
         if self.open.contains_key(id.as_bytes()) {
             let why = "a call with this id is under way";
             return Err(Error::InvalidRequest(why.to_owned()));
@@ -265,6 +290,21 @@ fn refusal(id: &Id, error: &Error) -> Vec<u8> {
     let mut out = Vec::new();
     write_error(&mut out, id, error);
     out
+}
+
+/// The close codes of frames that could not be read. RFC 6455 7.4.1.
+const FAULTS: [u16; 3] = [close_code::PROTOCOL, close_code::INVALID, close_code::SIZE];
+
+/// The close code and the reason for a peer whose frame could not be read; none where the connection is gone.
+fn fault(error: axum::Error) -> Option<(u16, &'static str)> {
+    let error = error.into_inner();
+    match error.downcast_ref::<tungstenite::Error>()? {
+        tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => None,
+        tungstenite::Error::Protocol(_) => Some((close_code::PROTOCOL, "not a valid frame")),
+        tungstenite::Error::Utf8(_) => Some((close_code::INVALID, "a text frame is not UTF-8")),
+        tungstenite::Error::Capacity(_) => Some((close_code::SIZE, "the frame is too large")),
+        _ => None,
+    }
 }
 
 async fn send(sink: &mut SplitSink<WebSocket, Message>, frame: Vec<u8>) -> Result<(), axum::Error> {

@@ -118,3 +118,52 @@ async fn pages_of_no_size_and_tokens_of_no_list_are_refused() {
         assert!(matches!(refused, Err(Error::InvalidParams { .. })));
     }
 }
+
+/// 30 tasks of 14 MB each were an answer of 420 MB.
+#[tokio::test]
+async fn a_page_ends_with_the_task_that_fills_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in [in_memory(), on_disk(folder.path())] {
+        let bench = Bench::with(config(), store, Script::new()).await;
+        let mut made = Vec::new();
+        for _ in 0..10 {
+            // The message is in the history, and is what the artifact is made of.
+            let large = "x".repeat(1 << 20);
+            made.push(bench.task(&format!("artifact:{large} done")).await.id);
+        }
+        made.sort();
+        for (artifacts, pages) in [(false, 3), (true, 5)] {
+            let mut request = ListTasksRequest {
+                include_artifacts: Some(artifacts),
+                ..ListTasksRequest::default()
+            };
+            let (mut listed, mut sizes) = (Vec::new(), Vec::new());
+            loop {
+                let page = bench.list(request.clone()).await;
+                assert_eq!(page.total_size, 10);
+                sizes.push(page.tasks.len());
+                listed.extend(page.tasks.into_iter().map(|task| task.id));
+                if page.next_page_token.is_empty() {
+                    break;
+                }
+                request.page_token = page.next_page_token;
+            }
+            listed.sort();
+            assert_eq!(listed, made);
+            assert_eq!(sizes.len(), pages, "{sizes:?}");
+        }
+        let brief = bench
+            .list(ListTasksRequest {
+                history_length: Some(0),
+                ..ListTasksRequest::default()
+            })
+            .await;
+        assert_eq!((brief.tasks.len(), &*brief.next_page_token), (10, ""));
+        for task in brief.tasks {
+            let mut whole = bench.get(&task.id).await.unwrap();
+            whole.history.clear();
+            whole.artifacts.clear();
+            assert_eq!(task, whole);
+        }
+    }
+}

@@ -23,7 +23,7 @@ use crate::serve::agents::{Agents, DEFAULT_AGENT};
 use crate::serve::door::Need;
 use crate::serve::mcp::{self, Endpoint, ServeMcp};
 use crate::serve::page::{self, Page};
-use crate::serve::{door, metrics, operator, signing};
+use crate::serve::{door, large, metrics, operator, signing};
 
 /// The address, the store, the access rules and the signing key of a server.
 pub(super) struct Base<'a> {
@@ -56,7 +56,7 @@ impl<'a> Base<'a> {
         let door = Arc::new(door::build(&config.access)?);
         let key = config.signing_key.as_deref();
         let signer = key.map(signing::read).transpose()?;
-        let listener = Listener::bind(config.listen, listening::options(config)?).await?;
+        let listener = Listener::bind(config.listen, listening::options(config, &door)?).await?;
         let (scheme, authority) = match &config.public_url {
             Some(url) => (url.scheme().to_owned(), url.authority()),
             None => (listener.scheme().to_owned(), listener.address().to_string()),
@@ -206,7 +206,7 @@ impl<'a> Base<'a> {
             .filter(|it| self.config.bindings.get(it) == Offer::Deprecated);
         let deprecated: Vec<_> = deprecated.map(|binding| binding.name).collect();
         let page = Page::of(card, self.address.encrypted, &deprecated).beside(&self.url);
-        page::routes(&page)
+        page::routes(&page, self.store.clone())
     }
 
     /// The routes for all callers that the access rules admit: metrics, memory, and those that the program adds.
@@ -215,6 +215,7 @@ impl<'a> Base<'a> {
         let rights = rights(host.agents());
         let population = host.population().clone();
         let memory = workspace::api::memory::routes(population.clone(), rights.clone());
+        let memory = large::beside_serving(memory);
         let boards = agent::Boards::open(self.store.clone());
         let boards = workspace::api::boards::routes(boards, rights.clone(), self.door.asks());
         let known = metrics.merge(memory).merge(boards);

@@ -3,6 +3,9 @@
 use capnweb::transport::batch::BatchClient;
 use capnweb::transport::websocket;
 use capnweb::{Any, Capability, Connection, Options, Value};
+use futures_util::{SinkExt as _, StreamExt as _};
+use tokio_tungstenite::tungstenite::Message as WsMessage;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
 use super::cases::{self, Case};
 use crate::support::server::Running;
@@ -138,5 +141,120 @@ async fn wrong_credentials_get_no_session() {
     let answer = client.send(request.body("".into()).unwrap()).await;
     assert_eq!(answer.status, 401);
     assert!(answer.headers.contains_key("www-authenticate"));
+    server.stop().await;
+}
+
+/// A message with a data part of so many small objects.
+fn crowd(count: usize) -> String {
+    let data = format!("{}1", "{},".repeat(count));
+    format!(r#"{{"messageId":"m-{count}","role":"ROLE_USER","parts":[{{"data":[{data}]}}]}}"#)
+}
+
+/// A frame that calls a method with one text, so many bytes long.
+fn frame_of(length: usize) -> String {
+    let text = "x".repeat(length);
+    format!(r#"["push",["pipeline",0,["getTask"],["{text}"]]]"#)
+}
+
+/// `limits.max_body` was not asked: a stranger could send 32 MiB, and cost 2.5 GB with it.
+#[tokio::test]
+async fn messages_are_bounded_as_bodies_are_and_those_of_strangers_are_small() {
+    let mut case = cases::bearer_tokens_are_known_over_every_binding();
+    case.config.limits.max_body = 1 << 20;
+    let server = case.start().await;
+    for path in ["/a2a/capnweb", "/acp/capnweb"] {
+        let url = format!("http://localhost{path}");
+        let post = async |body: String, token: Option<&str>| {
+            let mut client = server.client(crate::support::http::Version::One).await;
+            let request = client.request("POST", "localhost", path);
+            let request = match token {
+                Some(token) => request.header("authorization", format!("Bearer {token}")),
+                None => request,
+            };
+            let answer = client.send(request.body(body.into()).unwrap()).await;
+            (answer.status.as_u16(), answer.text)
+        };
+        let (status, text) = post(frame_of(20_000), None).await;
+        assert_eq!(status, 401, "{url}: {text}");
+        let (status, text) = post(frame_of(10), None).await;
+        assert_eq!(status, 200, "{url}: {text}");
+        let (status, text) = post(frame_of(20_000), Some("token-of-ada")).await;
+        assert_eq!(status, 200, "{url}: {text}");
+        let (status, text) = post(frame_of(1 << 20), Some("token-of-ada")).await;
+        assert_eq!(status, 413, "{url}: {text}");
+        let bomb = format!(r#"["push",[[{}1]]]"#, "{},".repeat(300_000));
+        let (status, text) = post(bomb, Some("token-of-ada")).await;
+        assert_eq!(status, 400, "{url}: {text}");
+        assert!(text.contains("take too much memory"), "{text}");
+    }
+    // A stranger's session ends with a message of 17 KB; after `authenticate` one of 500 KB is taken.
+    let (session, agent) = open(&server).await;
+    drop(agent.call("sendMessage", ("x".repeat(17_000),)).await);
+    let ended = session.closed().await;
+    assert!(ended.message().contains("not authenticated"), "{ended}");
+    let (_session, agent) = open(&server).await;
+    let known = agent.call("authenticate", ("token-of-ada",));
+    let error = known.call("getTask", ("x".repeat(500_000),)).await;
+    assert_eq!(code(&error.unwrap_err()), Some(-32602.0));
+    server.stop().await;
+}
+
+/// 15 MB of `{}` took 1.4 GB over every wire that has JSON.
+#[tokio::test]
+async fn too_many_values_are_refused_in_the_form_of_each_wire() {
+    let case = cases::bearer_tokens_are_known_over_every_binding();
+    let server = Running::serve(&case.config).await;
+    let post = async |path: &str, body: String| {
+        let mut client = server.client(crate::support::http::Version::One).await;
+        let request = client
+            .request("POST", "localhost", path)
+            .header("authorization", "Bearer token-of-ada")
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .header("a2a-version", "1.0");
+        let answer = client.send(request.body(body.into()).unwrap()).await;
+        let json: serde_json::Value = serde_json::from_str(&answer.text).unwrap();
+        (answer.status.as_u16(), json)
+    };
+    let message = crowd(400_000);
+    let request = format!(r#"{{"message":{message}}}"#);
+    let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{request}}}"#);
+    let said = |json: &serde_json::Value| json.to_string().contains("take too much memory");
+    let (status, json) = post("/a2a/jsonrpc", call.clone()).await;
+    assert!(
+        status == 413 && json["error"]["code"] == -32600 && said(&json),
+        "{json}"
+    );
+    let (status, json) = post("/a2a/rest/message:send", request).await;
+    assert!(
+        status == 413 && json["error"]["status"] == "RESOURCE_EXHAUSTED" && said(&json),
+        "{json}"
+    );
+    let (status, json) = post("/acp/runs", message.clone()).await;
+    assert!(status == 413 && said(&json), "{json}");
+    let (status, json) = post("/mcp", call.clone()).await;
+    assert!(
+        status == 413 && json["error"]["code"].is_number() && said(&json),
+        "{json}"
+    );
+    let (status, json) = post("/api/memory/import", message).await;
+    assert!(
+        status == 413 && json["error"]["code"] == "too_large" && said(&json),
+        "{json}"
+    );
+    // Over WebSockets the connection goes on.
+    let mut request = format!("ws://{}/ws/a2a", server.address)
+        .into_client_request()
+        .unwrap();
+    let token = "Bearer token-of-ada".parse().unwrap();
+    request.headers_mut().insert("authorization", token);
+    let (mut socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
+    socket.send(WsMessage::text(call)).await.unwrap();
+    let refused = socket.next().await.unwrap().unwrap().into_text().unwrap();
+    assert!(refused.contains("take too much memory"), "{refused}");
+    let list = r#"{"jsonrpc":"2.0","id":2,"method":"ListTasks","params":{}}"#;
+    socket.send(WsMessage::text(list)).await.unwrap();
+    let listed = socket.next().await.unwrap().unwrap().into_text().unwrap();
+    assert!(listed.contains("\"id\":2"), "{listed}");
     server.stop().await;
 }
