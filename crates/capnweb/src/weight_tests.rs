@@ -1,3 +1,5 @@
+//! What is counted, and what is refused for it.
+
 use proptest::prelude::*;
 use serde_json::Value;
 

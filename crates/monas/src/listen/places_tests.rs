@@ -1,3 +1,5 @@
+//! Shares of addresses, and places for known callers.
+
 use std::net::IpAddr;
 
 use super::{Place, Places};
