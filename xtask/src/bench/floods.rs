@@ -175,7 +175,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
 }
 
 fn table(all: &[Seen]) -> String {
-    let mut text = "| beside | answers | p50, ms | p99, ms | slowest, ms | failed | requests of the flood | peak, MB resident | p99 below 250 ms |\n                    |---|---|---|---|---|---|---|---|---|\n"
+    let mut text = "| beside | answers | p50, ms | p99, ms | slowest, ms | failed | requests of the flood | peak, MB resident | p99 below 250 ms |\n|---|---|---|---|---|---|---|---|---|\n"
         .to_owned();
     for seen in all {
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
@@ -395,7 +395,7 @@ fn send_frames(port: u16, frame: &str, stop: &AtomicBool) -> usize {
 fn open_socket(port: u16) -> std::io::Result<TcpStream> {
     let mut stream = connect(port)?;
     stream.write_all(
-        b"GET /a2a/capnweb HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+        b"GET /a2a/capnweb HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
     )?;
     let mut head = [0; 1024];
     let read = stream.read(&mut head)?;

@@ -220,7 +220,7 @@ pub(crate) fn fold_to(view: &dyn View, row: &Row, last: u64) -> Result<Task, sto
     }
 }
 
-/// The task of a row without its history and its artifacts. They are not read where the events since the last status
+/// The task of a row without its history and its artifacts, which are not decoded where the events since the last status
 /// are few.
 pub(crate) fn fold_status(view: &dyn View, row: &Row) -> Result<Task, store::Error> {
     let stream = StreamId::new(row.key.as_str());
