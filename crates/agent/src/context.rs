@@ -135,7 +135,7 @@ impl Questions {
         asked.find(|it| it.place == place)?.answer.as_ref()
     }
 
-    /// Who answered the question of a place.
+    /// The name of the person that answered the question of a place.
     pub(crate) fn answered_by(&self, place: &str) -> Option<&str> {
         let mut asked = self.asked.iter();
         let by = asked.find(|it| it.place == place)?.by.as_str();
@@ -157,7 +157,7 @@ pub struct AskedQuestion {
     pub(crate) at: Millis,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<QuestionAnswer>,
-    /// Who gave it.
+    /// The name of the person that gave it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) by: String,
 }

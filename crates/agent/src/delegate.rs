@@ -29,7 +29,7 @@ pub(crate) struct Tasks {
     server: Arc<Mutex<Option<(a2a::Server, String)>>>,
     /// Cancellations that are on their way.
     cancelling: TaskTracker,
-    /// Who says what a message says, by its id, while it is delivered in the name of another caller.
+    /// The speakers of messages, by message id, while these are delivered in the name of another caller.
     speakers: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
@@ -173,7 +173,7 @@ impl Tasks {
             .map_err(|error| Error::Task(error.to_string()))
     }
 
-    /// Who answers with a message that is delivered in the name of another caller. It is asked once.
+    /// The speaker of a message that is delivered in the name of another caller. It is asked once.
     pub(crate) fn speaker(&self, message: &str) -> Option<String> {
         self.speakers().remove(message)
     }

@@ -221,7 +221,7 @@ fn agent_choice_rules_say_which_agents_are_believed_and_asked() {
     );
 }
 
-/// The agent proposes a call that nobody spoke of, of a skill that it may use without an approval.
+/// The agent proposes a call that the caller did not speak of, of a skill that it may use without an approval.
 fn propose(lived: &mut Lived) -> EffectId {
     let out = thought(lived, "go", &[("move", json!({ "to": "the moon" }))]);
     let effect = wanted(&out, |it| matches!(it, Effect::Call { .. }))[0];

@@ -29,7 +29,7 @@ pub trait Call: Send + Sync + 'static {
     /// The caller of the current turn. Another turn of the same task may have another one.
     fn caller(&self) -> Principal;
 
-    /// Who gave the last answer: the caller, or the person for whom another agent passed it on.
+    /// The name of the person that gave the last answer: the caller, or the one named by an agent that passed it on.
     fn speaker(&self) -> String {
         self.caller().to_string()
     }

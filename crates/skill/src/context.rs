@@ -81,7 +81,7 @@ impl Context {
         self.call.caller()
     }
 
-    /// Who gave the last answer: the caller, or the person for whom another agent passed it on.
+    /// The name of the person that gave the last answer: the caller, or the one named by an agent that passed it on.
     pub fn speaker(&self) -> String {
         self.call.speaker()
     }

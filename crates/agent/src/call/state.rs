@@ -72,7 +72,7 @@ struct Now {
     open: Option<Open>,
     /// The text of the artifact `output` that was handed over in pieces.
     streamed: Streamed,
-    /// Who gave the last answer.
+    /// The name of the person that gave the last answer.
     speaker: Option<String>,
     /// The task has ended.
     ended: bool,
@@ -269,7 +269,7 @@ impl CallState {
         &self.0.agent
     }
 
-    /// Who says what a message of the current turn says.
+    /// The name of the speaker of a message of the current turn.
     pub(crate) fn speaker_of(&self, message: &Message) -> String {
         let tasks = &self.agent().population.0.tasks;
         let person = tasks.speaker(&message.message_id);

@@ -34,7 +34,7 @@ pub const DEPTH: &str = "urn:monas:a2a:ext:agent:1/depth";
 /// Where an agent that passes an answer on names the person who gave it. It counts for agents of this server alone.
 pub const PERSON: &str = "urn:monas:a2a:ext:agent:1/person";
 
-/// Who says what a message says: its caller, or the person for whom an agent of this server passes it on.
+/// The speaker of a message: its caller, or the person that an agent of this server names when it passes an answer on.
 pub(crate) fn speaker(caller: &Principal, message: &Message) -> String {
     let caller = caller.to_string();
     let person = message.metadata.as_ref().and_then(|it| it.get(PERSON));
