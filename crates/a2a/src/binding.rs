@@ -310,6 +310,8 @@ pub struct Address {
     /// Whether connections are encrypted.
     pub encrypted: bool,
     pub authority: String,
+    /// The path that all of its paths are below: empty, or it begins with a slash and ends without one. gRPC has none.
+    pub path: String,
     /// The agent that it is the address of, where there are several: its paths are below `/agents/` and its id, and
     /// what has no path names it as tenant.
     pub tenant: Option<String>,
@@ -326,7 +328,8 @@ impl Address {
             (Scheme::None, _) => return self.authority.clone(),
         };
         let below = self.tenant.as_deref().map(below).unwrap_or_default();
-        format!("{scheme}://{}{below}{}", self.authority, binding.path)
+        let (authority, path) = (&self.authority, &self.path);
+        format!("{scheme}://{authority}{path}{below}{}", binding.path)
     }
 }
 

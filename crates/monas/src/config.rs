@@ -20,7 +20,7 @@ use ::access::Unauthenticated;
 use a2a::binding::{BINDINGS, Offer, Offers};
 use store::Durability;
 
-use crate::listen::Origin;
+use crate::listen::{Origin, PublicUrl};
 use crate::log::Filter;
 
 pub mod access;
@@ -54,9 +54,13 @@ pub struct Config {
     pub listen: SocketAddr,
     pub data: Data,
     /// The URL that clients are told to call, if it is not the listening address.
-    pub public_url: Option<Origin>,
+    pub public_url: Option<PublicUrl>,
     /// Origins of web pages that may call, besides the server's own.
     pub allow_origins: Vec<Origin>,
+    /// Pages of any origin may call. Only where no caller is recognised by what a browser adds by itself.
+    pub any_origin: bool,
+    /// A JSON file with what the extended card has besides the public one.
+    pub extended_card: Option<PathBuf>,
     pub log: Filter,
     pub tls: Option<TlsFiles>,
     pub access: Access,
@@ -160,6 +164,8 @@ impl Config {
             data,
             public_url: None,
             allow_origins: Vec::new(),
+            any_origin: false,
+            extended_card: None,
             log: Filter::info(),
             tls: None,
             access: Access::default(),
@@ -254,7 +260,7 @@ impl Config {
             (None, Some(_)) => return Err(Error::Half("tls.key", "tls.cert")),
         };
         if let Some(url) = &settings.public_url
-            && !matches!(url.scheme(), "http" | "https")
+            && !matches!(url.origin().scheme(), "http" | "https")
         {
             return Err(Error::PublicUrl(url.to_string()));
         }
@@ -264,6 +270,15 @@ impl Config {
             false if schemes.is_empty() => return Err(Error::Closed),
             false => Unauthenticated::Refused,
         };
+        let access = Access {
+            schemes,
+            unauthenticated,
+        };
+        let allow = settings.allow_origin.as_ref();
+        if allow.is_some_and(|allow| allow.any) && !access.is_safe_for_any_page() {
+            return Err(Error::AnyOrigin);
+        }
+        let any_origin = allow.is_none_or(|allow| allow.any) && access.is_safe_for_any_page();
         let mut bindings = Offers::default();
         for (key, offer) in settings.bindings {
             // `on` is the default, which is not written down.
@@ -282,13 +297,12 @@ impl Config {
         Ok(Self {
             listen: settings.listen.unwrap_or(standard.listen),
             public_url: settings.public_url,
-            allow_origins: settings.allow_origin.unwrap_or_default(),
+            allow_origins: settings.allow_origin.unwrap_or_default().listed,
+            any_origin,
+            extended_card: settings.extended_card,
             log: settings.log.unwrap_or(standard.log),
             tls,
-            access: Access {
-                schemes,
-                unauthenticated,
-            },
+            access,
             store: Store {
                 durability: settings.durability.unwrap_or(standard.store.durability),
                 keep_for: settings.keep_for.unwrap_or(standard.store.keep_for),
@@ -428,6 +442,11 @@ pub enum Error {
     /// Clients cannot call a URL of this scheme.
     #[error("use the public URL {0}: it must be http or https")]
     PublicUrl(String),
+    /// Pages of all origins could call with what a browser adds by itself, or with nothing.
+    #[error(
+        "use allow_origin = \"*\": every call needs a token or a key in [access], open = false, and no cookie, password or certificate, which browsers add by themselves; list the origins instead"
+    )]
+    AnyOrigin,
     /// Nothing would be served.
     #[error("serve: every binding is off")]
     NoBinding,

@@ -128,6 +128,7 @@ fn every_setting_has_a_variable() {
             "agent.mcp_config",
             "agent.signing_key",
             "ca_cert",
+            "extended_card",
         ];
         let any_text = texts.contains(&&*key.name);
         assert_eq!(Config::read(&given).is_ok(), any_text, "{}", key.name);

@@ -36,6 +36,9 @@ pub enum Error {
     /// A manifest or a law cannot be read.
     #[error("read {}: {problem}", path.display())]
     Manifest { path: PathBuf, problem: String },
+    /// The file of the extended card cannot be used.
+    #[error("use the extended card {}: {problem}", path.display())]
+    ExtendedCard { path: PathBuf, problem: String },
     /// The name of a manifest is not an agent's id.
     #[error("use agent id {id:?}: {why}")]
     AgentId { id: String, why: String },

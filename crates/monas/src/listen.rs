@@ -36,7 +36,7 @@ mod tls;
 
 pub use guard::Guard;
 pub use limits::Limits;
-pub use origin::{NotAnOrigin, Origin};
+pub use origin::{NotAnOrigin, Origin, PublicUrl};
 pub use tls::{Tls, TlsError};
 
 use connection::Common;
@@ -126,6 +126,10 @@ pub struct Options {
     pub guard: Guard,
     /// Which callers may have the places that are kept for known ones.
     pub known: Known,
+    /// The path of the server's URL, which requests may have in front of their own: empty, or it begins with a slash.
+    pub base_path: String,
+    /// Whether any web page may read the answer at a path.
+    pub is_public: fn(&str) -> bool,
     pub limits: Limits,
     pub remote: RemoteAccess,
     pub refusal: RefusalFormat,
@@ -137,6 +141,8 @@ impl Default for Options {
             tls: None,
             guard: Guard::default(),
             known: Known::default(),
+            base_path: String::new(),
+            is_public: |_| false,
             limits: Limits::default(),
             remote: RemoteAccess::default(),
             refusal: as_text,
@@ -197,24 +203,11 @@ impl Listener {
     /// left when this returns; upgraded sockets belong to the protocol that took them over.
     pub async fn serve(self, router: Router, shutdown: impl Future<Output = ()>) {
         let scheme = self.scheme();
-        let Options {
-            tls,
-            guard,
-            known,
-            limits,
-            refusal,
-            ..
-        } = self.options;
+        let mut options = self.options;
+        let (tls, limits) = (options.tls.take(), options.limits.clone());
         let places = Places::new(&limits);
         let common = Arc::new(Common {
-            gate: Arc::new(Gate::new(
-                router,
-                guard,
-                known,
-                refusal,
-                scheme,
-                limits.clone(),
-            )),
+            gate: Arc::new(Gate::new(router, options, scheme)),
             tls: tls.map(|tls| TlsAcceptor::from(tls.0)),
             limits,
             tasks: TaskTracker::new(),

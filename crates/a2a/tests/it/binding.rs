@@ -236,6 +236,7 @@ async fn what_is_off_is_neither_served_nor_listed_and_what_is_preferred_comes_fi
     let address = Address {
         encrypted: true,
         authority: "example.com:8443".to_owned(),
+        path: String::new(),
         tenant: None,
     };
     binding::declare(&mut card, &offers, &address);

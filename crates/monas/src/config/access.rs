@@ -28,6 +28,22 @@ pub struct Access {
     pub unauthenticated: Unauthenticated,
 }
 
+impl Access {
+    /// Whether web pages of any origin can be let in: every call needs a credential, and none of those that a browser adds to
+    /// requests of any page by itself, as it does with cookies, passwords that it remembers, and certificates.
+    pub fn is_safe_for_any_page(&self) -> bool {
+        let ambient = |scheme: &Scheme| {
+            matches!(
+                scheme.kind,
+                Kind::Basic(_) | Kind::MutualTls(_) | Kind::ApiKey(Place::Cookie(_), _)
+            )
+        };
+        self.unauthenticated == Unauthenticated::Refused
+            && !self.schemes.is_empty()
+            && !self.schemes.iter().any(ambient)
+    }
+}
+
 /// An authentication scheme of the configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {

@@ -25,8 +25,8 @@ use model::provider::Key as ApiKey;
 use store::Durability;
 
 use super::models::{Named, NamedEmbedder, Url};
-use super::value::{Kind, Percent, Raw, Size};
-use crate::listen::Origin;
+use super::value::{AllowedOrigins, Kind, Percent, Raw, Size};
+use crate::listen::PublicUrl;
 use crate::log::Filter;
 
 /// A setting, without its value.
@@ -146,10 +146,13 @@ settings! {
     data: PathBuf = "data", ("data" "DIR"), "~/.local/share/monas";
     /// Accept callers without credentials, as the anonymous caller. Callers with wrong credentials are always refused.
     open: bool = "open", ("open" ""), "true without [access], false with it";
-    /// The URL that clients are told to call, when a proxy stands in front of the server.
-    public_url: Origin = "public_url", ("public-url" "URL"), "the listening address";
-    /// Origins of web pages that may call the server, besides its own.
-    allow_origin: Vec<Origin> = "allow_origin", ("allow-origin" "ORIGIN"), "none";
+    /// The URL that clients are told to call, when a proxy stands in front of the server; with a path, the server is below it.
+    public_url: PublicUrl = "public_url", ("public-url" "URL"), "the listening address";
+    /// Origins of web pages that may call the server, besides its own; `*` for all, where no credential is one that browsers add.
+    allow_origin: AllowedOrigins = "allow_origin", ("allow-origin" "ORIGIN"), "all where every call needs a token or a key, else none";
+    /// A JSON file of what authenticated callers see in the card besides the public part: members replace those of the card, skills
+    /// are added.
+    extended_card: PathBuf = "extended_card", ("extended-card" "FILE"), "none";
     /// The log filter: error, warn, info, debug or trace, also for single modules, as in `info,monas=debug`.
     log: Filter = "log", ("log" "FILTER"), "info";
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use toml::de::DeValue;
 
-use crate::listen::Origin;
+use crate::listen::{Origin, PublicUrl};
 use crate::log::Filter;
 
 #[cfg(test)]
@@ -91,29 +91,48 @@ impl Kind for Filter {
     }
 }
 
-impl Kind for Origin {
-    const EXPECTED: &'static str = "a scheme and a host, such as https://example.com";
+impl Kind for PublicUrl {
+    const EXPECTED: &'static str =
+        "a scheme, a host and a path if there is one, such as https://example.com/agent";
 
     fn from_text(text: &str) -> Option<Self> {
         text.parse().ok()
     }
 }
 
-impl Kind for Vec<Origin> {
-    const EXPECTED: &'static str = "origins, such as https://example.com";
+/// The origins of web pages that may call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AllowedOrigins {
+    /// `*` is among them.
+    pub(crate) any: bool,
+    pub(crate) listed: Vec<Origin>,
+}
+
+impl AllowedOrigins {
+    fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let mut allowed = Self::default();
+        for text in texts {
+            match text.trim() {
+                "*" => allowed.any = true,
+                text => allowed.listed.push(text.parse().ok()?),
+            }
+        }
+        Some(allowed)
+    }
+}
+
+impl Kind for AllowedOrigins {
+    const EXPECTED: &'static str = "origins, such as https://example.com, or *";
     const IS_LIST: bool = true;
 
     fn from_text(text: &str) -> Option<Self> {
-        text.split(',')
-            .map(|text| text.trim().parse().ok())
-            .collect()
+        Self::of(text.split(','))
     }
 
     fn from_toml(value: &DeValue<'_>) -> Option<Self> {
         let origins = value.as_array()?.iter();
-        origins
-            .map(|origin| Origin::from_toml(origin.get_ref()))
-            .collect()
+        let texts: Option<Vec<&str>> = origins.map(|origin| origin.get_ref().as_str()).collect();
+        Self::of(texts?.into_iter())
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use toml::de::DeTable;
 
-use super::{Kind, Size};
+use super::{AllowedOrigins, Kind, Size};
 use crate::listen::Origin;
 
 fn text<T: Kind>(text: &str) -> Option<T> {
@@ -79,9 +79,11 @@ fn switches_are_words_in_a_text_and_booleans_in_the_file() {
 
 #[test]
 fn lists_have_commas_in_a_text_and_brackets_in_the_file() {
-    let origins: Vec<Origin> = ["https://one.example", "http://two.example:8080"]
-        .map(|origin| origin.parse().unwrap())
-        .to_vec();
+    let listed: Vec<Origin> = ["https://one.example", "http://two.example:8080"]
+        .iter()
+        .map(|text| text.parse().unwrap())
+        .collect();
+    let origins = AllowedOrigins { any: false, listed };
     assert_eq!(
         text("https://one.example, http://two.example:8080"),
         Some(origins.clone())
@@ -90,7 +92,9 @@ fn lists_have_commas_in_a_text_and_brackets_in_the_file() {
         toml("['https://one.example', 'http://two.example:8080']"),
         Some(origins)
     );
-    assert_eq!(text::<Vec<Origin>>("https://one.example,null"), None);
-    assert_eq!(toml::<Vec<Origin>>("['https://one.example', 7]"), None);
-    assert_eq!(toml::<Vec<Origin>>("'https://one.example'"), None);
+    let any = text::<AllowedOrigins>("*").unwrap();
+    assert!(any.any && any.listed.is_empty());
+    assert_eq!(text::<AllowedOrigins>("https://one.example,null"), None);
+    assert_eq!(toml::<AllowedOrigins>("['https://one.example', 7]"), None);
+    assert_eq!(toml::<AllowedOrigins>("'https://one.example'"), None);
 }

@@ -11,7 +11,7 @@ use axum::http::header::{
     REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use http_body::Body as _;
 use hyper::body::Incoming;
@@ -22,7 +22,7 @@ use super::body::Timed;
 use super::guard::{Caller, Guard, Refusal};
 use super::limits::Limits;
 use super::paced::keep_pace;
-use super::{Known, RefusalFormat};
+use super::{Known, Options, RefusalFormat};
 
 /// What stands between a connection and the routes.
 ///
@@ -40,25 +40,22 @@ pub(super) struct Gate {
     known: Known,
     refusal: RefusalFormat,
     scheme: &'static str,
+    base_path: String,
+    is_public: fn(&str) -> bool,
     limits: Limits,
 }
 
 impl Gate {
-    pub(super) fn new(
-        router: Router,
-        guard: Guard,
-        known: Known,
-        refusal: RefusalFormat,
-        scheme: &'static str,
-        limits: Limits,
-    ) -> Self {
+    pub(super) fn new(router: Router, options: Options, scheme: &'static str) -> Self {
         Self {
             router,
-            guard,
-            known,
-            refusal,
+            guard: options.guard,
+            known: options.known,
+            refusal: options.refusal,
             scheme,
-            limits,
+            base_path: options.base_path,
+            is_public: options.is_public,
+            limits: options.limits,
         }
     }
 
@@ -68,7 +65,10 @@ impl Gate {
         request: Request<Incoming>,
         leave: Option<CancellationToken>,
     ) -> Result<Response, Infallible> {
-        let (request, body) = request.into_parts();
+        let (mut request, body) = request.into_parts();
+        if let Some(uri) = below(&self.base_path, &request.uri) {
+            request.uri = uri;
+        }
         let (method, uri) = (request.method.clone(), request.uri.clone());
         let leave = leave.filter(|_| !self.known.knows(&request));
         let mut response = match self.guard.check(self.scheme, &request) {
@@ -79,6 +79,15 @@ impl Gate {
                 let why =
                     "all connections are in use; callers with valid credentials are still served";
                 (self.refusal)(uri.path(), StatusCode::SERVICE_UNAVAILABLE, why)
+            }
+            Ok(Caller::Ordinary) if (self.is_public)(uri.path()) => {
+                let mut response = if is_preflight(&request) {
+                    preflight()
+                } else {
+                    self.pass(request, body).await
+                };
+                show_to(HeaderValue::from_static("*"), response.headers_mut());
+                response
             }
             Ok(Caller::Ordinary) => self.pass(request, body).await,
             Ok(Caller::Page(origin)) => {
@@ -134,6 +143,21 @@ impl Gate {
         }
         response
     }
+}
+
+/// The URI without the path in front, if it has it. A proxy may leave that path in place or take it away.
+fn below(base: &str, uri: &Uri) -> Option<Uri> {
+    let rest = uri.path().strip_prefix(base).filter(|_| !base.is_empty())?;
+    let rest = match rest {
+        "" => "/",
+        rest if rest.starts_with('/') => rest,
+        _ => return None,
+    };
+    let query = uri.query().map(|query| format!("?{query}"));
+    let mut parts = uri.clone().into_parts();
+    let path = format!("{rest}{}", query.unwrap_or_default());
+    parts.path_and_query = Some(path.parse().ok()?);
+    Uri::from_parts(parts).ok()
 }
 
 fn refused(refusal: Refusal) -> (StatusCode, &'static str) {

@@ -25,6 +25,9 @@ pub struct Guard {
     pub hosts: Vec<String>,
     /// Origins of pages that may call it, besides its own pages.
     pub origins: Vec<Origin>,
+    /// Pages of any origin may call it: for servers on which every call needs a credential that a browser does not add by
+    /// itself.
+    pub any_origin: bool,
 }
 
 /// Where an accepted request comes from.
@@ -61,7 +64,7 @@ impl Guard {
             Some(_) => None,
         };
         if let Some(origin) = origin {
-            if self.origins.contains(&origin) {
+            if self.any_origin || self.origins.contains(&origin) {
                 return Ok(Caller::Page(value.clone()));
             }
             if Origin::of(scheme, &authority) == Some(origin) {

@@ -18,6 +18,7 @@ fn guard() -> Guard {
     Guard {
         hosts: vec!["agents.example".to_owned()],
         origins: vec!["https://listed.example".parse().unwrap()],
+        ..Guard::default()
     }
 }
 

@@ -54,6 +54,52 @@ impl Origin {
     }
 }
 
+/// The URL at which clients reach a server: an origin, and a path if a proxy puts the server below one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicUrl {
+    origin: Origin,
+    /// Empty, or segments that each begin with a slash.
+    path: String,
+}
+
+impl PublicUrl {
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The path, normalised: empty, or it begins with a slash and ends without one.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+impl FromStr for PublicUrl {
+    type Err = NotAnOrigin;
+
+    fn from_str(text: &str) -> Result<Self, NotAnOrigin> {
+        let (scheme, rest) = text.split_once("://").ok_or(NotAnOrigin)?;
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let segments = path.split('/').filter(|segment| !segment.is_empty());
+        let mut path = String::new();
+        for segment in segments {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "-._~%!$&'()*+,;=:@".contains(c);
+            if matches!(segment, "." | "..") || !segment.chars().all(plain) {
+                return Err(NotAnOrigin);
+            }
+            path.push('/');
+            path.push_str(segment);
+        }
+        let origin = format!("{scheme}://{authority}").parse()?;
+        Ok(Self { origin, path })
+    }
+}
+
+impl fmt::Display for PublicUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.origin, self.path)
+    }
+}
+
 /// The text is not an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an origin such as https://example.com")]

@@ -157,10 +157,10 @@ impl Serve {
         let host = AgentHost::start(config, &base.store, self.agents, Extent::All).await?;
 
         let served = self.served;
-        let served = served.unwrap_or_else(|| {
-            let card = host.agents().first().card();
-            a2a::server::Config::new(card)
-        });
+        let served = match served {
+            Some(served) => served,
+            None => parts::cards(config, host.agents().first().card())?,
+        };
         let served = base.prepare(served)?;
         let (card, limits) = (served.card.clone(), served.limits.clone());
         let answering = Arc::new(host.agents().clone());

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, Data};
 use crate::error::Error;
+use crate::listen::PublicUrl;
 
 /// The file in the data folder with the key that seals request states.
 pub(crate) const KEY: &str = "mcp.key";
@@ -35,7 +36,7 @@ impl Endpoint<'_> {
     /// Serves a handler over HTTP, with the hosts, origins and access rules of the server.
     pub fn serve<H: ServerHandler + Clone>(&self, handler: H) -> Http {
         let config = self.config;
-        let public = config.public_url.iter();
+        let public = config.public_url.iter().map(PublicUrl::origin);
         let allowed = config.allow_origins.iter().chain(public.clone());
         let allowed = allowed.map(|origin| with_port(&origin.to_string()));
         let mut served = HttpConfig {
@@ -64,7 +65,7 @@ pub(crate) fn handler(
 ) -> Result<Handler, Error> {
     let mut offered = mcp::Config::new(agent.skills().clone(), service);
     if let Some(url) = &config.public_url {
-        url.host().clone_into(&mut offered.authority);
+        url.origin().host().clone_into(&mut offered.authority);
     }
     if let Data::Folder(folder) = &config.data {
         let failed = |source| Error::System {

@@ -20,6 +20,7 @@ mod operator;
 mod outbound;
 mod owners;
 mod program;
+mod reach;
 mod server;
 mod support;
 mod tap;

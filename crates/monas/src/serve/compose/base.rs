@@ -57,11 +57,15 @@ impl<'a> Base<'a> {
         let key = config.signing_key.as_deref();
         let signer = key.map(signing::read).transpose()?;
         let listener = Listener::bind(config.listen, listening::options(config, &door)?).await?;
-        let (scheme, authority) = match &config.public_url {
-            Some(url) => (url.scheme().to_owned(), url.authority()),
-            None => (listener.scheme().to_owned(), listener.address().to_string()),
+        let (scheme, authority, path) = match &config.public_url {
+            Some(url) => {
+                let origin = url.origin();
+                (origin.scheme(), origin.authority(), url.path())
+            }
+            None => (listener.scheme(), listener.address().to_string(), ""),
         };
-        let url = format!("{scheme}://{authority}");
+        let (scheme, path) = (scheme.to_owned(), path.to_owned());
+        let url = format!("{scheme}://{authority}{path}");
         let store = open(config, &format!("the server {url}")).await?;
         Ok(Self {
             config,
@@ -71,6 +75,7 @@ impl<'a> Base<'a> {
             address: Address {
                 encrypted: scheme == "https",
                 authority,
+                path,
                 tenant: None,
             },
             signer,

@@ -10,7 +10,7 @@ use axum::response::Response;
 
 use crate::config::{Access, Config};
 use crate::error::Error;
-use crate::listen::{self, Guard, Known, RemoteAccess, Tls};
+use crate::listen::{self, Guard, Known, PublicUrl, RemoteAccess, Tls};
 use crate::serve::door;
 
 #[cfg(test)]
@@ -34,12 +34,18 @@ pub(super) fn options(config: &Config, door: &Arc<Door>) -> Result<listen::Optio
         None => None,
     };
     let public = config.public_url.iter();
+    let path = public.clone().map(|url| url.path().to_owned()).next();
+    let public = public.map(PublicUrl::origin);
     Ok(listen::Options {
         tls,
         guard: Guard {
             hosts: public.clone().map(|url| url.host().to_owned()).collect(),
             origins: config.allow_origins.iter().chain(public).cloned().collect(),
+            any_origin: config.any_origin,
         },
+        base_path: path.unwrap_or_default(),
+        // The card says how callers authenticate: pages must be able to read it first.
+        is_public: |path| binding::CARD_PATHS.contains(&binding::path_below(path)),
         limits: listen::Limits {
             connections: config.limits.max_connections,
             kept: match door.asks() {
@@ -74,7 +80,7 @@ fn remote_access(config: &Config) -> RemoteAccess {
     } = &config.access;
     let authenticates = !schemes.is_empty() && *unauthenticated == Unauthenticated::Refused;
     let encrypted = config.public_url.as_ref();
-    let encrypted = encrypted.is_some_and(|url| url.scheme() == "https");
+    let encrypted = encrypted.is_some_and(|url| url.origin().scheme() == "https");
     match authenticates && encrypted {
         true => RemoteAccess::Allowed,
         false => RemoteAccess::NotConfigured,

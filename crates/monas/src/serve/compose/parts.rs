@@ -7,7 +7,9 @@ use std::sync::Arc;
 use ::memory::Memory;
 use ::tools::Project;
 use a2a::server::{Reach, TABLES};
+use a2a::types::AgentCard;
 use model::Model;
+use serde_json::{Map, Value as Json};
 use skill::Registry;
 use store::{Store, Table};
 
@@ -76,6 +78,37 @@ pub(crate) fn memory(
         ..::memory::Options::default()
     };
     Ok(Memory::open(store, options))
+}
+
+/// The cards of the agent at the root: the public one, and the extended one if a file has what it adds.
+pub(super) fn cards(config: &Config, card: AgentCard) -> Result<a2a::server::Config, Error> {
+    let mut served = a2a::server::Config::new(card);
+    let Some(path) = &config.extended_card else {
+        return Ok(served);
+    };
+    let capabilities = served.card.capabilities.get_or_insert_default();
+    capabilities.extended_agent_card = Some(true);
+    let failed = |problem: String| Error::ExtendedCard {
+        path: path.clone(),
+        problem,
+    };
+    let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+    let more = serde_json::from_slice(&text).map_err(|error| failed(error.to_string()))?;
+    let card = extended(&served.card, more).map_err(failed)?;
+    served.extended_card = Some(card);
+    Ok(served)
+}
+
+/// A card with the members of another one in place of its own, and the skills of both.
+fn extended(card: &AgentCard, more: Map<String, Json>) -> Result<AgentCard, String> {
+    let mut whole = serde_json::to_value(card).expect("a card is always JSON");
+    for (name, value) in more {
+        match (&*name, value, &mut whole[&name]) {
+            ("skills", Json::Array(more), Json::Array(skills)) => skills.extend(more),
+            (_, value, place) => *place = value,
+        }
+    }
+    serde_json::from_value(whole).map_err(|error| error.to_string())
 }
 
 /// Applies the configuration to the task server: its limits, and how webhooks are called.

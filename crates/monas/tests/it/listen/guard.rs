@@ -12,6 +12,7 @@ async fn start() -> Running {
         guard: Guard {
             hosts: vec!["agents.example".to_owned()],
             origins: vec!["https://listed.example".parse().unwrap()],
+            ..Guard::default()
         },
         ..Options::default()
     })
