@@ -49,7 +49,9 @@ for (const [name, agent] of Object.entries({ client, batch })) {
   await test(`${name}: tasks are got and listed`, async () => {
     const sent = taskOf(await agent.sendMessage("task hello", { configuration: { historyLength: 1 } }));
     assertEqual(sent.status.state, "TASK_STATE_COMPLETED");
-    assertEqual((await agent.getTask(sent.id)).id, sent.id);
+    assertEqual((await agent.getTask(sent.id)).history?.length, 1);
+    assertEqual((await agent.getTask(sent.id, 0)).history, undefined);
+    assertEqual((await agent.getTask(sent.id, { historyLength: 0 })).history, undefined);
     const { tasks } = await agent.listTasks({ contextId: sent.contextId!, pageSize: 5 });
     assertEqual(tasks?.map((task) => task.id), [sent.id]);
   });
@@ -82,11 +84,8 @@ for (const [name, agent] of Object.entries({ client, batch })) {
 
   await test(`${name}: cards are there, for everyone and for friends`, async () => {
     assertEqual((await agent.getAgentCard()).name, agent.card.name);
-    const friend = agent.authenticate({ type: "bearer", token: "secret" });
-    const { skills } = await friend.getExtendedAgentCard();
+    const { skills } = await agent.getExtendedAgentCard();
     if (skills.length <= agent.card.skills.length) throw new Error("the extended card has no more skills");
-    friend.dispose();
-    assertEqual((await agent.getAgentCard()).name, agent.card.name);
   });
 }
 
@@ -189,6 +188,76 @@ await test("who has no card, or no Cap'n Web, is not found", async () => {
   assertEqual(error instanceof DiscoveryError, true);
 });
 
+await test("to authenticate where no scheme is configured is refused", async () => {
+  for (const agent of [client, batch]) {
+    const error = await fails(agent.authenticate("token-of-ada"));
+    assertEqual((error as A2AError).reason, "UNSUPPORTED_OPERATION");
+    assertEqual((await agent.getAgentCard()).name, client.card.name);
+  }
+});
+
+// A server on which every call needs credentials.
+const guarded = argument(1);
+/** What the agent takes the caller for. */
+async function name(agent: A2AClient): Promise<string> {
+  const { message } = await agent.sendMessage("whoami");
+  return message?.parts[0]?.text?.split(" ")[0] ?? "";
+}
+
+for (const transport of ["websocket", "batch"] as const) {
+  await test(`${transport}: a client that was authenticated stays so`, async () => {
+    const open: WebSocket[] = [];
+    const agent = await A2AClient.connect(guarded, {
+      ...impatient,
+      transport,
+      webSocket(url) {
+        const socket = new WebSocket(url);
+        open.push(socket);
+        return socket;
+      },
+    });
+    assertEqual(((await fails(name(agent))) as A2AError).reason, "UNAUTHENTICATED");
+    assertEqual(((await fails(agent.authenticate("wrong"))) as A2AError).reason, "UNAUTHENTICATED");
+    await agent.authenticate({ type: "bearer", token: "token-of-ada" });
+    assertEqual(await name(agent), "ada");
+    open.at(-1)?.close();
+    assertEqual(await name(agent), "ada");
+    // Another client for another caller leaves this one as it is.
+    const bob = agent.authenticated({ type: "bearer", token: "token-of-bob" });
+    assertEqual(await name(bob), "bob");
+    bob.dispose();
+    assertEqual(await name(agent), "ada");
+    await agent.authenticate("token-of-bob");
+    assertEqual(await name(agent), "bob");
+    agent.dispose();
+    assertEqual(((await fails(name(agent))) as { code?: unknown }).code, "not_connected");
+  });
+}
+
+await test("a client is made with an address, as the document has it", async () => {
+  for (const useWebSocket of [undefined, false, true]) {
+    const agent = new A2AClient(`${guarded}/a2a/capnweb`, useWebSocket);
+    await agent.authenticate({ type: "bearer", token: "token-of-ada" });
+    assertEqual(await name(agent), "ada");
+    agent.dispose();
+  }
+});
+
+await test("a batch client that is disposed gives up what is under way", async () => {
+  const agent = new A2AClient(`${at}/a2a/capnweb`);
+  const slow = fails(agent.sendMessage("burst 100 100ms"));
+  await new Promise((go) => setTimeout(go, 50));
+  agent.dispose();
+  assertEqual(((await slow) as { code?: unknown }).code, "not_connected");
+});
+
+await test("the id of what is followed is that of its task", async () => {
+  const following = await client.sendMessageStreaming("burst 2", () => {}, () => {});
+  assertEqual(following.id, following.task?.id);
+  await following.done;
+});
+
 client.dispose();
+batch.dispose();
 assertEqual(((await fails(client.getAgentCard())) as { code?: unknown }).code, "not_connected");
 console.log("all passed");

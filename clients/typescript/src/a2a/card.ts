@@ -12,10 +12,11 @@ const WELL_KNOWN = "/.well-known/agent-card.json";
 /**
  * Fetches the card of an agent.
  *
- * @param at The address of its server, or of the card itself if it ends with `.json`.
+ * @param at The address of its server, with the path that it is below if there is one, or of the card itself if it ends with
+ * `.json`.
  */
 export async function discover(at: string, get: typeof fetch = fetch): Promise<AgentCard> {
-  const url = at.endsWith(".json") ? at : new URL(WELL_KNOWN, at).href;
+  const url = at.endsWith(".json") ? at : at.replace(/\/+$/, "") + WELL_KNOWN;
   let response: Response;
   try {
     response = await get(url, { headers: { Accept: "application/json" } });

@@ -2,6 +2,7 @@
 
 import { newHttpBatchRpcSession } from "capnweb";
 import type { Reconnecting } from "../reconnecting.js";
+import { NotConnectedError } from "../errors.js";
 import { A2AError } from "./errors.js";
 import type { Agent } from "./types.js";
 
@@ -47,18 +48,28 @@ export class SocketChannel implements Channel {
 
 /** Each call is an HTTP request. Streams are not supported. */
 export class BatchChannel implements Channel {
+  readonly #closed = new AbortController();
+
   constructor(
     readonly url: string,
     readonly credentials: readonly unknown[] = [],
+    /** Aborted when the channel that this one was derived from is closed. */
+    readonly parent?: AbortSignal,
   ) {}
 
   async call<R>(make: (agent: AgentStub) => PromiseLike<R>): Promise<R> {
-    let agent = newHttpBatchRpcSession<Agent>(this.url) as unknown as AgentStub;
+    const signal = this.#signal();
+    if (signal.aborted) throw closed();
+    let agent = newHttpBatchRpcSession<Agent>(new Request(this.url, { signal })) as unknown as AgentStub;
     for (const credentials of this.credentials) {
       // Not awaited: the calls are pipelined into one request.
       agent = agent.authenticate(credentials) as unknown as AgentStub;
     }
-    return await make(agent);
+    try {
+      return await make(agent);
+    } catch (error) {
+      throw signal.aborted ? closed(error) : error;
+    }
   }
 
   retry<R>(make: (agent: AgentStub) => PromiseLike<R>): Promise<R> {
@@ -70,8 +81,19 @@ export class BatchChannel implements Channel {
   }
 
   authenticate(credentials: unknown): Channel {
-    return new BatchChannel(this.url, [...this.credentials, credentials]);
+    return new BatchChannel(this.url, [...this.credentials, credentials], this.#signal());
   }
 
-  close(): void {}
+  close(): void {
+    this.#closed.abort();
+  }
+
+  #signal(): AbortSignal {
+    const own = this.#closed.signal;
+    return this.parent === undefined ? own : AbortSignal.any([own, this.parent]);
+  }
+}
+
+function closed(cause?: unknown): NotConnectedError {
+  return new NotConnectedError("the client was disposed", cause);
 }

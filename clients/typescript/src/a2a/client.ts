@@ -49,14 +49,29 @@ export interface SubscribeOptions {
 
 /** A client for an agent that serves A2A over Cap'n Web. */
 export class A2AClient {
-  readonly #channel: Channel;
+  /** The agent as the connection gives it. */
+  readonly #root: Channel;
+  /** The agent for the caller of the last `authenticate`, or the root. */
+  #channel: Channel;
+  #card: AgentCard | undefined;
 
-  private constructor(
-    /** The card with which it was found. */
-    readonly card: AgentCard,
-    channel: Channel,
-  ) {
-    this.#channel = channel;
+  /**
+   * A client for the agent at this address of Cap'n Web, without a look at its card.
+   *
+   * @param address The address of the binding, such as `https://example.org/a2a/capnweb`; `connect` finds it by the card.
+   * @param options Options, or whether to use a WebSocket; without them each call is an HTTP request.
+   */
+  constructor(address: string, options?: A2AOptions | boolean);
+  /** @internal */
+  constructor(channel: Channel, card: AgentCard | undefined);
+  constructor(to: string | Channel, given?: A2AOptions | AgentCard | boolean) {
+    if (typeof to === "string") {
+      this.#root = open(to, optionsOf(given as A2AOptions | boolean | undefined));
+    } else {
+      this.#root = to;
+      this.#card = given as AgentCard | undefined;
+    }
+    this.#channel = this.#root;
   }
 
   /**
@@ -70,16 +85,38 @@ export class A2AClient {
 
   /** A client for the agent of this card. */
   static of(card: AgentCard, options: A2AOptions = {}): A2AClient {
-    const { transport = "websocket", webSocket = (url) => new WebSocket(url), fetch: _, ...rest } = options;
-    const url = addressOf(card);
-    if (transport === "batch") return new A2AClient(card, new BatchChannel(url));
-    const open = () => webSocket(url.replace(/^http/, "ws"));
-    return new A2AClient(card, new SocketChannel(new Reconnecting(new Core(open, rest), undefined)));
+    return new A2AClient(open(addressOf(card), options), card);
   }
 
-  /** The same agent for the owner of these credentials. Disposing of it leaves this client open. */
-  authenticate(credentials: unknown): A2AClient {
-    return new A2AClient(this.card, this.#channel.authenticate(credentials));
+  /** The card with which it was found. A client that was made with an address has none: ask `getAgentCard`. */
+  get card(): AgentCard {
+    if (this.#card === undefined) throw new Error("this client was made without a card: call getAgentCard()");
+    return this.#card;
+  }
+
+  /**
+   * Authenticates this client: its calls from now on are those of the owner of the credentials, after a lost connection, too.
+   * Rejects if the agent refuses them or knows no scheme; the client is then as before.
+   */
+  async authenticate(credentials: unknown): Promise<void> {
+    const channel = this.#root.authenticate(credentials);
+    try {
+      await typed(channel.retry((agent) => agent.getAgentCard()));
+    } catch (error) {
+      channel.close();
+      throw error;
+    }
+    const before = this.#channel;
+    this.#channel = channel;
+    if (before !== this.#root) before.close();
+  }
+
+  /**
+   * Another client for the same agent and the owner of these credentials, which are checked with its first call. Disposing
+   * of it leaves this client open.
+   */
+  authenticated(credentials: unknown): A2AClient {
+    return new A2AClient(this.#root.authenticate(credentials), this.#card);
   }
 
   /**
@@ -110,8 +147,9 @@ export class A2AClient {
     return Following.begin(this.sendMessageStream(message, options), onStatus, onArtifact);
   }
 
-  /** The current state of a task. */
-  getTask(id: string, options: Omit<GetTaskRequest, "id"> = {}): Promise<Task> {
+  /** The current state of a task, with this many messages of its history, or all of them. */
+  getTask(id: string, history: number | Omit<GetTaskRequest, "id"> = {}): Promise<Task> {
+    const options = typeof history === "number" ? { historyLength: history } : history;
     return this.#retry((agent) => agent.getTask({ ...options, id }));
   }
 
@@ -171,9 +209,13 @@ export class A2AClient {
     return this.#retry((agent) => agent.getExtendedAgentCard({}));
   }
 
-  /** Closes the connection. A client made by `authenticate` releases its object only. */
+  /**
+   * Closes the connection, or gives up the HTTP requests that are under way. Later calls fail with a `NotConnectedError`. A client
+   * made by `authenticated` releases its own object only.
+   */
   dispose(): void {
-    this.#channel.close();
+    if (this.#channel !== this.#root) this.#channel.close();
+    this.#root.close();
   }
 
   /** The same as `dispose`, for `using`. */
@@ -211,6 +253,20 @@ export class A2AClient {
       }
     }
   }
+}
+
+function optionsOf(given: A2AOptions | boolean | undefined): A2AOptions {
+  if (typeof given === "object") return given;
+  return { transport: given ? "websocket" : "batch" };
+}
+
+/** A channel to an agent at an address that begins with `http` or `ws`. */
+function open(address: string, options: A2AOptions): Channel {
+  const { transport = "websocket", webSocket = (url) => new WebSocket(url), fetch: _, ...rest } = options;
+  const url = address.replace(/^ws/, "http");
+  if (transport === "batch") return new BatchChannel(url);
+  const opening = () => webSocket(url.replace(/^http/, "ws"));
+  return new SocketChannel(new Reconnecting(new Core(opening, rest), undefined));
 }
 
 /** The cursor of an event, for `subscribe`; undefined if the agent sends none. */

@@ -36,6 +36,11 @@ export class Following {
     this.done.catch(() => {});
   }
 
+  /** The id of the task, if there is one. */
+  get id(): string | undefined {
+    return this.task?.id;
+  }
+
   /** Waits for the first event; the callbacks get all events. */
   static async begin(
     events: AsyncGenerator<StreamResponse, void, void>,

@@ -67,8 +67,34 @@ async fn the_client_reaches_an_agent_from_node() {
     compiled().await;
     let sut = Sut::start().await;
     let url = format!("http://{}", sut.address);
-    let said = node(&["tests/dist/a2a.js", &url]).await;
+    let guarded = Guarded::start().await;
+    let said = node(&["tests/dist/a2a.js", &url, &guarded.monas.url]).await;
     assert!(said.trim_end().ends_with("all passed"), "{said}");
+    guarded.monas.stop().await;
+}
+
+/// A server on which every call needs the token of `ada` or of `bob`.
+struct Guarded {
+    monas: Monas,
+    _home: tempfile::TempDir,
+}
+
+impl Guarded {
+    async fn start() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("monas.toml");
+        let hash = |token: &str| access::Hash::of(token).to_string();
+        let config = format!(
+            "[access.tokens]\ntype = \"bearer\"\ncallers = {{ ada = \"{}\", bob = \"{}\" }}\n",
+            hash("token-of-ada"),
+            hash("token-of-bob"),
+        );
+        std::fs::write(&file, config).unwrap();
+        let mut serve = command(home.path());
+        serve.args(["serve", "--config"]).arg(&file);
+        let monas = Monas::start(&mut serve).await;
+        Self { monas, _home: home }
+    }
 }
 
 /// A server of the test page, at an origin that is not the agent's.
@@ -163,7 +189,18 @@ async fn a_page_that_was_not_let_in_reaches_no_agent() {
     let (pages, home) = (PageServer::start().await, tempfile::tempdir().unwrap());
     let monas = Monas::start(&mut command(home.path())).await;
     let mut page = Browser::open(&format!("{}/?agent={}", pages.origin, monas.url)).await;
-    page.wait_for("document.querySelector('#state')?.textContent === 'not_discovered'")
-        .await;
+    // Pages of all origins may read the card, and no more of a server that asks for no credentials.
+    page.wait_for("window.send !== undefined").await;
+    let post = format!(
+        "fetch('{}/a2a/capnweb', {{ method: 'POST', body: '' }}).then(() => 'answered', () => 'refused')",
+        monas.url
+    );
+    assert_eq!(page.evaluate(&post).await, json!("refused"));
+    let socket = format!(
+        "new Promise((tell) => {{ const socket = new WebSocket('ws://{}/a2a/capnweb'); \
+         socket.onopen = () => tell('open'); socket.onerror = () => tell('refused'); }})",
+        monas.authority()
+    );
+    assert_eq!(page.evaluate(&socket).await, json!("refused"));
     monas.stop().await;
 }
