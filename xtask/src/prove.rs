@@ -35,7 +35,54 @@ pub(crate) enum Files {
 /// Runs the tests of the proof, and writes the table of what they showed or compares it.
 pub(crate) fn run(root: &Path, files: Files) -> Result<()> {
     let programs = test_programs(root, &["--package", "proof"])?;
-    conclude(root, files, &verdicts(&programs, &[], None, Shown::Lines)?)
+    let mut shown = verdicts(&programs, &[], None, Shown::Lines)?;
+    for evidence in ELSEWHERE {
+        let programs = evidence.programs(root)?;
+        shown.join(verdicts(&programs, evidence.words, None, Shown::Lines)?);
+    }
+    conclude(root, files, &shown)
+}
+
+/// Evidence in the tests of another package.
+struct Elsewhere {
+    package: &'static str,
+    /// The test program.
+    program: &'static str,
+    features: &'static [&'static str],
+    /// The tests with one of these words in their names; without words all.
+    words: &'static [&'static str],
+}
+
+const ELSEWHERE: &[Elsewhere] = &[
+    Elsewhere {
+        package: "a2a",
+        program: "it",
+        features: &["--all-features"],
+        words: &["binding::every_binding_serves_every_row"],
+    },
+    Elsewhere {
+        package: "a2a",
+        program: "model",
+        features: &["--all-features"],
+        words: &[],
+    },
+    Elsewhere {
+        package: "capnweb",
+        program: "model",
+        features: &[],
+        words: &[],
+    },
+];
+
+impl Elsewhere {
+    fn programs(&self, root: &Path) -> Result<Vec<PathBuf>> {
+        let which = ["--package", self.package, "--test", self.program];
+        let built = process::build(root, &[&which[..], self.features].concat())?;
+        let programs = built
+            .into_iter()
+            .filter(|built| built.is_test() && built.package == self.package);
+        Ok(programs.map(|built| built.path).collect())
+    }
 }
 
 /// Compares the table with the verdicts of tests that have run.
@@ -87,6 +134,13 @@ impl Verdicts {
     /// the same name, both must pass.
     pub(crate) fn add(&mut self, line: &str) {
         if let Some((name, passed)) = verdict(line) {
+            *self.0.entry(name).or_insert(true) &= passed;
+        }
+    }
+
+    /// Takes over the verdicts of other tests.
+    fn join(&mut self, others: Self) {
+        for (name, passed) in others.0 {
             *self.0.entry(name).or_insert(true) &= passed;
         }
     }
@@ -203,7 +257,8 @@ const INTRODUCTION: &str = "\
 
 The requirements of the protocol, each executed on every binding, in version 1.0 and in version 0.3. Each piece of
 evidence is a test of the package `proof` (`conformance/proof/tests/it`): a real server in the test's process, our
-client at the other end of a real socket.
+client at the other end of a real socket. Of the laws, `binding::…` is a test of the package `a2a`, and the two models are
+`cargo test -p a2a --test model` and `cargo test -p capnweb --test model`.
 
 `cargo xtask prove` runs the tests and writes this file; `cargo xtask prove --check`, a part of `cargo xtask test`,
 fails when it is not what the tests show. `cargo xtask prove --self-check` breaks the implementation of each

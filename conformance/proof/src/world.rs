@@ -155,6 +155,7 @@ fn client(address: SocketAddr, encrypted: bool, settings: Settings) -> Client {
     let address = Address {
         encrypted,
         authority: address.to_string(),
+        path: String::new(),
         tenant: None,
     };
     binding::declare(&mut card, &Offers::default(), &address);

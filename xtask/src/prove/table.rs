@@ -198,8 +198,12 @@ pub(super) const LAWS: &[Law] = &[
         test: "random::random_sequences_give_the_same_over_every_wire",
     },
     Law {
-        what: "Identity: looking leaves what follows as it is",
-        test: "laws::identity_looking_leaves_what_follows_as_it_is",
+        what: "Identity: a connection without a call changes nothing",
+        test: "laws::identity_a_connection_without_a_call_changes_nothing",
+    },
+    Law {
+        what: "Queries change nothing: looking leaves what follows as it is",
+        test: "laws::queries_leave_what_follows_as_it_is",
     },
     Law {
         what: "Composition: steps over one connection are the steps over a connection each",
@@ -226,7 +230,43 @@ pub(super) const LAWS: &[Law] = &[
         test: "security::a_task_object_gives_its_task_and_nothing_else",
     },
     Law {
-        what: "Revocation: an object that is let go is called no more",
+        what: "Revocation: a callback that the server lets go of is called no more",
         test: "security::an_object_that_is_let_go_is_called_no_more",
+    },
+    Law {
+        what: "Revocation: a subscription that its holder releases gives nothing more",
+        test: "security::a_released_subscription_gives_nothing_more",
+    },
+    Law {
+        what: "Batch: send, get, list and cancel (r1, r2, r4, r5, r13)",
+        test: "batch::a_batch_sends_gets_lists_and_cancels",
+    },
+    Law {
+        what: "Batch: webhooks are configured (r6)",
+        test: "batch::a_batch_configures_webhooks",
+    },
+    Law {
+        what: "Batch: credentials that are handed over in a call (r8)",
+        test: "batch::a_batch_is_let_in_by_what_it_hands_over",
+    },
+    Law {
+        what: "Batch: data, files, errors and the card (r10, r11, r12, r14)",
+        test: "batch::a_batch_carries_data_files_errors_and_the_card",
+    },
+    Law {
+        what: "Batch: streams and callbacks are refused (r3, r9)",
+        test: "batch::a_batch_refuses_streams_and_callbacks",
+    },
+    Law {
+        what: "The mapping is total: every binding serves every row of the table",
+        test: "binding::every_binding_serves_every_row",
+    },
+    Law {
+        what: "Model: a task lives rightly in every order of events, at small size",
+        test: "a_task_lives_rightly_in_every_order_of_events",
+    },
+    Law {
+        what: "Model: two sessions of Cap'n Web keep their counts in every order of events, at small size",
+        test: "two_sessions_keep_their_counts_in_every_order_of_events",
     },
 ];

@@ -1,15 +1,36 @@
-//! Identity and composition: what a category's mapping must preserve.
+//! Identity and composition: what a mapping of categories must preserve; and that queries change nothing.
 
+use a2a::types::ListTasksRequest;
+use capnweb::transport::websocket;
+use capnweb::{Capability, Options};
 use futures_util::future::join_all;
 use proof::run::{Connections, Plan};
 use proof::scenario::{List, Name, Operation, Step};
-use proof::{Scenario, Trace, Wire, run, verdict};
+use proof::{Scenario, Trace, Wire, World, run, verdict};
 
-use crate::written;
+use crate::{support, written};
 
-/// Looking changes nothing: with a look behind every step, the steps themselves give the same.
+/// The empty sequence: a connection over which nothing is called leaves the server as it was.
 #[tokio::test(flavor = "multi_thread")]
-async fn identity_looking_leaves_what_follows_as_it_is() {
+async fn identity_a_connection_without_a_call_changes_nothing() {
+    let world = World::start().await;
+    let witness = world.client(Wire::reference());
+    let list = || witness.list_tasks(ListTasksRequest::default());
+    support::task(&witness, support::script("work, done")).await;
+    let before = list().await.unwrap();
+    for path in ["/a2a/capnweb", "/ws/a2a"] {
+        let url = format!("ws://{}{path}", world.address);
+        let session = websocket::connect(&url, Capability::nothing(), &Options::default()).await;
+        drop(session);
+    }
+    // The other wires have no connection but that of HTTP.
+    drop(tokio::net::TcpStream::connect(world.address).await.unwrap());
+    assert_eq!(list().await.unwrap(), before);
+}
+
+/// Queries change nothing: with a look behind every step, the steps themselves give the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn queries_leave_what_follows_as_it_is() {
     everywhere(async |name, scenario, wire| {
         let plain = run(&scenario, &Plan::over(&scenario, &[wire])).await;
         let looks = with_looks(&scenario);

@@ -9,6 +9,7 @@
 #[macro_use]
 mod support;
 
+mod batch;
 mod laws;
 mod random;
 mod receiver;

@@ -171,7 +171,7 @@ pub(crate) fn is_refused<T>(answer: &Result<T, Error>) -> bool {
     matches!(answer, Err(Error::Unauthorized { status: 401, .. }))
 }
 
-fn callers(name: &str, secret: &str) -> Callers {
+pub(crate) fn callers(name: &str, secret: &str) -> Callers {
     let mut callers = Callers::default();
     callers.add(name, Hash::of(secret), &[]).unwrap();
     callers

@@ -73,6 +73,24 @@ async fn a_task_object_gives_its_task_and_nothing_else() {
     }
 }
 
+/// A subscription that its holder releases is over, and the server lets go of the callback.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_released_subscription_gives_nothing_more() {
+    let world = World::start().await;
+    let (_session, agent) = open(&world).await;
+    let (task, id) = begin(&agent, Capability::nothing()).await;
+    let (sender, mut heard) = mpsc::unbounded_channel();
+    let listener = Value::Stub(Capability::new(Listener(sender)));
+    // The first one takes the place of the argument, which has failed or not; a cursor makes it one of its own.
+    let subscription = task.call("subscribe", (listener, "1")).await.unwrap();
+    assert_eq!(in_time(heard.recv()).await, Some("told"));
+    drop(subscription);
+    assert_eq!(in_time(heard.recv()).await, Some("let go"));
+    assert!(world.gates.open(&id));
+    world.settle(&id).await;
+    assert_eq!(in_time(heard.recv()).await, None);
+}
+
 /// Tells when it is let go.
 struct Listener(mpsc::UnboundedSender<&'static str>);
 
