@@ -5,9 +5,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use access::{Callers, Hash, Unauthenticated};
 use clap::builder::{PathBufValueParser, PossibleValuesParser};
 use clap::{Arg, ArgMatches, value_parser};
 use monas::Config;
+use monas::config::access::{Access, Kind, Scheme};
 use monas::config::{Data, TlsFiles};
 use monas::log::Filter;
 use store::Durability;
@@ -120,6 +122,10 @@ fn arguments() -> Vec<Arg> {
             .value_name("FILTER")
             .value_parser(|text: &str| Filter::new(text).ok_or("not a filter such as info"))
             .help("What to log [MONAS_LOG, default: warn]"),
+        Arg::new("bearer")
+            .long("bearer")
+            .value_name("TOKEN")
+            .help("A bearer token of the caller `bench`; callers without one are anonymous"),
         Arg::new("commit-delay")
             .long("commit-delay")
             .value_name("MS")
@@ -158,8 +164,26 @@ fn config(matches: &ArgMatches, environment: &dyn Fn(&str) -> Option<String>) ->
     if let (Some(certificate), Some(key)) = (file("tls-cert"), file("tls-key")) {
         config.tls = Some(TlsFiles { certificate, key });
     }
+    if let Some(token) = matches.get_one::<String>("bearer") {
+        config.access = Access {
+            schemes: vec![Scheme {
+                name: "bench".to_owned(),
+                description: String::new(),
+                kind: Kind::Bearer(callers(token)),
+            }],
+            unauthenticated: Unauthenticated::Anonymous,
+        };
+    }
     config.push_private = true;
     config
+}
+
+/// One caller, known by this token.
+fn callers(token: &str) -> Callers {
+    let mut callers = Callers::default();
+    let added = callers.add("bench", Hash::of(token), &[]);
+    added.expect("the first name is not taken");
+    callers
 }
 
 /// The agent, with the time limit of the suite that drives it.

@@ -83,6 +83,17 @@ impl Agent {
         })
     }
 
+    /// What opens connections to it.
+    pub(crate) fn dialer(&self) -> Result<dial::Dialer, Error> {
+        Ok(dial::Dialer::new(&self.settings.dial)?)
+    }
+
+    /// A client that shows a token.
+    pub(crate) fn client_with(&self, token: &str) -> Result<Client, Error> {
+        let settings = self.settings.clone().bearer(token)?;
+        Ok(Client::of_card(self.card.clone(), settings)?)
+    }
+
     /// A client with connections of its own.
     pub(crate) fn client(&self) -> Result<Client, Error> {
         let client = Client::of_card(self.card.clone(), self.settings.clone())?;

@@ -33,6 +33,8 @@ pub(super) enum Figure {
     SharedProcessor,
     Bytes,
     RoundTrips,
+    RoundTripsKnown,
+    RoundTripsAwaited,
     FanOutProcessor,
     FanOutSpread,
     Events,
@@ -107,7 +109,12 @@ impl Scenario {
             Scenario::Latency => &[Figure::Median, Figure::Slowest],
             Scenario::Throughput => &[Figure::PerSecond, Figure::Processor],
             Scenario::Shared => &[Figure::SharedPerSecond, Figure::SharedProcessor],
-            Scenario::Wire => &[Figure::Bytes, Figure::RoundTrips],
+            Scenario::Wire => &[
+                Figure::Bytes,
+                Figure::RoundTrips,
+                Figure::RoundTripsKnown,
+                Figure::RoundTripsAwaited,
+            ],
             Scenario::FanOut => &[Figure::FanOutProcessor, Figure::FanOutSpread],
             Scenario::Cut => &[Figure::Events, Figure::Lost, Figure::Doubled],
         }
@@ -130,7 +137,7 @@ impl Scenario {
 }
 
 impl Figure {
-    pub(super) const ALL: [Figure; 13] = [
+    pub(super) const ALL: [Figure; 15] = [
         Figure::Median,
         Figure::Slowest,
         Figure::PerSecond,
@@ -139,6 +146,8 @@ impl Figure {
         Figure::SharedProcessor,
         Figure::Bytes,
         Figure::RoundTrips,
+        Figure::RoundTripsKnown,
+        Figure::RoundTripsAwaited,
         Figure::FanOutProcessor,
         Figure::FanOutSpread,
         Figure::Events,
@@ -166,6 +175,8 @@ impl Figure {
             Figure::SharedProcessor => "shared-processor",
             Figure::Bytes => "bytes",
             Figure::RoundTrips => "round-trips",
+            Figure::RoundTripsKnown => "round-trips-known",
+            Figure::RoundTripsAwaited => "round-trips-awaited",
             Figure::FanOutProcessor => "fan-out",
             Figure::FanOutSpread => "spread",
             Figure::Events => "events",
@@ -184,6 +195,8 @@ impl Figure {
             Figure::SharedProcessor => "us CPU a call, one client",
             Figure::Bytes => "bytes a call",
             Figure::RoundTrips => "round trips, send then get",
+            Figure::RoundTripsKnown => "round trips, authenticate, send, get",
+            Figure::RoundTripsAwaited => "the same, each answer awaited",
             Figure::FanOutProcessor => "us CPU an event and follower",
             Figure::FanOutSpread => "ms from first to last follower",
             Figure::Events => "events over two cuts",
@@ -200,6 +213,8 @@ impl Figure {
             Figure::Processor | Figure::SharedProcessor => Source::ProcessorPer("calls"),
             Figure::Bytes => Source::Field("bytes_per_call"),
             Figure::RoundTrips => Source::Field("round_trips"),
+            Figure::RoundTripsKnown => Source::Field("round_trips_known"),
+            Figure::RoundTripsAwaited => Source::Field("round_trips_known_awaited"),
             Figure::FanOutProcessor => Source::ProcessorPer("deliveries"),
             Figure::FanOutSpread => Source::Field("spread_p50_ms"),
             Figure::Events => Source::Field("events"),

@@ -78,6 +78,9 @@ pub(super) struct Served {
     pub(super) url: String,
 }
 
+/// A token that the servers know; callers without one are let in as well.
+const TOKEN: &str = "token-of-bench";
+
 /// Starts a server for each wire.
 pub(super) fn start_all(programs: &Programs) -> Result<Vec<Served>> {
     Wire::all().map(|wire| start(programs, wire)).collect()
@@ -87,6 +90,7 @@ fn start(programs: &Programs, wire: Wire) -> Result<Served> {
     let port = free_port()?;
     let mut command = process::with_many_files(&programs.server);
     command.args(["--listen", &format!("127.0.0.1:{port}")]);
+    command.args(["--bearer", TOKEN]);
     let mut identity = None;
     if wire.encrypted {
         let folder = Data::new(port)?;
