@@ -265,7 +265,7 @@ async fn what_was_acknowledged_is_there_after_a_kill() {
     let home = tempfile::tempdir().unwrap();
     let mut acknowledged = Vec::new();
     for round in 1..=3 {
-        let monas = Monas::start(&mut command(home.path())).await;
+        let monas = Monas::start(&mut living(home.path())).await;
         let total = Arc::new(AtomicUsize::new(0));
         let writers: Vec<_> = (0..8)
             .map(|writer| {

@@ -246,5 +246,11 @@ impl<'a> Base<'a> {
 /// The right to an agent below `/api`: that of the callers which its manifest lists.
 fn rights(agents: &Agents) -> Rights {
     let agents = agents.clone();
-    Rights::unrestricted(DEFAULT_AGENT).only(move |caller, agent| agents.is_for(agent, caller))
+    // A plain agent at the root has an id of its own.
+    let root = agents.first().handle().map(|it| it.id().to_owned());
+    let root = root.unwrap_or_else(|| DEFAULT_AGENT.to_owned());
+    Rights::unrestricted(&root).only(move |caller, agent| {
+        let agent = if agent == root { DEFAULT_AGENT } else { agent };
+        agents.is_for(agent, caller)
+    })
 }
