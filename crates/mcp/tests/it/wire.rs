@@ -209,15 +209,15 @@ async fn sessions_are_counted_and_end_when_the_server_does() {
     // The session that is idle makes room for the new one.
     let (status, reply) = send(&bench, request).await;
     assert_eq!(status, StatusCode::OK, "{reply}");
+    // Requests without a session are still served.
+    let other = bench.client(Wire::Stateless, User::plain()).await;
+    assert!(!other.list_all_tools().await.unwrap().is_empty());
+    bench.http.stop().await;
     let called = tokio::time::timeout(
         Duration::from_secs(30),
         first.call_tool(CallToolRequestParams::new("tell")),
     );
     assert!(called.await.unwrap().is_err());
-    // Requests without a session are still served.
-    let other = bench.client(Wire::Stateless, User::plain()).await;
-    assert!(!other.list_all_tools().await.unwrap().is_empty());
-    bench.http.stop().await;
 }
 
 /// Once one caller could open all sessions of the server, and every other was refused for an hour.
