@@ -26,7 +26,7 @@ pub(crate) async fn run(server: Server, mut signals: Signals) -> ExitCode {
             ExitCode::SUCCESS
         }
         signal = signals.next() => {
-            tracing::warn!(?signal, "stopped by a second signal; open requests were cut off");
+            tracing::warn!(?signal, "ended by a second signal; open requests were cut off");
             ExitCode::from(signal.exit_code())
         }
     }
