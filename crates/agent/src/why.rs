@@ -224,11 +224,13 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
         };
         match &record.event.what {
             EventKind::Heard(heard) if heard.turn == turn => {
-                say(format!(
-                    "{} asked: {}",
-                    heard.from,
-                    text::bounded(&heard.text, 300)
-                ));
+                // The caller: `from` is the bare name of an agent, which a person could have, too.
+                let caller = match heard.caller.as_str() {
+                    "" => &heard.from,
+                    _ => &heard.caller,
+                };
+                let words = text::bounded(&heard.text, 300);
+                say(format!("{caller} asked: {words}"));
             }
             EventKind::Wanted {
                 turn: it,
