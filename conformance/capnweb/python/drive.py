@@ -236,12 +236,15 @@ async def callback_on_a_waiting_task(agent):
 
 @scenario
 async def answer_without_a_task(agent):
-    task = await agent.send_message_streaming(message("echo hi"), callback=Recorder()).ready()
+    first, second, third = Recorder(), Recorder(), Recorder()
+    task = await agent.send_message_streaming(message("echo hi"), callback=first).ready()
     same((await task.get_task())["parts"], [{"text": "echo hi"}], "getTask")
     await fails(task.cancel_task(), -32004, "UNSUPPORTED_OPERATION", "cancelTask")
-    told = Recorder()
-    await task.subscribe(told)
-    await until(lambda: told.messages, "onMessage")
+    await task.subscribe(second)
+    await until(lambda: first.messages or second.messages, "onMessage of one of the two")
+    await task.subscribe(third)
+    await until(lambda: third.messages, "onMessage of a further one")
+    same(len(first.messages) + len(second.messages), 1, "messages told to the first two")
 
 @scenario
 async def subscription_disposed(agent):
