@@ -9,7 +9,11 @@ use crate::error::{Doing, Result};
 const DOCUMENT: &str = "docs/satisfiability.md";
 
 /// Where tests are that can be cited.
-const TESTS: [&str; 2] = ["conformance/proof/tests/it", "crates/a2a/tests/it"];
+const TESTS: [&str; 3] = [
+    "conformance/proof/tests/it",
+    "crates/a2a/tests/it",
+    "crates/capnweb/tests/model",
+];
 
 /// The bindings. A macro makes their cells, so that no function has this name.
 const CELLS: [&str; 5] = ["jsonrpc", "rest", "grpc", "websocket", "capnweb"];
