@@ -98,6 +98,28 @@ const NO: &[&str] = &[
     "better not",
 ];
 
+/// What may follow a refusal without a comma: `no because ...`, `stop it`. Any other word makes it another sentence, such as
+/// `no files were found`.
+const AFTER_NO: &[&str] = &[
+    "because", "since", "as", "thanks", "thank", "please", "sorry", "i", "it", "that", "this",
+    "you", "we", "but", "no", "not", "never", "way", "leave", "keep",
+];
+
+/// Refusals that no other sentence begins with.
+const CLEAR_NO: &[&str] = &[
+    "nope", "nah", "don't", "dont", "do not", "please", "not now", "rather", "better",
+];
+
+/// Whether what follows the words of a refusal is a reason, or nothing.
+fn is_refusal(lower: &str, rest: &str) -> bool {
+    let clear = CLEAR_NO.iter().any(|it| lower.starts_with(it));
+    let ends = !rest
+        .trim_start_matches(' ')
+        .starts_with(char::is_alphanumeric);
+    let follows = words(rest).next().is_some_and(|it| AFTER_NO.contains(&it));
+    clear || ends || follows
+}
+
 /// What a text says to a question that takes a yes, if it says that. Only a text that agrees and says nothing else is a
 /// yes; a refusal may have a reason.
 pub(crate) fn reading(text: &str) -> Option<Reading> {
@@ -112,10 +134,14 @@ pub(crate) fn reading(text: &str) -> Option<Reading> {
         }
     }
     let words: Vec<&str> = words(&lower).collect();
-    if words.first() == Some(&"session") && words.len() <= 4 {
+    let asks = lower.contains('?');
+    if words.first() == Some(&"session") && words.len() <= 4 && !asks {
         return Some(Reading::Session);
     }
     if let Some(rest) = NO.iter().find_map(|no| after(&lower, no)) {
+        if !is_refusal(&lower, rest) {
+            return None;
+        }
         let rest = text.get(text.len() - rest.len()..).unwrap_or_default();
         let reason = rest.trim_start_matches([',', '.', ':', ';', '!', '-', ' ', '\n', '—']);
         let second = words.get(1).copied().unwrap_or_default();
@@ -126,7 +152,12 @@ pub(crate) fn reading(text: &str) -> Option<Reading> {
     let whole = format!(" {} ", words.join(" "));
     let agrees = YES.iter().any(|it| whole.contains(&format!(" {it} ")));
     let single = |word: &&str| YES.contains(word) || BESIDE.contains(word);
-    (agrees && words.len() <= 12 && words.iter().all(single)).then_some(Reading::Yes)
+    // `approve all` is about more than the call that is asked about.
+    let all = whole.contains(" all ")
+        && !whole.contains(" all right ")
+        && !whole.contains(" by all means ");
+    let plain = words.len() <= 12 && words.iter().all(single);
+    (agrees && plain && !all && !asks).then_some(Reading::Yes)
 }
 
 /// Whether a text agrees to what was asked.

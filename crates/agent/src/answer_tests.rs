@@ -42,6 +42,12 @@ fn a_yes_is_a_yes_and_nothing_else() {
         "yes, and delete the folder",
         "do you mean it",
         "why",
+        "yes?",
+        "ok?",
+        "approve all",
+        "no files were found yesterday, list them",
+        "no idea",
+        "stop the other server",
     ];
     for text in unclear {
         assert_eq!(reading(text), None, "{text}");

@@ -42,6 +42,12 @@ fn notes(asked: &ProposedCall<'_>, proposed: bool, changed: bool) -> Vec<String>
     notes
 }
 
+/// Whether a call that is the agent's own affair tells others something: a letter, a post on a board, a record that is
+/// public. Asked about if it may follow from found text, which could have a secret of the caller told to its writer.
+fn tells_others(skill: &str, input: &Value) -> bool {
+    matches!(skill, "ask-agent" | "board-post") || input["public"] == true
+}
+
 impl ProposedCall<'_> {
     /// The input that the call is made with, and that grants are compared with.
     fn input(&self) -> &Value {
@@ -72,6 +78,8 @@ impl Work<'_> {
         let proposed = self.is_unsaid_proposal(asked);
         let changed = self.has_changed(asked);
         let free = asked.facts.unasked || rule == Some(Selection::Allow);
+        let told = found && tells_others(asked.skill, asked.input);
+        let proposed = proposed || told;
         let needed = always
             || proposed
             || changed

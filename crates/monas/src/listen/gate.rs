@@ -180,7 +180,7 @@ fn is_preflight(request: &Parts) -> bool {
 
 fn preflight() -> Response {
     let headers = [
-        (ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
+        (ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, DELETE"),
         // `*` does not include `authorization`.
         (ACCESS_CONTROL_ALLOW_HEADERS, "*, authorization"),
         (ACCESS_CONTROL_MAX_AGE, "600"),

@@ -285,7 +285,7 @@ async fn an_agent_asks_before_it_writes_on_every_wire() {
         let kit = monas::app().alive().start_with(&config).await;
         let stage = Stage::on(kit.unwrap()).await;
         for way in Way::ALL {
-            for (decision, end) in [("approve", "completed"), ("reject", "canceled")] {
+            for (decision, end) in [("approve", "completed"), ("reject", "cancelled")] {
                 let path = format!("{way:?}-{decision}.txt");
                 let file = folder.path().join(&path);
                 let mut wire = stage.wire(way).await;
