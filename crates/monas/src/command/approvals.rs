@@ -44,6 +44,8 @@ pub(crate) fn definitions(settings: &[Arg]) -> [clap::Command; 2] {
     let approvals = clap::Command::new("approvals")
         .about("List the calls that wait for an approval, or answer one")
         .subcommand_negates_reqs(true)
+        // A flag before the subcommand would be read and not used.
+        .args_conflicts_with_subcommands(true)
         .subcommand(common(answer));
     let list = clap::Command::new("list").about("List the decisions that count for later calls");
     let revoke = clap::Command::new("revoke")

@@ -7,7 +7,7 @@ use capnweb::{Any, Capability, Options};
 use serde_json::{Value, json};
 
 use crate::support::http::{Answer, Version};
-use crate::support::program::{Monas, command};
+use crate::support::program::{Monas, command, living, run};
 use crate::support::server::{Running, config};
 
 async fn ask(server: &Running, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
@@ -115,6 +115,25 @@ async fn program(file: &str, arguments: &[&str]) -> (Monas, tempfile::TempDir) {
     let mut serve = command(home.path());
     serve.args(["serve", "--config"]).arg(&path).args(arguments);
     (Monas::start(&mut serve).await, home)
+}
+
+#[tokio::test]
+async fn commands_on_the_same_machine_reach_a_server_with_a_public_address() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("monas.toml");
+    std::fs::write(&path, "public_url = \"https://agents.example/base\"\n").unwrap();
+    let mut serve = living(home.path());
+    let monas = Monas::start(serve.args(["serve", "--config"]).arg(&path)).await;
+    assert_eq!(monas.url, "https://agents.example/base");
+    let mut list = living(home.path());
+    let listed = run(list.args(["approvals", "--config"]).arg(&path)).await;
+    assert!(listed.status.success(), "{listed:?}");
+    assert!(listed.stdout.contains("no call waits"), "{listed:?}");
+    // A flag that would not be used is an error.
+    let mut wrong = living(home.path());
+    let wrong = run(wrong.args(["approvals", "--for", "scout", "answer", "x", "yes"])).await;
+    assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+    monas.stop().await;
 }
 
 fn bearer() -> String {

@@ -1,5 +1,6 @@
 //! What every server stands on, and the routes that follow from it.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 use a2a::binding::{self, Address, BINDINGS, Offer, Wire};
@@ -51,6 +52,19 @@ struct Place<'a> {
     wire: Wire,
 }
 
+/// Where commands on this machine reach the server: a public address may lead through a proxy, or nowhere from here. With
+/// TLS there is none, because the certificate is for the public name.
+fn own_address(listener: &Listener) -> Option<String> {
+    let mut address = listener.address();
+    if address.ip().is_unspecified() {
+        address.set_ip(match address.is_ipv4() {
+            true => Ipv4Addr::LOCALHOST.into(),
+            false => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    (listener.scheme() == "http").then(|| format!("http://{address}"))
+}
+
 impl<'a> Base<'a> {
     pub(super) async fn lay(config: &'a Config) -> Result<Self, Error> {
         let door = Arc::new(door::build(&config.access)?);
@@ -66,7 +80,8 @@ impl<'a> Base<'a> {
         };
         let (scheme, path) = (scheme.to_owned(), path.to_owned());
         let url = format!("{scheme}://{authority}{path}");
-        let store = open(config, &format!("the server {url}")).await?;
+        let own = own_address(&listener).unwrap_or_else(|| url.clone());
+        let store = open(config, &format!("the server {own}")).await?;
         Ok(Self {
             config,
             listener,
