@@ -8,7 +8,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use a2a::client::{Client, Settings, Version};
+use a2a::client::{Client, Settings};
 use a2a::types::{Answer, Message};
 use access::{Callers, Hash, Unauthenticated};
 use agent::message::claim;
@@ -31,6 +31,9 @@ const JUDGE: &str = r#"
 name = "Judge"
 objectives = ["know what is so"]
 law = "judge.law.toml"
+
+[memory]
+readers = ["ada", "scribe", "ranger"]
 "#;
 
 #[tokio::main]
@@ -40,9 +43,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::write(folder.path().join("judge.law.toml"), LAW)?;
     let mut config = Kit::config();
     config.manifest = Some(folder.path().join("judge.toml"));
-    config.access = known(&["scribe", "ranger"])?;
+    config.access = known(&["ada", "scribe", "ranger"])?;
     let server = monas::app().alive().start_with(&config).await?;
-    let judge = server.client("jsonrpc", Version::V1_0).await?;
+    let ada = Settings::default().bearer(&token("ada"))?;
+    let judge = Client::discover(server.url(), ada).await?;
 
     println!("scribe claims that the bridge is closed");
     claims(server.url(), "scribe", "The bridge is closed.", 0.8).await?;
@@ -59,11 +63,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Bearer tokens for these agents. Callers without a token are anonymous people.
-fn known(agents: &[&str]) -> Result<Access, access::Error> {
+/// Bearer tokens for these callers. Each is a reader of the judge's memory: others would see only what they said themselves.
+fn known(names: &[&str]) -> Result<Access, access::Error> {
     let mut callers = Callers::default();
-    for agent in agents {
-        callers.add(agent, Hash::of(token(agent)), &[])?;
+    for name in names {
+        callers.add(name, Hash::of(token(name)), &[])?;
     }
     let scheme = Scheme {
         name: "tokens".to_owned(),
@@ -76,9 +80,9 @@ fn known(agents: &[&str]) -> Result<Access, access::Error> {
     })
 }
 
-/// The token of an agent. A real one is long, random and secret.
-fn token(agent: &str) -> String {
-    format!("the token of {agent}").replace(' ', "-")
+/// The token of a caller. A real one is long, random and secret.
+fn token(name: &str) -> String {
+    format!("the token of {name}").replace(' ', "-")
 }
 
 /// Sends the judge a claim of an agent, with its confidence.
