@@ -89,7 +89,7 @@ impl Default for Limits {
 
 #[cfg(feature = "http")]
 impl Limits {
-    /// The limits of a session of objects whose caller is not known yet.
+    /// The limits of a session of objects before its caller has authenticated.
     pub fn guests(&self) -> capnweb::GuestLimits {
         let guests = capnweb::GuestLimits::default();
         capnweb::GuestLimits {

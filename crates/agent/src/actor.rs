@@ -123,8 +123,8 @@ struct Actor {
     added: Option<Instant>,
     /// When it must be told that time has passed; the population reads it, also while the agent sleeps.
     due: Arc<Due>,
-    /// The birth of a plain agent whose journal is empty: applied, and recorded before the first event that is. To look
-    /// at such an agent writes nothing.
+    /// The birth event of a plain agent with an empty journal. It is applied at once and recorded with the first other
+    /// event, so that reading the status of such an agent writes nothing.
     unrecorded_birth: Option<(Event, Vec<Change>)>,
 }
 

@@ -19,7 +19,7 @@ pub struct Approval {
     /// What the approval is known by outside of the agent: a UUID, version 4.
     #[serde(default)]
     pub uuid: String,
-    /// The caller for whom the call is made.
+    /// The caller that the call is made for.
     #[serde(default)]
     pub by: String,
     /// The task that the call is part of.

@@ -283,8 +283,8 @@ pub struct Request {
     pub turn: TurnId,
     /// The conversation it belongs to.
     pub conversation: String,
-    /// The caller under whose name the request came, to whom its conversation belongs. Older journals have none: there it
-    /// is `from`.
+    /// The caller that sent the request and owns its conversation. Older journals have no such field: there it is
+    /// `from`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub caller: String,
     /// The kind of caller.
@@ -303,7 +303,7 @@ pub struct Request {
     /// How many agents have asked each other until it came here.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depth: u8,
-    /// Whether the caller is an operator, whose proposals change the law.
+    /// Whether the caller is an operator: the proposals of operators change the law.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub operator: bool,
     /// The mode in which it is answered.
@@ -312,7 +312,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// The caller to whom its conversation belongs.
+    /// The caller that owns its conversation.
     pub(crate) fn caller(&self) -> &str {
         match self.caller.as_str() {
             "" => &self.from,

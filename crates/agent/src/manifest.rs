@@ -41,7 +41,7 @@ pub struct Manifest {
     /// The skills that may use the language model. None: all.
     #[serde(default)]
     pub model_for: Option<Vec<String>>,
-    /// The folder for files that it shares, by its name, with all agents whose manifests name it; `default` is the folder
+    /// The folder for files that it shares, by its name, with all agents that name it in their manifests; `default` is the folder
     /// of the agent at the root. None: a folder of its own.
     #[serde(default)]
     pub workspace: Option<String>,

@@ -402,8 +402,8 @@ impl Population {
             .count()
     }
 
-    /// Lets time pass for every agent for which something is due by now: a timer, an idle pursuit, a question that
-    /// nobody has answered in time.
+    /// Lets time pass for every agent for which something is due by now: a timer, an idle pursuit, or the
+    /// expiry of a question.
     pub async fn tick(&self) {
         let now = (self.0.parts.clock)();
         let due: Vec<String> = {

@@ -194,7 +194,7 @@ fn rules(brief: &Brief, skills: &Registry) -> Vec<String> {
     rules
 }
 
-/// A memory in one line, quoted, with whose word it is.
+/// A memory in one line, quoted, with its source.
 fn memory(found: &Recollection) -> String {
     let sure = match found.confidence {
         Some(confidence) => format!(", {confidence:.2} sure"),

@@ -57,7 +57,7 @@ struct AccountInner {
     awaited_promises: AtomicUsize,
     /// Bytes in streams that the application has not read yet.
     unread_bytes: AtomicUsize,
-    /// Bytes of results that the peer has not released, of messages whose calls are running, and of Blobs that are
+    /// Bytes of results that the peer has not released, of messages with running calls, and of Blobs that are
     /// arriving.
     held_bytes: AtomicUsize,
     /// Set for a peer that is not known when its session begins.
@@ -245,7 +245,7 @@ impl Account {
     }
 }
 
-/// The refusal of a message whose sender is not known yet.
+/// The refusal of a message of a sender that has not authenticated.
 pub(crate) fn too_large(most: usize) -> Error {
     Error::range_error(format!(
         "Incoming message exceeds maximum size of {most} bytes of a session that is not authenticated."

@@ -46,7 +46,7 @@ pub struct Limits {
     /// The most bytes waiting to be sent to a peer that reads slowly, or waiting in streams for an
     /// application that does.
     pub max_queued_bytes: usize,
-    /// The most bytes, roughly, of results that the peer has not released, of messages whose calls are running, and of
+    /// The most bytes, roughly, of results that the peer has not released, of messages with running calls, and of
     /// Blobs on their way.
     pub max_held_bytes: usize,
     /// The most elements one `.map()` may visit, nested ones counted.
@@ -62,7 +62,7 @@ pub struct Limits {
     pub call_rate: Option<CallRate>,
 }
 
-/// The bounds of a session whose peer is not known yet, in force from [`Peer::restrict`](crate::Peer::restrict) until
+/// The bounds of a session before its peer has authenticated, in force from [`Peer::restrict`](crate::Peer::restrict) until
 /// [`Peer::admit`](crate::Peer::admit). They come on top of [`Limits`]; exceeding one aborts the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestLimits {

@@ -78,7 +78,7 @@ impl Drop for Unread {
     }
 }
 
-/// Bytes of a result that the peer has not released, of a message whose calls are running, or of a Blob that is
+/// Bytes of a result that the peer has not released, of a message with running calls, or of a Blob that is
 /// arriving.
 #[derive(Debug)]
 pub(crate) struct Held {

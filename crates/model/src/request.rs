@@ -17,7 +17,7 @@ pub struct Request {
     pub max_tokens: Option<u32>,
     /// The sampling temperature: 0 is the most predictable.
     pub temperature: Option<f32>,
-    /// The caller for whom the request is made, whose share of a budget is charged; empty is the server itself. Providers
+    /// The caller that the request is made for: its share of a budget is charged. Empty is the server itself. Providers
     /// are not told.
     pub payer: String,
 }
@@ -85,7 +85,7 @@ pub enum Message {
 /// is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quotation {
-    /// One line that says whose words they are.
+    /// One line that names the source of the words.
     pub title: String,
     pub text: String,
 }

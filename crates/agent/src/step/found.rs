@@ -12,7 +12,7 @@ use crate::law::Origin;
 use crate::text;
 use crate::turn::is_principal;
 
-/// Skills whose output says no more than their input does.
+/// Skills with an output that says no more than their input does.
 const ECHOES: [&str; 2] = ["file-write", "remember"];
 
 impl Turn {

@@ -1,4 +1,4 @@
-//! What an agent holds on to, from whom, and what makes it surer.
+//! What an agent keeps, with which source, and what raises its confidence.
 
 use std::sync::Arc;
 

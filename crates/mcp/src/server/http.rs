@@ -67,7 +67,7 @@ impl Default for HttpConfig {
 /// Sessions exist in revision 2025-11-25 only. One begins with a successful `initialize` and ends when the client deletes
 /// it, after [`Limits::session_idle`] without a message, or with [`stop`](Self::stop). It belongs to the principal that
 /// opened it; for other callers it does not exist (404). The library keeps a worker task for each, and the streams that a
-/// client may resume; `Owners` has whose it is, and ends the one that was not used for the longest time of a caller that opens
+/// client may resume; `Owners` knows the owner of each, and ends the one that was not used for the longest time of a caller that opens
 /// too many; `Sessions` adds which requests are open. Tasks do not belong to a session: when it ends, the
 /// calls that still wait in it are cancelled, and calls that were answered with a task run on.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! The caller for whom a model works.
+//! The caller that pays for a request to a model from its share of the budget.
 
 use std::sync::Arc;
 

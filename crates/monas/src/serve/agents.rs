@@ -219,7 +219,7 @@ fn admits(id: &str, agent: &Agent, caller: &Principal) -> bool {
 ///
 /// The list is checked in two places, and neither can go. The door of a binding (`door::of_agent`) checks it for every
 /// operation at the agent's own address: to read and cancel tasks and to list skills, also where no agent answers. But
-/// a caller can name an agent as tenant at the address of the root, whose door is another, and agents of this process
+/// a caller can name an agent as tenant at the address of the root, which has another door, and agents of this process
 /// call each other without a binding; both end here.
 fn admitted(id: &str, agent: &Agent, turn: Turn) -> BoxFuture<'static, Result<(), Failure>> {
     if admits(id, agent, turn.caller()) {

@@ -14,7 +14,7 @@ use serde_json::json;
 /// The longest body of any route below `/api`: an import of memory. Most routes have a smaller limit of their own.
 const MAX_BODY: usize = 256 << 20;
 
-/// Routes whose large bodies are read so.
+/// Routes with large bodies that are read this way.
 pub(super) fn beside_serving(routes: Router) -> Router {
     routes.layer(from_fn(pass))
 }

@@ -19,7 +19,7 @@ use tokio::process::Command;
 use crate::support::http::{Answer, Client, Version};
 use crate::support::program::{Monas, living};
 
-/// A program with the callers ada, bob and the operator olga, whose tokens are `token-of-NAME`.
+/// A program with the callers ada, bob and the operator olga, with the tokens `token-of-NAME`.
 struct Callers {
     home: TempDir,
     script: Scripted,

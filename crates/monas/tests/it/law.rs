@@ -1,4 +1,4 @@
-//! The law of a living agent: how it is changed, by whom, and what an edited manifest does.
+//! The law of a living agent: how and by which callers it is changed, and what an edited manifest does.
 
 use std::path::Path;
 

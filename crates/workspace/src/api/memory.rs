@@ -65,8 +65,8 @@ struct Memories(Population);
 
 /// The memory of an agent, as a caller sees it.
 ///
-/// Reads go to `space`, which shows the records that the caller sees. Writes go to the agent, whose law judges them and
-/// whose journal has them.
+/// Reads go to `space`, which shows the records that the caller sees. Writes go to the agent: its law judges them,
+/// and its journal has them.
 #[derive(Debug)]
 struct Subject {
     agent: AgentHandle,

@@ -65,7 +65,7 @@ pub struct WaitingApproval {
     /// A UUID, version 4.
     pub id: String,
     pub skill: String,
-    /// The caller for whom the call is made.
+    /// The caller that the call is made for.
     pub by: String,
     pub task: String,
     pub conversation: String,
@@ -96,7 +96,7 @@ pub struct Answered {
 pub struct ListedGrant {
     pub id: String,
     pub skill: String,
-    /// The caller for whom it counts.
+    /// The caller that it counts for.
     pub by: String,
     /// Only in this conversation.
     pub conversation: Option<String>,

@@ -295,7 +295,7 @@ fn refusal(id: &Id, error: &Error) -> Vec<u8> {
 /// The close codes of frames that could not be read. RFC 6455 7.4.1.
 const FAULTS: [u16; 3] = [close_code::PROTOCOL, close_code::INVALID, close_code::SIZE];
 
-/// The close code and the reason for a peer whose frame could not be read; none where the connection is gone.
+/// The close code and the reason for a frame that could not be read; none where the connection is gone.
 fn fault(error: axum::Error) -> Option<(u16, &'static str)> {
     let error = error.into_inner();
     match error.downcast_ref::<tungstenite::Error>()? {

@@ -113,7 +113,7 @@ async fn deliver(server: &Inner, row: &Row) -> Result<(), Error> {
     Ok(())
 }
 
-/// The caller whose task it is, of whose share the deliveries are.
+/// The owner of the task. Deliveries take places of the owner's share.
 fn caller_of(task: &Row) -> String {
     match task.columns.first() {
         Some(Value::Text(scope)) => Scope::stored(scope).caller().name().to_owned(),

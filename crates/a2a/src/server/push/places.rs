@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::limits::Limits;
 
-/// The places for deliveries. A caller whose webhooks answer slowly holds its share and no more, so that a webhook of
+/// The places for deliveries. A caller with slow webhooks holds its share and no more, so that a webhook of
 /// another caller does not wait for them.
 pub(super) struct Places {
     all: Arc<Semaphore>,

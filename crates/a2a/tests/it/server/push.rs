@@ -357,7 +357,7 @@ async fn a_webhook_with_a_secret_can_authenticate_the_server() {
     assert_eq!(ids.len(), 3);
 }
 
-/// Once 64 webhooks of one caller that answered slowly kept everybody else's waiting.
+/// 64 slow webhooks of one caller must not delay the webhooks of other callers.
 #[tokio::test]
 async fn slow_webhooks_of_one_caller_do_not_keep_those_of_another_waiting() {
     let mut config = config();
