@@ -1,6 +1,9 @@
 //! The interface of a storage engine. Grouping, answering and following are not an engine's business.
 
+use std::path::Path;
+
 use crate::Error;
+use crate::backup::BackupFile;
 use crate::batch::Batch;
 use crate::view::View;
 
@@ -37,6 +40,9 @@ pub(crate) trait Engine: Send {
 pub(crate) trait Views: Send + Sync {
     /// Calls `reader` with one snapshot, exactly once unless it returns an error.
     fn show(&self, reader: &mut dyn FnMut(&dyn View)) -> Result<(), Error>;
+
+    /// Copies all data as of one moment into a new file, with these files beside them.
+    fn back_up(&self, to: &Path, files: &[BackupFile]) -> Result<(), Error>;
 
     /// Whether `show` may block on the disk, so that it has to run on a blocking thread.
     fn may_block(&self) -> bool;

@@ -60,6 +60,9 @@ impl GroupCommit {
         let applied = self.engine.apply(&group);
         let full = matches!(applied, Err(Error::Full));
         self.counters.full.store(full, Ordering::Relaxed);
+        self.counters
+            .failing
+            .store(applied.is_err(), Ordering::Relaxed);
         let answers = match applied {
             Ok(answers) => answers,
             // Together they need too much space, but one of the batches may be the truncation that makes room.
@@ -124,11 +127,17 @@ pub(crate) struct Counters {
     events: AtomicU64,
     /// Whether the last transaction failed because no space is left.
     full: AtomicBool,
+    /// Whether the last transaction failed, for whatever reason.
+    failing: AtomicBool,
 }
 
 impl Counters {
     pub(crate) fn is_full(&self) -> bool {
         self.full.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn is_failing(&self) -> bool {
+        self.failing.load(Ordering::Relaxed)
     }
 
     pub(crate) fn stats(&self) -> Stats {

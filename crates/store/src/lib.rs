@@ -45,6 +45,7 @@
 //! - `table`, `query`, `view`: tables, selecting rows, reading one snapshot
 //! - `follow`: a stream's committed and future events as one sequence
 //! - `retention`: which finished streams are due to be compacted or forgotten
+//! - `backup`: one file with all data, made while the store is used
 //! - `error`: refusals and failures
 //!
 //! The implementation, in the order a batch passes through it:
@@ -55,6 +56,7 @@
 //! - `tail`: the newest events of each followed stream; `page`: a bounded read of the log
 //! - `lock`: the lock file that gives a folder to one store; `limits`: the bounds
 
+mod backup;
 mod batch;
 mod entry;
 mod query;
@@ -75,6 +77,7 @@ mod lock;
 mod page;
 mod tail;
 
+pub use backup::{BackupFile, check_backup, restore};
 pub use batch::{Batch, NewEvent};
 pub use entry::{Entry, StreamId, StreamState};
 pub use query::{Order, Query};
@@ -89,3 +92,4 @@ pub use view::View;
 pub use writer::Commit;
 
 pub use error::Error;
+pub use lock::holder;

@@ -17,3 +17,6 @@ pub(crate) const PAGE_BYTES: usize = 1 << 20;
 
 /// The most reads of a file at the same time.
 pub(crate) const READERS: usize = 4;
+
+/// How many bytes are written to find out whether the journal can be written: room for a request of a usual size.
+pub(crate) const PROBE: usize = 64 << 10;

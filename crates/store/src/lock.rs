@@ -3,8 +3,24 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{Seek, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::Error;
+
+/// How often a lock is tried, and the pause between. [`holder`] has it for a moment, which must not keep a store from
+/// being opened.
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The process that has a folder open, as its lock file names it; none if no process has.
+pub fn holder(folder: &Path) -> Option<String> {
+    let path = folder.join("lock");
+    let file = File::open(&path).ok()?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => fs::read_to_string(&path).ok(),
+        _ => None,
+    }
+}
 
 /// Holds a folder until it is dropped. The operating system releases the lock of a process that dies.
 ///
@@ -29,7 +45,7 @@ impl Lock {
             .truncate(false)
             .open(&path);
         let mut file = open.map_err(Error::io("open", &path))?;
-        match file.try_lock() {
+        match patiently(|| file.try_lock()) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let by = fs::read_to_string(&path).unwrap_or_default();
@@ -78,4 +94,15 @@ impl Lock {
     fn database(_: &Path, _: &Path) -> Result<Option<File>, Error> {
         Ok(None)
     }
+}
+
+/// Tries a lock again while another process has it, for a moment.
+fn patiently(lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
+    for _ in 1..TRIES {
+        match lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            done => return done,
+        }
+    }
+    lock()
 }

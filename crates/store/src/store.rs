@@ -1,7 +1,7 @@
 //! The handle to a store: opening, committing, reading, following, closing.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,14 +9,15 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use crate::Error;
-use crate::batch::Batch;
+use crate::backup::BackupFile;
+use crate::batch::{Batch, NewEvent};
 use crate::engine::Views;
 use crate::engine::memory::Memory;
 use crate::engine::sqlite::Sqlite;
 use crate::entry::StreamId;
 use crate::follow::Follow;
 use crate::group_commit::{Counters, GroupCommit, Stats};
-use crate::limits::READERS;
+use crate::limits::{PROBE, READERS};
 use crate::manual_writer::ManualWriter;
 use crate::table::Table;
 use crate::tail::Tails;
@@ -196,6 +197,32 @@ impl Store {
                 Err(_) => Err(Error::Closed),
             },
         }
+    }
+
+    /// Copies all data as of one moment into a new file, with `files` beside them. Reading and writing go on meanwhile.
+    /// [`restore`](crate::restore) makes a folder of it again.
+    pub async fn back_up(&self, to: &Path, files: Vec<BackupFile>) -> Result<(), Error> {
+        let permit = Arc::clone(&self.0.readers).acquire_owned().await;
+        let permit = permit.expect("the permits stay");
+        let (views, to) = (Arc::clone(&self.0.views), to.to_owned());
+        let copying = spawn_blocking(move || {
+            let _permit = permit;
+            views.back_up(&to, &files)
+        });
+        // The copy does not panic; the runtime may be shutting down.
+        copying.await.unwrap_or(Err(Error::Closed))
+    }
+
+    /// Whether the journal can be written. After a commit that failed, another one is tried: the disk may have space
+    /// again.
+    pub async fn check_writable(&self) -> Result<(), Error> {
+        if !self.0.counters.is_failing() {
+            return Ok(());
+        }
+        let probe = StreamId::new("store-probe");
+        let event = NewEvent::new(vec![0; PROBE]);
+        let batch = Batch::new().append(&probe, 0, vec![event]).forget(&probe);
+        self.commit(batch).await
     }
 
     /// Follows a stream from the event after `after` on: committed events first, then new ones.

@@ -3,9 +3,11 @@
 //! It is built for a small footprint, since a server may keep many finished streams: events and rows are
 //! packed bytes, and indexes hold numbers instead of keys.
 
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::Error;
+use crate::backup::BackupFile;
 use crate::batch::{Batch, Change};
 use crate::engine::rules::{self, CurrentState};
 use crate::engine::{Engine, Views};
@@ -86,6 +88,11 @@ impl Views for Memory {
         }
         reader(&*state);
         Ok(())
+    }
+
+    fn back_up(&self, to: &Path, _: &[BackupFile]) -> Result<(), Error> {
+        let unkept = std::io::Error::other("data in memory cannot be backed up");
+        Err(Error::io("write", to)(unkept))
     }
 
     fn may_block(&self) -> bool {

@@ -12,6 +12,7 @@ use crate::Error;
 use crate::lock::Lock;
 use crate::store::Options;
 
+pub(crate) mod backup;
 mod checkpoint;
 mod chunk;
 mod errors;
@@ -85,15 +86,17 @@ impl Sqlite {
     }
 }
 
-/// Creates a folder and syncs the folders above it, so that it is still there after a power failure. SQLite
-/// does the same for the files inside.
+/// Creates a folder and syncs the folders that have a new entry by it, so that it is still there after a power failure.
+/// SQLite does the same for the files inside.
 fn create(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
+    let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+    let missing = folder.ancestors().take_while(is_missing).count();
     private_dir_builder().create(folder)?;
-    for above in folder.canonicalize()?.ancestors().skip(1) {
-        // A folder that we may not open existed before, so it needs no sync.
+    for above in folder.canonicalize()?.ancestors().skip(1).take(missing) {
+        // One that we may write to and not read cannot be synced.
         if let Ok(above) = File::open(above) {
             above.sync_all()?;
         }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+mod backup;
 mod crash;
 mod damage;
 mod durability;

@@ -31,10 +31,14 @@ pub(super) fn writer(path: &Path, options: &Options) -> Result<Connection, Error
     // Without this, closing would checkpoint the log into a file that we may be about to refuse.
     let keep_log = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     connection.set_db_config(keep_log, true).store_error(path)?;
-    check_file(&connection, path)?;
+    let length = check_file(&connection, path)?;
+    if length == 0 {
+        // An empty file has nothing that a journal could bring back, and its first page is written in one sector; so it
+        // becomes a file with a write-ahead log without a journal, which would have to be synced three times.
+        set(&connection, "journal_mode", &"memory").store_error(path)?;
+    }
     configure(&connection, options).store_error(path)?;
-    schema::migrate(&mut connection, APPLICATION).store_error(path)?;
-    schema::declare(&mut connection, path, &options.tables)?;
+    schema::prepare(&mut connection, path, APPLICATION, &options.tables)?;
     connection
         .set_db_config(keep_log, false)
         .store_error(path)?;
@@ -54,8 +58,8 @@ pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
 /// The wait for an exclusive lock of SQLite, for instance while it recovers the file after a crash.
 const BUSY: Duration = Duration::from_secs(10);
 
-/// Fails unless the file is empty, or ours, readable and undamaged.
-fn check_file(connection: &Connection, path: &Path) -> Result<(), Error> {
+/// Fails unless the file is empty, or ours, readable and undamaged. Returns its length.
+fn check_file(connection: &Connection, path: &Path) -> Result<u64, Error> {
     let number = |name: &str| -> rusqlite::Result<u32> {
         connection.pragma_query_value(None, name, |row| row.get(0))
     };
@@ -83,24 +87,32 @@ fn check_file(connection: &Connection, path: &Path) -> Result<(), Error> {
         .map_err(Error::io("look at", path))?
         .len();
     if length <= CHECKED_BYTES {
-        let first = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
-        let found = connection
-            .query_row("PRAGMA quick_check(1)", [], first)
-            .store_error(path)?;
-        if found != "ok" {
-            return Err(damaged(path, found));
-        }
+        check_pages(connection, path, "PRAGMA quick_check(1)")?;
     }
-    Ok(())
+    Ok(length)
+}
+
+/// Fails unless the file has data, is ours, readable and undamaged to its last page.
+pub(super) fn check_whole(connection: &Connection, path: &Path) -> Result<(), Error> {
+    if check_file(connection, path)? == 0 {
+        return Err(damaged(path, "the file is empty"));
+    }
+    check_pages(connection, path, "PRAGMA integrity_check(1)")
+}
+
+fn check_pages(connection: &Connection, path: &Path, pragma: &str) -> Result<(), Error> {
+    let first = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+    let found = connection.query_row(pragma, [], first).store_error(path)?;
+    match &*found {
+        "ok" => Ok(()),
+        _ => Err(damaged(path, found)),
+    }
 }
 
 fn configure(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY)?;
     connection.set_prepared_statement_cache_capacity(128);
-    let set = |name: &str, value: &dyn rusqlite::ToSql| {
-        connection.pragma_update_and_check(None, name, value, |_| Ok(()))
-    };
-    set("journal_mode", &"wal")?;
+    set(connection, "journal_mode", &"wal")?;
     let synchronous = match options.durability {
         Durability::Full => "full",
         Durability::Normal => "normal",
@@ -109,12 +121,17 @@ fn configure(connection: &Connection, options: &Options) -> rusqlite::Result<()>
     connection.pragma_update(None, "cache_size", -8192)?;
     connection.pragma_update(None, "temp_store", "memory")?;
     // See `checkpoint`.
-    set("wal_autocheckpoint", &0)?;
-    set("journal_size_limit", &(32 << 20))?;
+    set(connection, "wal_autocheckpoint", &0)?;
+    set(connection, "journal_size_limit", &(32 << 20))?;
     if let Some(bytes) = options.max_bytes {
         let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
         let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page;
-        set("max_page_count", &pages.max(1))?;
+        set(connection, "max_page_count", &pages.max(1))?;
     }
     Ok(())
+}
+
+/// Sets what answers with its new value.
+fn set(connection: &Connection, pragma: &str, value: &dyn rusqlite::ToSql) -> rusqlite::Result<()> {
+    connection.pragma_update_and_check(None, pragma, value, |_| Ok(()))
 }

@@ -7,10 +7,11 @@ use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use super::errors::ResultExt;
-use super::open;
 use super::statements::Tables;
 use super::view::SqliteView;
+use super::{backup, open};
 use crate::Error;
+use crate::backup::BackupFile;
 use crate::engine::Views;
 use crate::view::View;
 
@@ -50,6 +51,10 @@ impl Views for Pool {
         begin_and_end(&connection, "COMMIT").store_error(&self.path)?;
         self.give_back(connection);
         Ok(())
+    }
+
+    fn back_up(&self, to: &Path, files: &[BackupFile]) -> Result<(), Error> {
+        backup::copy(&self.path, to, files)
     }
 
     fn may_block(&self) -> bool {

@@ -38,42 +38,49 @@ const STEPS: &[&str] = &[
 /// The schema version that this program writes.
 pub(super) const VERSION: u32 = STEPS.len() as u32;
 
-/// Runs the missing steps in one transaction.
-pub(super) fn migrate(connection: &mut Connection, application: u32) -> rusqlite::Result<()> {
-    take(connection, application, STEPS)
-}
-
-fn take(connection: &mut Connection, application: u32, steps: &[&str]) -> rusqlite::Result<()> {
-    let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    let missing = steps.get(version as usize..).unwrap_or_default();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for step in missing {
-        transaction.execute_batch(step)?;
-    }
-    transaction.pragma_update(None, "application_id", application)?;
-    transaction.pragma_update(None, "user_version", steps.len() as u32)?;
-    transaction.commit()
-}
-
-/// Creates missing tables, columns and indexes. Tables and columns that are not declared stay, since they hold
-/// data; indexes that are not declared are dropped, since they can be created again.
-pub(super) fn declare(
+/// Takes the missing steps and declares the tables, in one transaction: a new file costs one commit, and a file whose
+/// tables cannot be declared stays as it was.
+pub(super) fn prepare(
     connection: &mut Connection,
     path: &Path,
+    application: u32,
     tables: &[&'static Table],
 ) -> Result<(), Error> {
     let behavior = TransactionBehavior::Immediate;
     let transaction = connection
         .transaction_with_behavior(behavior)
         .store_error(path)?;
-    for table in tables {
-        declare_columns(&transaction, path, table)?;
-        declare_indexes(&transaction, table).store_error(path)?;
-    }
+    take(&transaction, application, STEPS).store_error(path)?;
+    declare(&transaction, path, tables)?;
     transaction.commit().store_error(path)
+}
+
+/// Takes the steps that the file has not taken.
+fn take(transaction: &Transaction<'_>, application: u32, steps: &[&str]) -> rusqlite::Result<()> {
+    let version: u32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let missing = steps.get(version as usize..).unwrap_or_default();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    for step in missing {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", application)?;
+    transaction.pragma_update(None, "user_version", steps.len() as u32)
+}
+
+/// Creates missing tables, columns and indexes. Tables and columns that are not declared stay, since they hold
+/// data; indexes that are not declared are dropped, since they can be created again.
+fn declare(
+    transaction: &Transaction<'_>,
+    path: &Path,
+    tables: &[&'static Table],
+) -> Result<(), Error> {
+    for table in tables {
+        declare_columns(transaction, path, table)?;
+        declare_indexes(transaction, table).store_error(path)?;
+    }
+    Ok(())
 }
 
 fn declare_columns(

@@ -14,6 +14,13 @@ fn count(connection: &Connection, table: &str) -> rusqlite::Result<u32> {
     })
 }
 
+/// Takes steps in a transaction, which is rolled back if one fails.
+fn take_all(file: &mut Connection, steps: &[&str]) -> rusqlite::Result<()> {
+    let transaction = file.transaction()?;
+    take(&transaction, 7, steps)?;
+    transaction.commit()
+}
+
 const FIRST: &str = "CREATE TABLE a (x INTEGER); INSERT INTO a VALUES (1), (2)";
 const SECOND: &str = "CREATE TABLE b AS SELECT x FROM a WHERE x > 1";
 const THIRD: &str = "DROP TABLE a";
@@ -21,21 +28,21 @@ const THIRD: &str = "DROP TABLE a";
 #[test]
 fn a_file_takes_the_steps_that_it_has_not_taken() {
     let mut file = Connection::open_in_memory().unwrap();
-    take(&mut file, 7, &[FIRST]).unwrap();
+    take_all(&mut file, &[FIRST]).unwrap();
     assert_eq!((version(&file), count(&file, "a")), (1, Ok(2)));
-    take(&mut file, 7, &[FIRST, SECOND, THIRD]).unwrap();
+    take_all(&mut file, &[FIRST, SECOND, THIRD]).unwrap();
     assert_eq!((version(&file), count(&file, "b")), (3, Ok(1)));
     assert!(count(&file, "a").is_err());
-    take(&mut file, 7, &[FIRST, SECOND, THIRD]).unwrap();
+    take_all(&mut file, &[FIRST, SECOND, THIRD]).unwrap();
     assert_eq!((version(&file), count(&file, "b")), (3, Ok(1)));
 }
 
 #[test]
 fn a_step_that_fails_takes_the_others_back() {
     let mut file = Connection::open_in_memory().unwrap();
-    take(&mut file, 7, &[FIRST]).unwrap();
+    take_all(&mut file, &[FIRST]).unwrap();
     let bad = "CREATE TABLE a (again INTEGER)";
-    assert!(take(&mut file, 7, &[FIRST, SECOND, bad]).is_err());
+    assert!(take_all(&mut file, &[FIRST, SECOND, bad]).is_err());
     assert_eq!((version(&file), count(&file, "a")), (1, Ok(2)));
     assert!(count(&file, "b").is_err());
 }
@@ -52,7 +59,7 @@ fn the_file_itself_refuses_what_breaks_a_rule() {
         indexes: &[],
     };
     let mut file = Connection::open_in_memory().unwrap();
-    declare(&mut file, Path::new("memory"), &[&CLAIMS]).unwrap();
+    prepare(&mut file, Path::new("memory"), 7, &[&CLAIMS]).unwrap();
     let name = table_name(&CLAIMS);
     let insert = |values: &str| {
         let sql = format!(

@@ -29,6 +29,8 @@ async fn refuses_what_does_not_fit_and_goes_on_when_there_is_room() {
         "write: no space left on the disk or within the size limit"
     );
     assert!(kept > 20, "{kept}");
+    let unwritable = store.check_writable().await;
+    assert!(matches!(unwritable, Err(Error::Full)), "{unwritable:?}");
 
     // All earlier data can be read unchanged.
     let check = move |view: &dyn store::View| {
@@ -47,7 +49,7 @@ async fn refuses_what_does_not_fit_and_goes_on_when_there_is_room() {
 
     // A truncation makes room also when it shares a group with batches that do not fit.
     let mut together: Vec<_> = (kept..kept + 8).map(fill).collect();
-    let room = (0..4).fold(Batch::new(), |batch, number| {
+    let room = (0..20).fold(Batch::new(), |batch, number| {
         batch.forget(&stream(&format!("s{number}")))
     });
     let room = store.commit(room);
@@ -62,6 +64,12 @@ async fn refuses_what_does_not_fit_and_goes_on_when_there_is_room() {
         }
     }
     assert!(fitted >= 2, "{fitted}");
+    // What was dropped makes room for more: it is found out by trying.
+    let more = (20..40).fold(Batch::new(), |batch, number| {
+        batch.forget(&stream(&format!("s{number}")))
+    });
+    store.commit(more).await.unwrap();
+    store.check_writable().await.unwrap();
     store.close().await;
 
     let store = Store::open(&options).unwrap();
