@@ -13,6 +13,7 @@ use crate::body::Body;
 use crate::connect::{Connector, Dialer, Use, failed};
 use crate::error::{Error, error_chain};
 use crate::redirect::{self, Redirects};
+use crate::trace::{self, Kind, Span};
 
 /// Sends requests and keeps connections for the next ones. Clones share them.
 ///
@@ -55,6 +56,27 @@ impl HttpClient {
         request: Request<Bytes>,
         redirects: Redirects,
     ) -> Result<Response<Body>, Error> {
+        let mut span = Span::start(Kind::Client, request.method().to_string());
+        describe(&mut span, &request);
+        let sent = span.within(self.send_all(request, redirects)).await;
+        match &sent {
+            Ok(response) => {
+                let status = response.status().as_u16();
+                span.set("http.response.status_code", u64::from(status));
+                if status >= 400 {
+                    span.fail(&response.status());
+                }
+            }
+            Err(error) => span.fail(error),
+        }
+        sent
+    }
+
+    async fn send_all(
+        &self,
+        request: Request<Bytes>,
+        redirects: Redirects,
+    ) -> Result<Response<Body>, Error> {
         let mut request = request;
         for _ in 0..=redirect::MAX {
             let response = self.send_once(&request).await?;
@@ -81,6 +103,12 @@ impl HttpClient {
         let headers = request.headers_mut();
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         headers.remove(PROXY_AUTHORIZATION);
+        if !headers.contains_key(trace::HEADER)
+            && let Some(context) = trace::current()
+            && let Ok(context) = HeaderValue::from_str(&context.to_string())
+        {
+            headers.insert(trace::HEADER, context);
+        }
         if let Some(credentials) = self.proxy_credentials(&address) {
             headers.insert(PROXY_AUTHORIZATION, credentials);
         }
@@ -101,6 +129,22 @@ impl HttpClient {
         }
         let proxy = self.dialer.shared.proxies.of(address)?;
         proxy.basic_auth().cloned()
+    }
+}
+
+/// What a span says of a request: where it goes. Paths and queries of some servers hold secrets.
+fn describe(span: &mut Span, request: &Request<Bytes>) {
+    if !span.is_recorded() {
+        return;
+    }
+    let address = request.uri();
+    span.set("http.request.method", request.method().to_string());
+    span.set(
+        "server.address",
+        address.host().unwrap_or_default().to_owned(),
+    );
+    if let Some(port) = address.port_u16() {
+        span.set("server.port", u64::from(port));
     }
 }
 

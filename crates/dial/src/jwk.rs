@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::hmac;
 use ring::signature::{
-    ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents,
-    UnparsedPublicKey,
+    ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RSA_PSS_2048_8192_SHA512,
+    RsaPublicKeyComponents, UnparsedPublicKey,
 };
 use serde_json::Value;
 
@@ -25,6 +25,8 @@ pub enum Algorithm {
     EdDsa,
     /// RSA with PKCS #1 v1.5 padding, with SHA-256.
     Rs256,
+    /// RSA with PSS padding, with SHA-512. A key is for it if its `alg` says so.
+    Ps512,
     /// HMAC with SHA-256. The key is a secret: its holder can sign, too.
     Hs256,
 }
@@ -36,6 +38,7 @@ impl Algorithm {
             Self::Es256 => "ES256",
             Self::EdDsa => "EdDSA",
             Self::Rs256 => "RS256",
+            Self::Ps512 => "PS512",
             Self::Hs256 => "HS256",
         }
     }
@@ -58,6 +61,10 @@ enum Material {
         n: Vec<u8>,
         e: Vec<u8>,
     },
+    Ps512 {
+        n: Vec<u8>,
+        e: Vec<u8>,
+    },
     Hs256(hmac::Key),
 }
 
@@ -76,6 +83,10 @@ impl Key {
                 Material::Es256([&[4], &*x, &*y].concat())
             }
             ("OKP", Some("Ed25519")) => Material::EdDsa(field("x").filter(|x| x.len() == 32)?),
+            ("RSA", _) if jwk["alg"] == Algorithm::Ps512.name() => Material::Ps512 {
+                n: field("n")?,
+                e: field("e")?,
+            },
             ("RSA", _) => Material::Rs256 {
                 n: field("n")?,
                 e: field("e")?,
@@ -116,6 +127,7 @@ impl Key {
             Material::Es256(_) => Algorithm::Es256,
             Material::EdDsa(_) => Algorithm::EdDsa,
             Material::Rs256 { .. } => Algorithm::Rs256,
+            Material::Ps512 { .. } => Algorithm::Ps512,
             Material::Hs256(_) => Algorithm::Hs256,
         }
     }
@@ -124,7 +136,7 @@ impl Key {
     pub fn point(&self) -> Option<&[u8]> {
         match &self.material {
             Material::Es256(point) | Material::EdDsa(point) => Some(point),
-            Material::Rs256 { .. } | Material::Hs256(_) => None,
+            Material::Rs256 { .. } | Material::Ps512 { .. } | Material::Hs256(_) => None,
         }
     }
 
@@ -140,6 +152,10 @@ impl Key {
             Material::Rs256 { n, e } => {
                 let key = RsaPublicKeyComponents { n, e };
                 key.verify(&RSA_PKCS1_2048_8192_SHA256, message, signature)
+            }
+            Material::Ps512 { n, e } => {
+                let key = RsaPublicKeyComponents { n, e };
+                key.verify(&RSA_PSS_2048_8192_SHA512, message, signature)
             }
             Material::Hs256(key) => hmac::verify(key, message, signature),
         };

@@ -21,6 +21,7 @@
 //! - `client`: requests, the pool, `redirect`; `body`: what comes back, read within a limit
 //! - `connect`: one connection: resolve, check, dial, tunnel, TLS, in this order; `resolve`, `guard`: the first two
 //! - `sse`: events of a stream; `backoff`: pauses between attempts; `jwk`: public keys of others
+//! - [`trace`]: the trace that a request belongs to
 //!
 //! Each feature stands alone, so that a crate which only reads keys builds neither HTTP nor TLS.
 
@@ -48,6 +49,7 @@ mod settings;
 pub mod sse;
 #[cfg(feature = "http")]
 mod tls;
+pub mod trace;
 
 pub use backoff::{Backoff, Jitter};
 #[cfg(feature = "http")]
