@@ -5,6 +5,9 @@ use serde_json::Value;
 
 use crate::Error;
 
+/// How many keys an issuer may publish: each token without the id of a key is verified with all of them.
+const MAX_KEYS: usize = 100;
+
 /// The keys of an issuer.
 #[derive(Clone, Debug)]
 pub struct Keys(Vec<Key>);
@@ -22,6 +25,24 @@ impl Keys {
             ));
         }
         Ok(Self(keys))
+    }
+
+    /// Reads the keys that an issuer publishes. A secret among them is left out: a reader of the document could sign with it.
+    pub fn read_published(text: &str) -> Result<Self, Error> {
+        let mut keys = Self::read(text)?;
+        keys.0.retain(|key| key.algorithm() != Algorithm::Hs256);
+        if keys.0.is_empty() || keys.0.len() > MAX_KEYS {
+            return Err(Error::Keys(
+                "no JSON Web Key for ES256, EdDSA or RS256 among them, or more than 100",
+            ));
+        }
+        Ok(keys)
+    }
+
+    /// Whether a token that names this key could be verified: one of the keys has the id, or has none.
+    pub(crate) fn knows(&self, id: &str) -> bool {
+        let mut keys = self.0.iter();
+        keys.any(|key| key.id().is_none_or(|own| own == id))
     }
 
     /// Whether one of them is a secret (HS256). A reader of that file can write tokens, so its mode matters.

@@ -26,33 +26,88 @@
 //!
 //! Layout:
 //! - `principal`: the authenticated caller
+//! - `permission`: what a caller may do: permissions, roles, and the bounds of what was lent
+//! - `rule`: what an operation needs of its caller, and the check of it
+//! - `revocation`: credentials that are taken back while they are in use
+//! - [`capability`]: what callers lend to others
+//! - [`users`]: users, API keys and sign-in links, as data
+//! - [`secrets`]: secrets that agents use, sealed
 //! - `door`: which callers are admitted, and what the others are told
 //! - `presented`: where a request carries credentials, and in what form
 //! - `scheme`: authentication schemes; callers known by hashes of their secrets
+//! - [`signature`]: signed requests (RFC 9421), verified and made
 //! - `insider`: callers inside this process
-//! - `token`, `key`: signed tokens (JWT) and the keys that verify them
+//! - [`calls`]: what is said of each call on every wire; [`audit`]: the chain of hashes over a record of calls
+//! - [`budget`]: what the work for a call, a caller and an agent may use
+//! - `token`, `key`, `key_set`: signed tokens (JWT), the keys that verify them, and keys that change meanwhile;
+//!   [`own_token`]: those that this server signs
 
+pub mod audit;
+pub mod budget;
+pub mod calls;
+pub mod capability;
+#[cfg(test)]
+#[path = "capability_tests.rs"]
+mod capability_tests;
 mod door;
 #[cfg(test)]
 #[path = "door_tests.rs"]
 mod door_tests;
 mod insider;
 mod key;
+mod key_set;
+pub mod own_token;
+#[cfg(test)]
+#[path = "own_token_tests.rs"]
+mod own_token_tests;
+mod permission;
+#[cfg(test)]
+#[path = "permission_tests.rs"]
+mod permission_tests;
 mod presented;
 mod principal;
+mod random;
+mod revocation;
+#[cfg(test)]
+#[path = "revocation_tests.rs"]
+mod revocation_tests;
+mod rows;
+mod rule;
+#[cfg(test)]
+#[path = "rule_tests.rs"]
+mod rule_tests;
 mod scheme;
+pub mod secrets;
+#[cfg(test)]
+#[path = "secrets_tests.rs"]
+mod secrets_tests;
+pub mod signature;
 mod token;
 #[cfg(test)]
 #[path = "token_tests.rs"]
 mod token_tests;
+pub mod users;
+#[cfg(test)]
+#[path = "users_tests.rs"]
+mod users_tests;
 
+pub use calls::{Admitted, Asked, Calls, Limit, Origin, Outcome, Overseer, TooManyCalls};
+pub use capability::{Attenuation, Capabilities};
 pub use door::{Door, Refusal, Unauthenticated};
 pub use insider::Insiders;
 pub use key::Keys;
+pub use key_set::KeySet;
+pub use own_token::{OwnTokens, TokenSecret};
+pub use permission::{Bounds, Permission, Permissions, Role, UnknownName};
 pub use presented::{Certified, Credentials, Presented};
 pub use principal::Principal;
+pub use revocation::Revocation;
+pub use rule::{FoundRule, RouteRule, Rule};
 pub use scheme::{Callers, Hash, Place, Scheme};
+pub use secrets::Secrets;
+pub use signature::{SignatureCheck, SignatureRule, Signatures, Signer, SigningCaller};
 pub use token::Issuer;
+pub use users::Users;
 
 /// Why a door cannot be made from its configuration. Each completes "could not ...".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -73,6 +128,15 @@ pub enum Error {
     Hash,
     #[error("read keys: {0}")]
     Keys(&'static str),
+    /// A caller names a key that is not among the keys, or there twice.
+    #[error(
+        "find the key {0:?} of a caller that signs: no key, or more than one, has this kid and is for ES256, EdDSA, \
+         RS256, PS512 or HS256"
+    )]
+    SigningKey(String),
+    /// Two callers name one key.
+    #[error("use the key {0:?}: it is named twice, and a key has one caller")]
+    SharedKey(String),
     #[error("make a secret: the system gave no random numbers")]
     Random,
     #[error("use {0:?}: it cannot be the name of a header, a parameter or a cookie")]

@@ -6,15 +6,19 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http::header::{AUTHORIZATION, COOKIE};
+use http::header::{AUTHORIZATION, CONNECTION, COOKIE, SEC_WEBSOCKET_KEY, UPGRADE};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, Method, Version};
 
 use crate::door::CredentialFault;
 use crate::scheme::Place;
+use crate::signature::SignatureCheck;
 
 /// The longest credentials that are read, in bytes.
 const MAX_CREDENTIALS: usize = 16 << 10;
+
+/// The parameter of a WebSocket's address that carries a bearer token.
+pub(crate) const TOKEN: &str = "token";
 
 /// The name in the client certificate that TLS has verified for a connection. The listener puts it into the extensions
 /// of each request of that connection.
@@ -27,16 +31,21 @@ pub struct Presented<'a> {
     headers: &'a HeaderMap,
     query: &'a str,
     certificate: Option<&'a str>,
+    /// Whether it opens a WebSocket.
+    handshake: bool,
+    signature: Option<&'a SignatureCheck>,
 }
 
 impl<'a> Presented<'a> {
-    /// Headers, query and the certificate of the connection.
+    /// Headers, query, the certificate of the connection, and what came of checking a signature.
     pub fn by(request: &'a Parts) -> Self {
         let certified = request.extensions.get::<Certified>();
         Self {
             headers: &request.headers,
             query: request.uri.query().unwrap_or_default(),
             certificate: certified.map(|it| &*it.0),
+            handshake: is_handshake(request),
+            signature: request.extensions.get(),
         }
     }
 
@@ -46,6 +55,8 @@ impl<'a> Presented<'a> {
             headers,
             query: "",
             certificate: None,
+            handshake: false,
+            signature: None,
         }
     }
 
@@ -53,10 +64,25 @@ impl<'a> Presented<'a> {
         self.certificate
     }
 
+    pub(crate) fn signature(&self) -> Option<&'a SignatureCheck> {
+        self.signature
+    }
+
     /// The credentials in `Authorization`.
     pub(crate) fn authorization(&self) -> Result<Option<Credentials>, CredentialFault> {
         let given = self.header(&AUTHORIZATION)?;
         given.map(Credentials::of_header).transpose()
+    }
+
+    /// The bearer token in the parameter `token`, where the request opens a WebSocket: pages cannot add headers there. In
+    /// other requests the parameter is no credential, because their addresses are kept and passed on too often.
+    pub(crate) fn token(&self) -> Result<Option<Credentials>, CredentialFault> {
+        if !self.handshake {
+            return Ok(None);
+        }
+        let pairs = form_urlencoded::parse(self.query.as_bytes());
+        let token = one(pairs.filter(|(it, _)| it == TOKEN).map(|(_, value)| value))?;
+        Ok(token.map(|token| Credentials::Bearer(token.into_owned())))
     }
 
     /// The API key in this place.
@@ -95,6 +121,22 @@ impl<'a> Presented<'a> {
             value => Ok(value),
         }
     }
+}
+
+/// Whether a request opens a WebSocket: over HTTP/1.1 by an upgrade (RFC 6455 4.1), over HTTP/2 by a CONNECT (RFC 8441).
+fn is_handshake(request: &Parts) -> bool {
+    let word = |name: &http::HeaderName, word: &str| {
+        let values = request.headers.get_all(name).into_iter();
+        let mut words = values
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','));
+        words.any(|it| it.trim().eq_ignore_ascii_case(word))
+    };
+    let upgraded = request.method == Method::GET
+        && word(&UPGRADE, "websocket")
+        && word(&CONNECTION, "upgrade")
+        && request.headers.contains_key(SEC_WEBSOCKET_KEY);
+    upgraded || (request.method == Method::CONNECT && request.version == Version::HTTP_2)
 }
 
 /// The only value. Two are refused, since a proxy in front may have read the other one.

@@ -8,7 +8,9 @@ use sha2::{Digest as _, Sha256};
 use subtle::{ConditionallySelectable as _, ConstantTimeEq as _};
 
 use crate::Error;
+use crate::own_token::OwnTokens;
 use crate::principal::{ANONYMOUS, is_name};
+use crate::signature::Signatures;
 use crate::token::Issuer;
 
 /// One way to authenticate, with the callers or issuer it accepts.
@@ -23,8 +25,12 @@ pub enum Scheme {
     ApiKey(Place, Callers),
     /// A signed token (JWT) of an issuer: `Authorization: Bearer …`, for OAuth 2.0 and OpenID Connect.
     Token(Issuer),
+    /// A token that is signed with a secret of this server: `Authorization: Bearer …`.
+    Own(OwnTokens),
     /// A client certificate, which TLS has verified.
     Certificate,
+    /// A signature of the whole request, by a key of the caller.
+    Signature(Signatures),
 }
 
 /// Where a request carries an API key.
@@ -77,7 +83,7 @@ impl fmt::Display for Place {
 
 /// The SHA-256 of a secret. A plain hash is enough because secrets here are long and random; passwords that people
 /// choose need a slow hash and are not meant for this.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, std::hash::Hash)]
 pub struct Hash([u8; 32]);
 
 impl Hash {
@@ -150,6 +156,11 @@ impl Callers {
 
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether there is a caller of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|caller| caller.name == name)
     }
 
     /// The caller with this secret, and with this name if one is given. All secrets are compared, each in constant

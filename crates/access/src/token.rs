@@ -13,7 +13,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 
-use crate::key::Keys;
+use crate::key_set::KeySet;
 use crate::principal::is_name;
 
 /// How far the clocks of issuer and server may differ, in seconds.
@@ -26,20 +26,46 @@ const LEEWAY: u64 = 30;
 #[derive(Debug)]
 pub struct Issuer {
     name: String,
-    audience: String,
-    keys: Keys,
+    audience: Vec<String>,
+    keys: KeySet,
     scopes: Vec<String>,
 }
 
 impl Issuer {
     /// The issuer of this name (`iss`), with its keys; tokens must be meant for this audience (`aud`).
-    pub fn new(name: impl Into<String>, audience: impl Into<String>, keys: Keys) -> Self {
+    pub fn new(
+        name: impl Into<String>,
+        audience: impl Into<String>,
+        keys: impl Into<KeySet>,
+    ) -> Self {
         Self {
             name: name.into(),
-            audience: audience.into(),
-            keys,
+            audience: vec![audience.into()],
+            keys: keys.into(),
             scopes: Vec::new(),
         }
+    }
+
+    /// Accepts tokens for these audiences, too: a server can have several names.
+    #[must_use]
+    pub fn also_for(mut self, audience: impl IntoIterator<Item = String>) -> Self {
+        self.audience.extend(audience);
+        self
+    }
+
+    /// Whether this token, which is not verified, seems to be one of this issuer that names a key which the set lacks.
+    pub(crate) fn lacks_key_of(&self, token: &str) -> bool {
+        let Some((header, rest)) = token.split_once('.') else {
+            return false;
+        };
+        let Ok(header) = json(header) else {
+            return false;
+        };
+        let is_own = || {
+            let payload = rest.split('.').next().map(json);
+            payload.is_some_and(|it| it.is_ok_and(|it| it["iss"].as_str() == Some(&*self.name)))
+        };
+        self.keys.lacks(header["kid"].as_str()) && is_own()
     }
 
     /// Requires these scopes of every token.
@@ -48,32 +74,32 @@ impl Issuer {
         Self { scopes, ..self }
     }
 
+    /// The scopes that are required of every token.
+    pub(crate) fn scopes(&self) -> &[String] {
+        &self.scopes
+    }
+
     pub(crate) fn verify(&self, token: &str, now: SystemTime) -> Result<Claims, TokenFault> {
-        let claims = self.signed(token)?;
-        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let claims = signed(token, |algorithm, key, message, signature| {
+            self.keys.verify(algorithm, key, message, signature)
+        });
+        let claims = claims.inspect_err(|fault| {
+            if *fault == TokenFault::Key && self.lacks_key_of(token) {
+                self.keys.miss();
+            }
+        })?;
         if claims["iss"].as_str() != Some(&*self.name) {
             return Err(TokenFault::Issuer);
         }
+        let own = |audience: &Value| self.audience.iter().any(|own| *audience == **own);
         let meant = match &claims["aud"] {
-            Value::String(audience) => *audience == self.audience,
-            Value::Array(all) => all.iter().any(|it| *it == *self.audience),
-            _ => false,
+            Value::Array(all) => all.iter().any(own),
+            audience => own(audience),
         };
         if !meant {
             return Err(TokenFault::Audience);
         }
-        let until = time(&claims["exp"]).ok_or(TokenFault::Form)?;
-        let until = until.saturating_add(LEEWAY);
-        if until <= now {
-            return Err(TokenFault::Expired);
-        }
-        let since = match &claims["nbf"] {
-            Value::Null => 0,
-            since => time(since).ok_or(TokenFault::Form)?,
-        };
-        if since > now.saturating_add(LEEWAY) {
-            return Err(TokenFault::Early);
-        }
+        let until = valid_until(&claims, now)?;
         let subject = claims["sub"].as_str().filter(|subject| is_name(subject));
         let subject = subject.ok_or(TokenFault::Subject)?.to_owned();
         let scopes = scopes(&claims);
@@ -86,28 +112,47 @@ impl Issuer {
             until,
         })
     }
+}
 
-    /// The claims of a token with a valid signature. No claim is read before the signature is verified.
-    fn signed(&self, token: &str) -> Result<Value, TokenFault> {
-        let (message, signature) = token.rsplit_once('.').ok_or(TokenFault::Form)?;
-        let (header, payload) = message.split_once('.').ok_or(TokenFault::Form)?;
-        let header = json(header)?;
-        // RFC 7515 4.1.11: an extension that must be understood, and none is here.
-        if !header["crit"].is_null() {
-            return Err(TokenFault::Form);
-        }
-        let algorithm = header["alg"].as_str().ok_or(TokenFault::Form)?;
-        let signature = URL_SAFE_NO_PAD
-            .decode(signature)
-            .map_err(|_| TokenFault::Form)?;
-        let key = header["kid"].as_str();
-        if !self
-            .keys
-            .verify(algorithm, key, message.as_bytes(), &signature)
-        {
-            return Err(TokenFault::Key);
-        }
-        json(payload)
+/// The claims of a token with a valid signature. `verify` gets the algorithm and the id of the key that the token names, what
+/// was signed, and the signature. No claim is read before the signature is verified.
+pub(crate) fn signed(
+    token: &str,
+    verify: impl FnOnce(&str, Option<&str>, &[u8], &[u8]) -> bool,
+) -> Result<Value, TokenFault> {
+    let (message, signature) = token.rsplit_once('.').ok_or(TokenFault::Form)?;
+    let (header, payload) = message.split_once('.').ok_or(TokenFault::Form)?;
+    let header = json(header)?;
+    // RFC 7515 4.1.11: an extension that must be understood, and none is here.
+    if !header["crit"].is_null() {
+        return Err(TokenFault::Form);
+    }
+    let algorithm = header["alg"].as_str().ok_or(TokenFault::Form)?;
+    let signature = URL_SAFE_NO_PAD
+        .decode(signature)
+        .map_err(|_| TokenFault::Form)?;
+    let key = header["kid"].as_str();
+    if !verify(algorithm, key, message.as_bytes(), &signature) {
+        return Err(TokenFault::Key);
+    }
+    json(payload)
+}
+
+/// Until when the claims are valid, in seconds since 1970; fails if that is over, or has not begun.
+pub(crate) fn valid_until(claims: &Value, now: SystemTime) -> Result<u64, TokenFault> {
+    let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let until = time(&claims["exp"]).ok_or(TokenFault::Form)?;
+    let until = until.saturating_add(LEEWAY);
+    if until <= now {
+        return Err(TokenFault::Expired);
+    }
+    let since = match &claims["nbf"] {
+        Value::Null => 0,
+        since => time(since).ok_or(TokenFault::Form)?,
+    };
+    match since > now.saturating_add(LEEWAY) {
+        true => Err(TokenFault::Early),
+        false => Ok(until),
     }
 }
 
@@ -137,6 +182,10 @@ pub(crate) enum TokenFault {
     Early,
     #[error("token names no caller (sub)")]
     Subject,
+    #[error("token names no user (user_id), or one with a colon")]
+    User,
+    #[error("token has an unknown role (monas_role): expected viewer, user, operator or admin")]
+    Role,
     #[error("credentials lack the scope {0:?}")]
     Scope(String),
 }
@@ -151,7 +200,7 @@ fn json(part: &str) -> Result<Value, TokenFault> {
 }
 
 /// RFC 7519: a number of seconds, which may have a fraction.
-fn time(value: &Value) -> Option<u64> {
+pub(crate) fn time(value: &Value) -> Option<u64> {
     let seconds = value.as_f64()?;
     #[expect(
         clippy::cast_possible_truncation,

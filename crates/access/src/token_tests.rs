@@ -1,5 +1,7 @@
 //! Tokens that count, and attempts at some that do not.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
@@ -11,7 +13,7 @@ use ring::signature::{
 };
 use serde_json::{Value, json};
 
-use super::{Credentials, Door, Issuer, Keys, Principal, Refusal, Scheme};
+use super::{Credentials, Door, Issuer, KeySet, Keys, Principal, Refusal, Scheme};
 
 const NOW: u64 = 1_800_000_000;
 const SECRET: &[u8] = b"a secret of at least thirty-two bytes";
@@ -311,4 +313,73 @@ fn several_issuers_each_have_their_own_callers() {
     let later = now() + Duration::from_secs(1000);
     let refusal = door.recognise(&Credentials::Bearer(late), later);
     assert_eq!(refusal.unwrap_err().to_string(), "token has expired (exp)");
+}
+
+/// The keys that an issuer publishes come and go while tokens are verified; a key that is missing is asked for, and nothing
+/// else is.
+#[test]
+fn published_keys_are_replaced_and_asked_for() {
+    let missed = Arc::new(AtomicUsize::new(0));
+    let counted = missed.clone();
+    let keys = KeySet::published(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+    });
+    let issuer = Issuer::new("https://id.example", "agent", keys.clone());
+    let scheme = Scheme::Token(issuer.also_for(["https://agent.example".to_owned()]));
+    let door = Door::new(vec![("sso".to_owned(), scheme)]).unwrap();
+    let signer = Signer::es256();
+    let token = signer.good(|claims| claims["aud"] = json!("https://agent.example"));
+    let wanted = |token: &str| {
+        let credentials = Credentials::Bearer(token.to_owned());
+        door.wanted_key_of(&credentials).map(str::to_owned)
+    };
+    assert_eq!(wanted(&token).as_deref(), Some("sso"));
+    assert!(show(&door, &token).is_err());
+    assert_eq!(missed.load(Ordering::Relaxed), 1);
+
+    let published = |jwk: Value| Keys::read_published(&json!({ "keys": [jwk] }).to_string());
+    keys.replace(Some(published(signer.jwk("k1")).unwrap()));
+    assert_eq!(wanted(&token), None);
+    assert!(show(&door, &token).is_ok());
+
+    // Another issuer's token, one that cannot be read, and one with a wrong signature of a known key.
+    let foreign = signer.good(|claims| claims["iss"] = json!("https://other.example"));
+    let header = json!({ "alg": "ES256", "kid": "other" });
+    let foreign_key = signer.token(&header, &json!({ "iss": "https://other.example" }));
+    for token in [
+        &*foreign,
+        &foreign_key,
+        "a.b.c",
+        "a",
+        &Signer::es256().good(|_| {}),
+    ] {
+        assert_eq!(wanted(token), None, "{token}");
+        assert!(show(&door, token).is_err(), "{token}");
+    }
+    assert_eq!(missed.load(Ordering::Relaxed), 1);
+
+    keys.replace(Some(published(Signer::es256().jwk("k2")).unwrap()));
+    assert!(show(&door, &token).is_err());
+    assert_eq!(missed.load(Ordering::Relaxed), 2);
+    assert!(
+        published(Signer::hs256().jwk("k1")).is_err(),
+        "a published secret"
+    );
+}
+
+/// RFC 9728 5.1, for a door with an issuer alone.
+#[test]
+fn a_challenge_names_the_metadata_of_the_resource() {
+    let place = "https://agent.example/.well-known/oauth-protected-resource/mcp";
+    let named = door(&json!({ "keys": [Signer::es256().jwk("k1")] }), &["a2a"]);
+    let refusal = named.with_resource_metadata(place).without_credentials();
+    let expected = format!(r#"Bearer realm="monas", resource_metadata="{place}", scope="a2a""#);
+    assert_eq!(refusal.challenges(), [expected]);
+    assert!(
+        Door::open()
+            .with_resource_metadata(place)
+            .without_credentials()
+            .challenges()
+            .is_empty()
+    );
 }

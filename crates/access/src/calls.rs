@@ -1,0 +1,319 @@
+//! The calls of all wires: where each comes from, whether it may begin, and how it ended.
+//!
+//! Every protocol announces its calls to the same [`Overseer`] through [`Calls`]. This crate knows what is said of a call;
+//! what is done with it (limits, the audit trail, the log, metrics) is the overseer's.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use dial::trace::{self, Scope, Span, TraceContext};
+use http::HeaderMap;
+use http::request::Parts;
+
+use crate::Principal;
+use crate::budget::{Account, Exceeded};
+
+#[cfg(test)]
+#[path = "calls_tests.rs"]
+mod tests;
+
+/// The header in which a caller names its request.
+pub const REQUEST_ID: &str = "x-request-id";
+
+/// The longest name of a request that is taken from a caller, in bytes.
+const MAX_REQUEST_ID: usize = 128;
+
+/// What is recorded as the operation of a request that names none of those that exist.
+pub const UNKNOWN: &str = "unknown";
+
+/// Where a call comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Protocol and binding, as in `a2a/jsonrpc`.
+    pub wire: &'static str,
+    /// The connection, where one carries several calls.
+    pub session: Option<u64>,
+    pub address: Option<IpAddr>,
+    /// What the caller calls its request; where it does not say, a name of ours from the beginning of the call on.
+    pub request: String,
+    /// The trace that the call belongs to.
+    pub trace: Option<TraceContext>,
+    /// How long the request is, in bytes, as far as that is known before it is read.
+    pub bytes: u64,
+}
+
+impl Origin {
+    /// A call on this wire of which nothing else is known.
+    pub fn on(wire: &'static str) -> Self {
+        Self {
+            wire,
+            ..Self::default()
+        }
+    }
+
+    /// A call that came as an HTTP request.
+    pub fn of(wire: &'static str, head: &Parts) -> Self {
+        Self {
+            session: head.extensions.get::<Session>().map(|it| it.0),
+            address: head.extensions.get::<Peer>().map(|it| it.0.ip()),
+            ..Self::with_headers(wire, &head.headers)
+        }
+    }
+
+    /// A call of which the headers are known.
+    pub fn with_headers(wire: &'static str, headers: &HeaderMap) -> Self {
+        let text = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
+        Self {
+            wire,
+            request: text(REQUEST_ID).map(request_id).unwrap_or_default(),
+            trace: text(trace::HEADER).and_then(TraceContext::read),
+            bytes: text("content-length").map_or(0, |it| it.parse().unwrap_or(0)),
+            ..Self::default()
+        }
+    }
+}
+
+/// A name of a request as a caller gives it, if it is one that may be written down: short, without spaces and controls, and not
+/// what a credential looks like (a signed token, a capability).
+fn request_id(text: &str) -> String {
+    let plain = text.bytes().all(|it| it.is_ascii_graphic());
+    let secret = text.starts_with("eyJ") || text.contains(crate::capability::PREFIX);
+    match plain && !secret && text.len() <= MAX_REQUEST_ID {
+        true => text.to_owned(),
+        false => String::new(),
+    }
+}
+
+/// The address of the other side of a connection. The listener puts it into the extensions of each request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer(pub SocketAddr);
+
+/// The connection of a request that carries several calls, by a number that no other one of this process has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Session(pub u64);
+
+impl Session {
+    /// The next number.
+    pub fn next() -> Self {
+        static LAST: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+        Self(1 + LAST.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+    }
+}
+
+/// How a call ended. The number of outcomes is fixed: they are labels of metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Outcome {
+    Ok,
+    /// The request was wrong, or about nothing that exists.
+    Rejected,
+    /// It was not known who called.
+    Unauthenticated,
+    /// The caller may not do that.
+    Denied,
+    /// A limit on calls was reached.
+    Limited,
+    /// A fault of ours, or the server was busy.
+    Failed,
+    /// The caller went before the answer.
+    Cancelled,
+}
+
+impl Outcome {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Rejected => "rejected",
+            Self::Unauthenticated => "unauthenticated",
+            Self::Denied => "denied",
+            Self::Limited => "limited",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The outcome that a status of HTTP stands for.
+    pub fn of_status(status: u16) -> Self {
+        match status {
+            0..400 => Self::Ok,
+            401 => Self::Unauthenticated,
+            403 => Self::Denied,
+            429 => Self::Limited,
+            400..500 => Self::Rejected,
+            _ => Self::Failed,
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What is known of a call.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub origin: Origin,
+    pub caller: Principal,
+    /// The version of the protocol; empty where it has none.
+    pub version: &'static str,
+    /// One of a table or a route, or [`UNKNOWN`]: never a text of the caller's choosing.
+    pub operation: Cow<'static, str>,
+}
+
+/// A caller made more calls than it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("rate limit exceeded: retry after {} s", seconds(*.retry_after))]
+pub struct TooManyCalls {
+    /// After this time there is room for one more.
+    pub retry_after: Duration,
+}
+
+impl TooManyCalls {
+    /// The value of `Retry-After`, in whole seconds.
+    pub fn seconds(&self) -> u64 {
+        seconds(self.retry_after)
+    }
+}
+
+fn seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
+}
+
+/// A call may not begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Limit {
+    #[error(transparent)]
+    Calls(#[from] TooManyCalls),
+    #[error(transparent)]
+    Budget(#[from] Exceeded),
+}
+
+impl Limit {
+    /// The value of `Retry-After`, in whole seconds; none where waiting alone does not help.
+    pub fn seconds(&self) -> Option<u64> {
+        match self {
+            Self::Calls(limit) => Some(limit.seconds()),
+            Self::Budget(exceeded) => exceeded.seconds(),
+        }
+    }
+}
+
+/// What a call that may begin is done in: its span, and the account of what it uses.
+#[derive(Debug, Default)]
+pub struct Admitted {
+    pub span: Span,
+    pub account: Account,
+}
+
+/// Watches the calls of all wires. Its methods are called on the path of every call: they do not wait.
+pub trait Overseer: fmt::Debug + Send + Sync + 'static {
+    /// Whether a call may begin. A refused call has ended with it, and is recorded by the overseer itself.
+    fn begin(&self, asked: &Asked) -> Result<Admitted, Limit>;
+
+    /// A call that began has ended.
+    fn end(&self, asked: &Asked, outcome: Outcome, time: Duration);
+}
+
+/// Where calls are announced. Without an overseer every call may begin, and none is recorded. Clones share one.
+#[derive(Clone, Debug, Default)]
+pub struct Calls(Option<Arc<dyn Overseer>>);
+
+impl Calls {
+    pub fn new(overseer: Arc<dyn Overseer>) -> Self {
+        Self(Some(overseer))
+    }
+
+    /// Begins a call. Its end is recorded when the [`BegunCall`] is told so, or dropped.
+    pub fn begin(&self, asked: Asked) -> Result<BegunCall, Limit> {
+        let Some(overseer) = &self.0 else {
+            return Ok(BegunCall {
+                trace: asked.origin.trace.map(Scope::from),
+                account: Account::default(),
+                under: None,
+            });
+        };
+        let mut asked = asked;
+        if asked.origin.request.is_empty() {
+            // A name for the log, the trail and the trace of one call.
+            asked.origin.request = format!("{:016x}", trace::random());
+        }
+        let Admitted { span, account } = overseer.begin(&asked)?;
+        // A trace of which nothing is recorded here is passed on as it came.
+        let trace = span.scope().or(asked.origin.trace.map(Scope::from));
+        asked.origin.trace = asked.origin.trace.or(trace.as_ref().map(|it| it.context));
+        Ok(BegunCall {
+            trace,
+            account,
+            under: Some(Box::new(Under {
+                overseer: overseer.clone(),
+                asked,
+                span,
+                began: Instant::now(),
+            })),
+        })
+    }
+
+    /// Records a call that ended before it began, as one whose caller is unknown does.
+    pub fn refused(&self, asked: &Asked, outcome: Outcome) {
+        if let Some(overseer) = &self.0 {
+            overseer.end(asked, outcome, Duration::ZERO);
+        }
+    }
+
+    /// Whether there is an overseer.
+    pub fn is_watched(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+/// A call under way. Dropped without an end it was cancelled.
+#[derive(Debug)]
+#[must_use = "a call that is dropped is recorded as cancelled"]
+pub struct BegunCall {
+    trace: Option<Scope>,
+    account: Account,
+    under: Option<Box<Under>>,
+}
+
+#[derive(Debug)]
+struct Under {
+    overseer: Arc<dyn Overseer>,
+    asked: Asked,
+    span: Span,
+    began: Instant,
+}
+
+impl BegunCall {
+    /// Does the work of the call: in its trace, and within its budget.
+    pub async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Exceeded> {
+        let work = trace::within(self.trace.clone(), work);
+        self.account.run(work).await
+    }
+
+    pub fn end(mut self, outcome: Outcome) {
+        self.finish(outcome);
+    }
+
+    fn finish(&mut self, outcome: Outcome) {
+        let Some(mut call) = self.under.take() else {
+            return;
+        };
+        call.span.set("monas.outcome", outcome.name());
+        if outcome == Outcome::Failed {
+            call.span.fail(&outcome);
+        }
+        call.overseer
+            .end(&call.asked, outcome, call.began.elapsed());
+    }
+}
+
+impl Drop for BegunCall {
+    fn drop(&mut self) {
+        self.finish(Outcome::Cancelled);
+    }
+}
