@@ -16,6 +16,10 @@ mod demo;
 
 use demo::Demo;
 
+/// The allocator of `monas`: measurements of this program are to hold for sessions of that one.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener = TcpListener::bind(("127.0.0.1", arguments::port()?)).await?;

@@ -29,6 +29,8 @@ use crate::stream;
 use crate::stub::{Capability, Interface, Stub};
 use crate::tasks::Tasks;
 use crate::trampoline;
+#[cfg(any(feature = "client", feature = "server"))]
+use crate::transport::websocket::gather::Progress;
 use crate::value::Value;
 
 #[cfg(test)]
@@ -252,8 +254,14 @@ pub(crate) enum Due {
     Nothing,
     /// Releases, which may wait for a moment.
     Later,
+    /// Answers, which wait for others.
+    Gathers,
     Now(VecDeque<String>),
 }
+
+/// The number of bytes that are sent without waiting for others.
+#[cfg(any(feature = "client", feature = "server"))]
+const MUCH: usize = 16 << 10;
 
 /// Owned by handles and stubs; dropping the last one ends the session.
 pub(crate) struct Link {
@@ -386,17 +394,31 @@ impl Shared {
     }
 
     /// The frames to send, for a transport that also checks for the session's end. Releases alone may wait,
-    /// unless `all` is set.
+    /// unless `all` is set. Everything waits when `gathers` is set, unless it is much or the session has ended.
     #[cfg(any(feature = "client", feature = "server"))]
-    pub(crate) fn take_due(&self, all: bool) -> Due {
+    pub(crate) fn take_due(&self, all: bool, gathers: bool) -> Due {
         // The caller looks now, so an earlier signal is obsolete.
         self.outgoing.given.store(false, Ordering::Relaxed);
         let mut session = self.lock();
         match session.outbox_bytes() {
             0 => Due::Nothing,
+            1..MUCH if gathers && session.ended().is_none() => Due::Gathers,
             _ if all || session.is_urgent() => Due::Now(session.take_outbox()),
             _ => Due::Later,
         }
+    }
+
+    /// The transport processes frames now and looks for messages to send when it has: until it waits again it is not
+    /// woken for them. A task that wakes itself costs the wake-up of another thread, which finds nothing to do.
+    #[cfg(any(feature = "client", feature = "server"))]
+    pub(crate) fn attend(&self) {
+        drop(self.outgoing.waiting.take());
+    }
+
+    /// How far the peer is with the answers to its calls.
+    #[cfg(any(feature = "client", feature = "server"))]
+    pub(crate) fn progress(&self) -> Progress {
+        self.lock().progress()
     }
 
     pub(crate) async fn outgoing(&self) {

@@ -2,6 +2,8 @@
 
 use std::future::IntoFuture;
 use std::pin::pin;
+use std::sync::atomic::AtomicUsize;
+use std::task::Wake;
 
 use super::*;
 use crate::testing::{Counter, Peers, Raw, Sample, now, show};
@@ -202,4 +204,36 @@ async fn a_pair_is_two_sessions_joined() {
     }
     drop(other);
     assert_eq!(one.closed().await.message(), "the peer closed the session");
+}
+
+#[test]
+fn a_transport_that_processes_frames_is_not_woken_for_their_answers() {
+    // A task that wakes itself makes the runtime wake another thread.
+    let connection = Connection::new(Capability::from_target(Sample::new()), &Options::default());
+    let shared = connection.shared();
+    let woken = Arc::new(Woken::default());
+    let waker = woken.clone().into();
+    let task = TaskContext::from_waker(&waker);
+    assert!(shared.poll_outgoing(&task).is_pending());
+    shared.attend();
+    connection.receive(r#"["push",["pipeline",0,["square"],[3]]]"#);
+    connection.receive(r#"["pull",1]"#);
+    assert_eq!(woken.0.load(Ordering::Relaxed), 0);
+    // It learns of them when it looks again, and is woken for later ones.
+    assert!(shared.poll_outgoing(&task).is_ready());
+    assert_eq!(connection.take_outgoing(), [r#"["resolve",1,9]"#]);
+    assert!(shared.poll_outgoing(&task).is_pending());
+    connection.receive(r#"["push",["pipeline",0,["square"],[4]]]"#);
+    connection.receive(r#"["pull",2]"#);
+    assert_eq!(woken.0.load(Ordering::Relaxed), 1);
+}
+
+/// A waker that counts how often it is called.
+#[derive(Default)]
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }

@@ -1026,3 +1026,21 @@ fn regexp(source: &str, flags: &str) -> Expression {
     let (source, flags) = (source.to_owned(), flags.to_owned());
     Expression::RegExp(Box::new(RegExp { source, flags }))
 }
+
+#[test]
+fn the_plain_part_of_a_string_ends_at_the_first_byte_that_must_be_escaped() {
+    let is_special = |byte: u8| byte < 0x20 || matches!(byte, b'"' | b'\\');
+    for length in 0..=80 {
+        assert_eq!(plain_length(&vec![b'a'; length]), length);
+        for place in 0..length {
+            for byte in 0..=u8::MAX {
+                // What follows the first one does not matter, whatever it is.
+                let mut bytes = vec![b'\x7f'; length];
+                bytes[place] = byte;
+                bytes[place + 1..].fill(b'\n');
+                let plain = place + usize::from(!is_special(byte));
+                assert_eq!(plain_length(&bytes), plain, "{byte:#x} at {place}");
+            }
+        }
+    }
+}

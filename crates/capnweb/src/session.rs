@@ -24,6 +24,8 @@ use crate::message::Message;
 use crate::permit::Held;
 use crate::stream::pipe::pipe;
 use crate::stream::{ReadableStream, WritableStream};
+#[cfg(any(feature = "client", feature = "server"))]
+use crate::transport::websocket::gather::Progress;
 use crate::value::Value;
 
 mod answer;
@@ -162,6 +164,10 @@ pub(crate) struct Session {
     generations: u64,
     /// Exports that were pulled and not answered yet.
     unanswered: usize,
+    /// The number of answers ever given.
+    answered: u64,
+    /// Exports that were answered and not released yet.
+    unreleased: usize,
     outbox: Outbox,
     bucket: Option<Bucket>,
     /// The reason of the end, once the session has ended.
@@ -230,6 +236,8 @@ impl Session {
             last_asked: 0,
             generations: 0,
             unanswered: 0,
+            answered: 0,
+            unreleased: 0,
             outbox: Outbox::default(),
             bucket,
             ended: None,
@@ -254,6 +262,14 @@ impl Session {
             imports: self.imports.len(),
             exports: self.exports.len(),
             pending: self.unanswered,
+        }
+    }
+
+    #[cfg(any(feature = "client", feature = "server"))]
+    pub(crate) fn progress(&self) -> Progress {
+        Progress {
+            answered: self.answered,
+            unreleased: self.unreleased,
         }
     }
 
@@ -473,10 +489,13 @@ impl Session {
     }
 
     fn forget(&mut self, id: ExportId) {
-        if let Some(export) = self.exports.remove(&id)
-            && export.answer == AnswerState::Owed
-        {
-            self.unanswered -= 1;
+        let Some(export) = self.exports.remove(&id) else {
+            return;
+        };
+        match export.answer {
+            AnswerState::NotAsked => {}
+            AnswerState::Owed => self.unanswered -= 1,
+            AnswerState::Given => self.unreleased -= 1,
         }
     }
 

@@ -357,20 +357,38 @@ impl<'a> Reader<'a> {
 
 /// How many bytes stand before the first that a JSON string must escape.
 pub(crate) fn plain_length(bytes: &[u8]) -> usize {
+    // Most strings of a message are names, and end within these bytes.
+    const SHORT: usize = 16;
     // Whole chunks are looked at without branches, which the compiler turns into vector code.
     const CHUNK: usize = 32;
-    let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
-    let chunks = bytes.chunks_exact(CHUNK);
     let mut length = 0;
-    for chunk in chunks {
-        if chunk.iter().fold(false, |any, byte| any | special(*byte)) {
+    while length < SHORT
+        && let Some(word) = bytes[length..].first_chunk()
+    {
+        match first_special(u64::from_le_bytes(*word)) {
+            Some(place) => return length + place,
+            None => length += size_of::<u64>(),
+        }
+    }
+    let special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+    for chunk in bytes[length..].chunks_exact(CHUNK) {
+        if chunk.iter().fold(false, |any, byte| any | special(byte)) {
             break;
         }
         length += CHUNK;
     }
-    length
-        + bytes[length..]
-            .iter()
-            .position(|byte| special(*byte))
-            .unwrap_or(bytes.len() - length)
+    let rest = &bytes[length..];
+    length + rest.iter().position(special).unwrap_or(rest.len())
+}
+
+/// The place of the first of eight bytes, the lowest first, that a JSON string must escape.
+fn first_special(word: u64) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x80 * ONES;
+    // The high bit of each byte that is less than `limit`. A byte behind one that is may be marked wrongly, because of the
+    // borrow; so only the first mark counts.
+    let less = |word: u64, limit: u64| word.wrapping_sub(limit * ONES) & !word & HIGH;
+    let is = |byte: u8| less(word ^ (u64::from(byte) * ONES), 1);
+    let marks = less(word, 0x20) | is(b'"') | is(b'\\');
+    (marks != 0).then(|| marks.trailing_zeros() as usize / 8)
 }

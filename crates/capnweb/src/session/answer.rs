@@ -53,6 +53,8 @@ impl Session {
             _ => return,
         }
         self.unanswered -= 1;
+        self.answered += 1;
+        self.unreleased += 1;
         let text = match result.and_then(|value| self.resolve_message(link, id, value, effects)) {
             Ok(text) => text,
             Err(error) => self.reject_message(link, id, &error, effects),
@@ -63,7 +65,7 @@ impl Session {
             .get(&id)
             .is_some_and(|export| export.releases_itself)
         {
-            self.exports.remove(&id);
+            self.forget(id);
         }
         self.check_outbox(effects);
     }

@@ -21,7 +21,7 @@ impl Session {
             return Effects::new();
         }
         self.ended = Some(error.clone());
-        self.unanswered = 0;
+        (self.unanswered, self.unreleased) = (0, 0);
         let broken = Hook::Broken(error);
         let mut effects = Effects::new();
         for (_, entry) in self.imports.drain() {

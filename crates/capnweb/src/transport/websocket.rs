@@ -18,6 +18,7 @@ use crate::connection::{Connection, Shared};
 mod boundary;
 mod drive;
 mod frames;
+pub(crate) mod gather;
 mod observed;
 pub(crate) mod parking;
 

@@ -2,6 +2,7 @@
 
 mod batch;
 mod drain;
+mod gather;
 mod guests;
 mod liveness;
 mod origin;

@@ -9,6 +9,7 @@ use futures_util::FutureExt;
 use tokio::time::Instant;
 
 use super::frames::{Frames, Gone, Incoming, Outgoing};
+use super::gather::Gather;
 use super::{Served, SocketState};
 use crate::beside::beside;
 use crate::connection::{Close, Due, Shared};
@@ -53,13 +54,17 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
     let mut look = true;
     // The time until which releases wait for another frame.
     let mut held: Option<Instant> = None;
+    let mut gather = Gather::default();
     loop {
         if state.known_by().is_some_and(|by| Instant::now() >= by) {
             session.abort(unknown());
         }
         let late = held.is_some_and(|until| Instant::now() >= until);
-        match session.take_due(late) {
+        let waits = gather.waits(|| session.progress().answered, Instant::now());
+        let mut gathers_until = None;
+        match session.take_due(late, waits) {
             Due::Nothing => held = None,
+            Due::Gathers => gathers_until = gather.until(),
             Due::Later => _ = held.get_or_insert(state.heard + MOMENT),
             Due::Now(waiting) => {
                 held = None;
@@ -68,17 +73,23 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
                     session.end(lost());
                     return None;
                 }
+                gather.sent(session.progress(), state.moved);
             }
         }
         if drains && session.stats().pending == 0 {
             session.end(shutting_down());
         }
         if let Some(close) = session.close_frame() {
+            if gathers_until.is_some() {
+                // It ended after the look above: what gathers is sent before the close.
+                continue;
+            }
             Box::pin(finish(&mut frames, close, reading)).await;
             return None;
         }
         let rest = state.rest_at().filter(|_| !look);
-        if let Some(next) = rest.into_iter().chain(held).min()
+        let next = rest.into_iter().chain(held).chain(gathers_until);
+        if let Some(next) = next.min()
             && next < timer.deadline()
         {
             timer.as_mut().reset(next);
@@ -87,6 +98,7 @@ pub(super) async fn drive(served: Served) -> Option<Served> {
             biased;
             incoming = frames.next() => {
                 state.heard = Instant::now();
+                session.attend();
                 look = matches!(incoming, Some(Incoming::Alive));
                 reading = take(incoming, &session).await;
                 // Frames that have arrived already are processed before anything is written, up to the bounds above.
