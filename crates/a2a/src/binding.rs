@@ -14,7 +14,7 @@ use ::capnweb::Tasks;
 #[cfg(feature = "http")]
 use ::capnweb::observe::Metrics;
 #[cfg(feature = "http")]
-use access::{Door, Presented, Principal};
+use access::{Asked, Calls, Door, Origin, Outcome, Presented, Principal, Refusal, calls};
 #[cfg(feature = "http")]
 use axum::Router;
 #[cfg(feature = "http")]
@@ -69,6 +69,9 @@ pub(crate) type Parameters = BTreeMap<String, String>;
 /// The version of the protocol that these bindings speak, with [`v0_3::VERSION`] beside it.
 pub const VERSION: &str = "1.0";
 
+/// The version in preparation: 1.0 with the generations of tasks.
+pub const NEXT_VERSION: &str = "1.1";
+
 /// Where a host publishes the card of its agent; the second path is the older one.
 pub const CARD_PATHS: [&str; 2] = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
 
@@ -100,6 +103,8 @@ pub struct Binding {
     pub name: &'static str,
     /// Its name in a configuration.
     pub key: &'static str,
+    /// Its name in the record of calls and in metrics.
+    pub wire: &'static str,
     /// Its name in help texts and on pages.
     pub title: &'static str,
     /// What its address begins with.
@@ -141,6 +146,7 @@ pub static BINDINGS: &[Binding] = &[
     Binding {
         name: "JSONRPC",
         key: "jsonrpc",
+        wire: "a2a/jsonrpc",
         title: "JSON-RPC",
         scheme: Scheme::Http,
         path: "/a2a/jsonrpc",
@@ -154,6 +160,7 @@ pub static BINDINGS: &[Binding] = &[
     Binding {
         name: "HTTP+JSON",
         key: "rest",
+        wire: "a2a/rest",
         title: "HTTP+JSON (REST)",
         scheme: Scheme::Http,
         path: "/a2a/rest",
@@ -168,6 +175,7 @@ pub static BINDINGS: &[Binding] = &[
     Binding {
         name: "GRPC",
         key: "grpc",
+        wire: "a2a/grpc",
         title: "gRPC",
         scheme: Scheme::None,
         path: "",
@@ -181,6 +189,7 @@ pub static BINDINGS: &[Binding] = &[
     Binding {
         name: "urn:monas:a2a:binding:capnweb:1",
         key: "capnweb",
+        wire: "a2a/capnweb",
         title: "Cap'n Web",
         scheme: Scheme::Http,
         path: capnweb::PATH,
@@ -195,6 +204,7 @@ pub static BINDINGS: &[Binding] = &[
     Binding {
         name: "urn:monas:a2a:binding:websocket:1",
         key: "websocket",
+        wire: "a2a/websocket",
         title: "JSON-RPC over WebSockets",
         scheme: Scheme::WebSocket,
         path: websocket::PATH,
@@ -225,6 +235,9 @@ pub struct Wire {
     pub limits: Limits,
     /// Authenticates callers.
     pub door: Arc<Door>,
+    /// Where calls are announced, and the name under which.
+    pub calls: Calls,
+    pub name: &'static str,
     /// Sockets that stay open, and what runs on them. Drain it when the server stops.
     pub tasks: Tasks,
     /// Where sessions of objects are counted.
@@ -239,26 +252,57 @@ impl Wire {
             service,
             limits,
             door: Arc::new(Door::open()),
+            calls: Calls::default(),
+            name: "a2a",
             tasks: Tasks::new(),
             metrics: Metrics::new(),
         }
     }
 
+    /// The same wire for the calls of one binding.
+    fn named(&self, binding: &Binding) -> Self {
+        Self {
+            name: binding.wire,
+            ..self.clone()
+        }
+    }
+
     /// A call in the name of the caller of an HTTP request, for bindings of other protocols.
     pub fn call(&self, head: &Parts) -> Result<Call, Error> {
-        self.admit(head).map(Call::by)
+        let called = self.call_in_session(head);
+        called.inspect_err(|error| self.refused(head, error))
+    }
+
+    /// As [`call`](Self::call), for a session that may be told credentials later: a refusal is not recorded as a call.
+    pub fn call_in_session(&self, head: &Parts) -> Result<Call, Error> {
+        let caller = self.recognise(head)?;
+        Ok(Call {
+            origin: Origin::of(self.name, head),
+            ..Call::by(caller)
+        })
     }
 
     /// A call in the name of the owner of these credentials: a token as a text, or an object, as callers of Cap'n Web
     /// pass them.
     pub fn call_with(&self, shown: ::capnweb::Value) -> Result<Call, Error> {
         let credentials = capnweb::credentials(shown)?;
-        let caller = self.door.recognise(&credentials, SystemTime::now())?;
-        Ok(Call::by(caller))
+        let recognised = self.door.recognise(&credentials, SystemTime::now());
+        let origin = Origin::on(self.name);
+        let caller = self.authenticated(origin.clone(), recognised)?;
+        Ok(Call {
+            origin,
+            ..Call::by(caller)
+        })
     }
 
     /// Authenticates a request. Without a principal there is no call.
     pub(crate) fn admit(&self, head: &Parts) -> Result<Principal, Error> {
+        let admitted = self.recognise(head);
+        admitted.inspect_err(|error| self.refused(head, error))
+    }
+
+    /// As [`admit`](Self::admit), without a record of a refusal.
+    pub(crate) fn recognise(&self, head: &Parts) -> Result<Principal, Error> {
         if broken("r07_header_authentication") {
             return Ok(Principal::anonymous());
         }
@@ -266,6 +310,48 @@ impl Wire {
             return Err(self.door.without_credentials().into());
         }
         Ok(self.door.admit(&Presented::by(head), SystemTime::now())?)
+    }
+
+    /// Records a request that was refused before it became a call.
+    pub fn refused(&self, head: &Parts, error: &Error) {
+        if self.calls.is_watched() {
+            let asked = Self::unknown(Origin::of(self.name, head));
+            self.calls.refused(&asked, error.outcome());
+        }
+    }
+
+    /// Records that a session was told credentials, and whether they were good.
+    pub(crate) fn authenticated(
+        &self,
+        origin: Origin,
+        recognised: Result<Principal, Refusal>,
+    ) -> Result<Principal, Error> {
+        let mut asked = Asked {
+            operation: "authenticate".into(),
+            ..Self::unknown(origin)
+        };
+        match recognised {
+            Ok(caller) => {
+                asked.caller = caller.clone();
+                self.calls.refused(&asked, Outcome::Ok);
+                Ok(caller)
+            }
+            Err(refusal) => {
+                let error = Error::from(refusal);
+                self.calls.refused(&asked, error.outcome());
+                Err(error)
+            }
+        }
+    }
+
+    /// What is known of a request whose caller is not.
+    fn unknown(origin: Origin) -> Asked {
+        Asked {
+            origin,
+            caller: Principal::anonymous(),
+            version: "",
+            operation: calls::UNKNOWN.into(),
+        }
     }
 }
 
@@ -389,9 +475,9 @@ pub fn routes(wire: &Wire, offers: &Offers) -> Router {
     let mut router = Router::new();
     for binding in BINDINGS {
         router = match offers.get(binding) {
-            Offer::On | Offer::Preferred => router.merge((binding.routes)(wire.clone())),
+            Offer::On | Offer::Preferred => router.merge((binding.routes)(wire.named(binding))),
             Offer::Deprecated => {
-                router.merge((binding.routes)(wire.clone()).layer(map_response(mark)))
+                router.merge((binding.routes)(wire.named(binding)).layer(map_response(mark)))
             }
             Offer::Off => router,
         };

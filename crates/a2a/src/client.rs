@@ -33,6 +33,7 @@ use serde_json::Value;
 use tokio::time::{sleep, timeout};
 
 use crate::operation::{self, Operation};
+use crate::service::REPEATABLE;
 use crate::types::wire::WireMessage;
 use crate::types::{AgentCard, StreamResponse, SubscribeToTaskRequest};
 
@@ -54,7 +55,7 @@ pub use crate::version::Version;
 pub use ::dial::{Identity, Trust};
 pub use error::{Error, Refusal};
 pub use events::Events;
-pub use settings::Settings;
+pub use settings::{Heard, Settings, Tap};
 pub use way::Way;
 
 use channel::Reply;
@@ -70,7 +71,8 @@ use way::Spoken;
 /// next wire: then the call cannot have been performed. A connection that breaks later, or a reply that does not come
 /// in time, leads to no other wire at once, since the agent may be at work. Such a call is repeated after a pause only
 /// if that does no harm: the operation is safe, or it is a send and the agent's card promises that a repeated message
-/// gets the first answer. Everything else is returned to the caller as *lost* or *late*.
+/// gets the first answer, for which the client asks with every call. Everything else is returned to the caller as *lost*
+/// or *late*.
 ///
 /// Falling back on any error would be the obvious way; it would perform sends twice on agents that do not recognise
 /// repetitions.
@@ -102,11 +104,20 @@ impl Client {
         Self::ready(card::read(card, None)?, settings, dialer)
     }
 
-    fn ready(found: card::Found, settings: Settings, dialer: dial::Dialer) -> Result<Self, Error> {
+    fn ready(
+        found: card::Found,
+        mut settings: Settings,
+        dialer: dial::Dialer,
+    ) -> Result<Self, Error> {
         let found = match &settings.trusted {
             Some(trusted) => found.verified(trusted)?,
             None => found,
         };
+        // Without it a repeated message is a new one to the agent.
+        if offers_repetition(&found.card) && !settings.extensions.iter().any(|it| it == REPEATABLE)
+        {
+            settings.extensions.push(REPEATABLE.to_owned());
+        }
         let ways = way::choose(&found.card, &settings, found.secure)?;
         let dialer = Arc::new(dialer);
         let spoken = ways.into_iter().map(|way| Spoken::new(way, &dialer));
@@ -219,11 +230,7 @@ impl Client {
 
     /// Whether an operation does no harm when it is performed twice.
     fn may_repeat(&self, operation: &Operation) -> bool {
-        let known = self.0.card.capabilities.iter();
-        let mut known = known.flat_map(|capabilities| &capabilities.extensions);
-        operation.is_safe()
-            || (operation.is_send()
-                && known.any(|extension| extension.uri == crate::service::REPEATABLE))
+        operation.is_safe() || (operation.is_send() && offers_repetition(&self.0.card))
     }
 
     /// How long to wait before each further attempt.
@@ -234,6 +241,12 @@ impl Client {
         let mut backoff = Backoff::new(pause, LONGEST, Jitter::Half);
         (1..attempts).map(move |_| backoff.next_pause())
     }
+}
+
+/// Whether a repeated message gets the answer of the first time.
+fn offers_repetition(card: &AgentCard) -> bool {
+    let offered = card.capabilities.iter().flat_map(|it| &it.extensions);
+    offered.into_iter().any(|it| it.uri == REPEATABLE)
 }
 
 /// The longest pause between two attempts.

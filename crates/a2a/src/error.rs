@@ -3,7 +3,8 @@
 //! This is the only place that knows codes. A binding asks for [`Error::code`] and
 //! [`Error::details`] and prints them in its own form.
 
-use access::Refusal;
+use access::budget::Exceeded;
+use access::{Limit, Outcome, Refusal, TooManyCalls};
 use serde_json::{Map, Value, json};
 
 use crate::sabotage::broken;
@@ -95,6 +96,12 @@ pub enum Error {
     /// The request did not arrive in time.
     #[error("the request took too long to arrive")]
     TooSlow,
+    /// The caller makes more calls than it may.
+    #[error("{0}")]
+    RateLimited(TooManyCalls),
+    /// The task used up what its caller, its agent or a call may use.
+    #[error("{0}")]
+    BudgetExceeded(Exceeded),
     /// The server is stopping, or has too much to do.
     #[error("unavailable: {0}")]
     Unavailable(String),
@@ -176,6 +183,8 @@ codes! {
     TooLarge { .. }                       => -32600, 8 RESOURCE_EXHAUSTED, 413, INVALID_REQUEST;
     TooManyValues(_)                      => -32600, 8 RESOURCE_EXHAUSTED, 413, INVALID_REQUEST;
     TooSlow                               => -32600, 4 DEADLINE_EXCEEDED, 408, INVALID_REQUEST;
+    RateLimited(_)                        => -31429, 8 RESOURCE_EXHAUSTED, 429, RATE_LIMITED;
+    BudgetExceeded(_)                     => -31429, 8 RESOURCE_EXHAUSTED, 429, BUDGET_EXCEEDED;
     Unavailable(_)                        => -32603, 14 UNAVAILABLE, 503, UNAVAILABLE;
 }
 
@@ -218,10 +227,21 @@ impl Error {
                 ]
             }
             Self::ExtensionSupportRequired(uri) => vec![("extension", uri.clone())],
+            Self::RateLimited(limit) => vec![("retryAfterSeconds", limit.seconds().to_string())],
+            Self::BudgetExceeded(exceeded) => {
+                let mut metadata = vec![("budget", exceeded.setting())];
+                let seconds = exceeded.seconds();
+                metadata.extend(seconds.map(|it| ("retryAfterSeconds", it.to_string())));
+                metadata
+            }
             Self::VersionNotSupported(version) => vec![("version", version.clone())],
             Self::TaskGenerationMismatch { task, found, .. } => {
                 vec![("taskId", task.clone()), ("generation", found.to_string())]
             }
+            Self::Unauthorized(refusal) => match refusal.missing_permission() {
+                Some(permission) => vec![("permission", permission.name().to_owned())],
+                None => Vec::new(),
+            },
             _ => Vec::new(),
         }
     }
@@ -231,6 +251,14 @@ impl Error {
         match self {
             Self::Unauthenticated(refusal) | Self::Unauthorized(refusal) => refusal.challenges(),
             _ => &[],
+        }
+    }
+
+    /// How the record of calls has it.
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::BudgetExceeded(_) => Outcome::Limited,
+            error => Outcome::of_status(error.row().http),
         }
     }
 
@@ -277,6 +305,21 @@ impl From<DecodeError> for Error {
         } else {
             Self::invalid_field(&error.path, error.reason)
         }
+    }
+}
+
+impl From<Limit> for Error {
+    fn from(limit: Limit) -> Self {
+        match limit {
+            Limit::Calls(limit) => Self::RateLimited(limit),
+            Limit::Budget(exceeded) => Self::BudgetExceeded(exceeded),
+        }
+    }
+}
+
+impl From<Exceeded> for Error {
+    fn from(exceeded: Exceeded) -> Self {
+        Self::BudgetExceeded(exceeded)
     }
 }
 

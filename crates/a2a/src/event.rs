@@ -9,6 +9,7 @@ use futures_core::stream::BoxStream;
 
 use crate::error::Error;
 use crate::fold;
+use crate::generation::{Generations, Hide as _};
 use crate::types::wire::WireMessage as _;
 use crate::types::{Event as Payload, StreamResponse, Task, TaskState};
 
@@ -23,6 +24,15 @@ pub enum Format {
 #[derive(Debug)]
 pub struct Event {
     response: StreamResponse,
+    /// Without its generation, as most callers get it.
+    plain: Encoded,
+    /// With its generation.
+    whole: Encoded,
+}
+
+/// An event in each form in which it was asked for.
+#[derive(Debug, Default)]
+struct Encoded {
     json: OnceLock<Bytes>,
     protobuf: OnceLock<Bytes>,
     /// As an expression of Cap'n Web, if it is one.
@@ -61,10 +71,8 @@ impl Event {
     pub fn new(response: impl Into<StreamResponse>) -> Self {
         Self {
             response: response.into(),
-            json: OnceLock::new(),
-            protobuf: OnceLock::new(),
-            #[cfg(feature = "http")]
-            expression: OnceLock::new(),
+            plain: Encoded::default(),
+            whole: Encoded::default(),
         }
     }
 
@@ -100,20 +108,46 @@ impl Event {
     }
 
     /// The event in that form. The bytes are made at the first call and shared after it.
-    pub fn encode(&self, format: Format) -> Bytes {
-        let encoded = match format {
-            Format::Json => self.json.get_or_init(|| self.response.to_json()),
-            Format::Protobuf => self.protobuf.get_or_init(|| self.response.to_protobuf()),
+    pub fn encode(&self, format: Format, generations: Generations) -> Bytes {
+        let encoded = self.encoded(generations);
+        let cell = match format {
+            Format::Json => &encoded.json,
+            Format::Protobuf => &encoded.protobuf,
         };
-        encoded.clone()
+        let bytes = cell.get_or_init(|| match generations {
+            Generations::Shown => write(&self.response, format),
+            Generations::Hidden => {
+                let mut plain = self.response.clone();
+                plain.hide_generations();
+                write(&plain, format)
+            }
+        });
+        bytes.clone()
+    }
+
+    fn encoded(&self, generations: Generations) -> &Encoded {
+        match generations {
+            Generations::Shown => &self.whole,
+            Generations::Hidden => &self.plain,
+        }
     }
 
     /// The event as an expression of Cap'n Web, which is printed from the JSON at the first call and shared after it.
     #[cfg(feature = "http")]
-    pub(crate) fn expression(&self, print: impl FnOnce(&Bytes) -> Option<Raw>) -> Option<Raw> {
-        let printed = self
-            .expression
-            .get_or_init(|| print(&self.encode(Format::Json)));
-        printed.clone()
+    pub(crate) fn expression(
+        &self,
+        generations: Generations,
+        print: impl FnOnce(&Bytes) -> Option<Raw>,
+    ) -> Option<Raw> {
+        let cell = &self.encoded(generations).expression;
+        cell.get_or_init(|| print(&self.encode(Format::Json, generations)))
+            .clone()
+    }
+}
+
+fn write(response: &StreamResponse, format: Format) -> Bytes {
+    match format {
+        Format::Json => response.to_json(),
+        Format::Protobuf => response.to_protobuf(),
     }
 }

@@ -16,6 +16,7 @@
 //! - [`signature`], [`webhook`]: signed cards and signed deliveries
 //! - [`typescript`]: that data and those operations, declared for TypeScript
 //! - [`sabotage`]: requirements broken on purpose, for the proof alone
+//! - [`generation`]: what 1.1 adds, and which callers see it
 //! - [`event`], [`error`], [`limits`]: what happens, what goes wrong, and how much of everything
 //!
 //! # Features
@@ -52,6 +53,7 @@ pub mod event;
 pub(crate) mod fold;
 #[cfg(test)]
 mod fold_tests;
+pub mod generation;
 pub mod limits;
 pub mod operation;
 pub mod sabotage;
@@ -68,8 +70,11 @@ pub mod version;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod webhook;
 
+pub use access::calls;
 #[cfg(feature = "client")]
 pub use client::Client;
+#[cfg(feature = "server")]
+pub use dial::trace;
 pub use error::Error;
 #[cfg(feature = "server")]
 pub use limits::Limits;

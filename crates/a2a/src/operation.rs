@@ -1,21 +1,23 @@
 //! THE TABLE: every operation of the protocol, once.
 //!
 //! A row says what an operation is called, its REST routes, its request and reply, whether it replies once or with a
-//! stream, and what the card must offer for it. From the row come: dispatch in all five bindings, the gRPC descriptors
+//! stream, what it needs of its caller, and what the card must offer for it. From the row come: dispatch in all five bindings, the gRPC descriptors
 //! that reflection serves, the method of [`Client`], the TypeScript declarations, and the tests
 //! that run every operation over every binding. A binding finds a row by name or route, hands over the request as
 //! bytes in one of two formats, and gets the reply as bytes; it never sees a typed request. So a binding cannot forget an
 //! operation, and five bindings cannot disagree about one.
 //!
 //! [`Operation::perform`] has a fixed order: first whether the card offers the operation and the caller knows the
-//! required extensions, then decoding, then the fields from path or query (they win over the body), then the check of
-//! required fields, all faults at once, and only then the service. A caller is authenticated before, by the binding.
+//! required extensions, then whether the caller may ([`Rule`]), then decoding, then the fields from path or query (they
+//! win over the body), then the check of required fields, all faults at once, then whether the caller may do this to the
+//! task that the request names, and only then the service. A caller is authenticated before, by the binding.
 //!
 //! To add an operation: a row here, a method of [`Service`], and for 0.3 a row in
 //! [`v0_3`](crate::v0_3). A `match` on operations anywhere else is a sign that a column is missing here.
 
 use std::sync::Arc;
 
+use access::Rule;
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
@@ -26,6 +28,7 @@ use serde_json::{Map, Value as Json};
 use crate::client::{self, Client, Events};
 use crate::error::Error;
 use crate::event::{self, Format};
+use crate::generation::{Generations, Hide};
 use crate::service::{Call, Service};
 use crate::types::wire::{FieldDescription, MessageDescription, WireMessage};
 use crate::types::*;
@@ -61,6 +64,8 @@ pub struct Operation {
     pub calling_back: Option<&'static str>,
     /// What the card must offer for it to be served.
     pub needs: Need,
+    /// What it needs of its caller.
+    pub rule: Rule,
     pub request: fn() -> &'static MessageDescription,
     /// What it gives, once or again and again.
     pub reply: fn() -> &'static MessageDescription,
@@ -109,9 +114,9 @@ pub struct Frame {
     /// Where a caller that lost the connection after this one goes on.
     pub cursor: Option<u64>,
     pub body: Bytes,
-    /// The event that it is, unless it was translated: what is made of that is made once for all who get it.
+    /// The event that it is and how it is shown, unless it was translated: what is made of that is made once for all who get it.
     #[cfg(feature = "http")]
-    pub(crate) event: Option<Arc<event::Event>>,
+    pub(crate) event: Option<(Arc<event::Event>, Generations)>,
 }
 
 impl Frame {
@@ -132,7 +137,8 @@ macro_rules! operations {
     ($(
         $(#[$doc:meta])*
         $name:ident($($positional:ident),*): $request:ident => $replies:ident $reply:ident,
-        by $method:ident, needs $need:ident, $(calling back $calling_back:literal,)?
+        by $method:ident, needs $need:ident, caller $rule:ident$(.$strict:ident())? $(about $task:ident)?,
+        $(calling back $calling_back:literal,)?
         at $($verb:ident $path:literal),+;
     )*) => {
         /// All operations, in the order of the specification.
@@ -144,12 +150,20 @@ macro_rules! operations {
                 replies: Replies::$replies,
                 calling_back: operations!(@calling_back $($calling_back)?),
                 needs: Need::$need,
+                rule: Rule::$rule(stringify!($name))$(.$strict())?,
                 request: $request::describe,
                 reply: $reply::describe,
                 perform: |service, call, input| {
-                    let format = input.format;
-                    match input.read() {
-                        Ok(request) => operations!(@$replies service.$method(call, request), format),
+                    let (format, generations) = (input.format, call.generations);
+                    let checked = input.read().and_then(|request: $request| {
+                        let rule = Rule::$rule(stringify!($name));
+                        rule.check_task(&call.caller, operations!(@task call request $($task)?))?;
+                        Ok(request)
+                    });
+                    match checked {
+                        Ok(request) => {
+                            operations!(@$replies service.$method(call, request), format, generations)
+                        }
                         Err(error) => Box::pin(std::future::ready(Err(error))),
                     }
                 },
@@ -169,23 +183,30 @@ macro_rules! operations {
             }
         )*}
     };
+    (@task $call:ident $request:ident) => { None };
+    // A list shows what the caller may see: of a caller that may see one task, that one.
+    (@task $call:ident $request:ident listed) => { $call.caller.bounds().task.as_deref() };
+    (@task $call:ident $request:ident message) => {
+        $request.message.as_ref().map(|it| &*it.task_id).filter(|id| !id.is_empty())
+    };
+    (@task $call:ident $request:ident $field:ident) => { Some(&*$request.$field) };
     (@calling_back) => { None };
     (@calling_back $name:literal) => { Some($name) };
     (@One $reply:ident) => { $reply };
     (@Many $reply:ident) => { Events };
     (@One $client:ident, $row:ident, $request:ident) => { $client.one($row, $request).await };
     (@Many $client:ident, $row:ident, $request:ident) => { $client.many($row, $request).await };
-    (@One $replying:expr, $format:ident) => {
-        Box::pin($replying.map_ok(move |reply| Reply::One(encode(&reply, $format))))
+    (@One $replying:expr, $format:ident, $generations:ident) => {
+        Box::pin($replying.map_ok(move |reply| Reply::One(encode(reply, $format, $generations))))
     };
-    (@Many $replying:expr, $format:ident) => {
+    (@Many $replying:expr, $format:ident, $generations:ident) => {
         Box::pin($replying.map_ok(move |events| {
             Reply::Many(Box::pin(events.map(move |portion| {
                 let frame = |event: &Arc<event::Event>| Frame {
                     cursor: event.cursor(),
-                    body: event.encode($format),
+                    body: event.encode($format, $generations),
                     #[cfg(feature = "http")]
-                    event: Some(event.clone()),
+                    event: Some((event.clone(), $generations)),
                 };
                 portion.map(|events| events.iter().map(frame).collect())
             })))
@@ -196,43 +217,43 @@ macro_rules! operations {
 operations! {
     /// Sends a message; the answer is a message, or the task it led to.
     SendMessage(message, configuration, metadata): SendMessageRequest => One SendMessageResponse,
-        by send_message, needs Nothing, at Post "/message:send";
+        by send_message, needs Nothing, caller changes about message, at Post "/message:send";
     /// Sends a message; what comes of it is streamed.
     SendStreamingMessage(message, configuration, metadata): SendMessageRequest => Many StreamResponse,
-        by send_streaming_message, needs Streaming, calling back "sendMessageStreaming",
+        by send_streaming_message, needs Streaming, caller changes about message, calling back "sendMessageStreaming",
         at Post "/message:stream";
     /// A task as it is now, or once it has passed a generation.
     GetTask(id, history_length, current_generation): GetTaskRequest => One Task,
-        by get_task, needs Nothing, at Get "/tasks/{id}";
+        by get_task, needs Nothing, caller reads about id, at Get "/tasks/{id}";
     /// The caller's tasks, those that changed last first.
     ListTasks(context_id, status, page_size, page_token, history_length, status_timestamp_after, include_artifacts):
         ListTasksRequest => One ListTasksResponse,
-        by list_tasks, needs Nothing, at Get "/tasks";
+        by list_tasks, needs Nothing, caller reads about listed, at Get "/tasks";
     /// Ends a task that has not ended.
     CancelTask(id, metadata): CancelTaskRequest => One Task,
-        by cancel_task, needs Nothing, at Post "/tasks/{id}:cancel";
+        by cancel_task, needs Nothing, caller changes about id, at Post "/tasks/{id}:cancel";
     // The text of the specification says POST, its proto says GET.
     /// A task as it is now, then what happens to it.
     SubscribeToTask(id): SubscribeToTaskRequest => Many StreamResponse,
-        by subscribe_to_task, needs Streaming, calling back "subscribeToPushNotifications",
+        by subscribe_to_task, needs Streaming, caller reads about id, calling back "subscribeToPushNotifications",
         at Post "/tasks/{id}:subscribe", Get "/tasks/{id}:subscribe";
     /// Has what happens to a task posted to an address.
     CreateTaskPushNotificationConfig(task_id, url, token, authentication, id):
         TaskPushNotificationConfig => One TaskPushNotificationConfig,
-        by create_push_config, needs Push, at Post "/tasks/{task_id}/pushNotificationConfigs";
+        by create_push_config, needs Push, caller changes about task_id, at Post "/tasks/{task_id}/pushNotificationConfigs";
     /// One webhook of a task.
     GetTaskPushNotificationConfig(task_id, id): GetTaskPushNotificationConfigRequest => One TaskPushNotificationConfig,
-        by get_push_config, needs Push, at Get "/tasks/{task_id}/pushNotificationConfigs/{id}";
+        by get_push_config, needs Push, caller reads about task_id, at Get "/tasks/{task_id}/pushNotificationConfigs/{id}";
     /// The webhooks of a task.
     ListTaskPushNotificationConfigs(task_id, page_size, page_token):
         ListTaskPushNotificationConfigsRequest => One ListTaskPushNotificationConfigsResponse,
-        by list_push_configs, needs Push, at Get "/tasks/{task_id}/pushNotificationConfigs";
+        by list_push_configs, needs Push, caller reads about task_id, at Get "/tasks/{task_id}/pushNotificationConfigs";
     /// Deletes a webhook of a task.
     DeleteTaskPushNotificationConfig(task_id, id): DeleteTaskPushNotificationConfigRequest => One Empty,
-        by delete_push_config, needs Push, at Delete "/tasks/{task_id}/pushNotificationConfigs/{id}";
+        by delete_push_config, needs Push, caller changes about task_id, at Delete "/tasks/{task_id}/pushNotificationConfigs/{id}";
     /// The card for callers who are known.
     GetExtendedAgentCard(): GetExtendedAgentCardRequest => One AgentCard,
-        by get_extended_card, needs ExtendedCard, at Get "/extendedAgentCard";
+        by get_extended_card, needs ExtendedCard, caller reads.named(), at Get "/extendedAgentCard";
 }
 
 /// The row of that name.
@@ -284,8 +305,8 @@ impl Operation {
         (self.request)().fields().find(|field| field.name == name)
     }
 
-    /// Performs a call: checks that it is offered, reads the request, has the service answer it and
-    /// writes the reply.
+    /// Performs a call: checks that it is offered and that the caller may, reads the request, has the service answer it
+    /// and writes the reply.
     pub async fn perform(
         &self,
         service: &dyn Service,
@@ -293,6 +314,7 @@ impl Operation {
         input: Input,
     ) -> Result<Reply, Error> {
         self.admit(service.card(), &call)?;
+        self.rule.check(&call.caller)?;
         let (bytes, begin) = (input.body.len(), || (self.perform)(service, call, input));
         beside(bytes, begin).await.await
     }
@@ -376,7 +398,10 @@ impl Input {
     }
 }
 
-fn encode(reply: &impl WireMessage, format: Format) -> Bytes {
+fn encode(mut reply: impl WireMessage + Hide, format: Format, generations: Generations) -> Bytes {
+    if generations == Generations::Hidden {
+        reply.hide_generations();
+    }
     match format {
         Format::Json => reply.to_json(),
         Format::Protobuf => reply.to_protobuf(),

@@ -2,17 +2,19 @@
 //!
 //! Layout, in the order a message takes:
 //! - `send`: checks the message and hands it to a run
-//! - `replay`: gives a repeated message the answer of the first time
+//! - `replay`: gives a repeated message the answer of the first time, where the caller asked for that
 //! - `run`: drives one task while its agent works; `live` finds the run of a task
 //! - `agent`, `turn`: the trait that an agent implements, and its view of one message
 //! - `journal`: rows and streams of tasks in the store; `fold` makes a task of its events
 //! - `subscribe`, `tasks`, `push`: streams, lists and webhooks
+//! - `stats`: what the server has done, in numbers
 //! - `upkeep`: recovery after a restart, compaction and deletion of old tasks
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use access::{Principal, Refusal};
+use access::Principal;
+use access::budget::Budgets;
 use store::Store;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -35,6 +37,7 @@ mod push;
 mod replay;
 mod run;
 mod send;
+mod stats;
 mod subscribe;
 mod tasks;
 mod turn;
@@ -43,8 +46,10 @@ mod upkeep;
 pub use crate::event::Chunk;
 pub use crate::service::REPEATABLE;
 pub use agent::{AfterRestart, Agent, Failure};
+pub use expiry::end_of_credentials;
 pub use journal::TABLES;
 pub use push::{DeadWebhook, Reach};
+pub use stats::{Stats, WebhookStats};
 pub use subscribe::{COMPACTED, Interrupted};
 pub use turn::{Over, Turn};
 
@@ -58,6 +63,8 @@ pub struct Config {
     /// The prefix of context ids that the server makes, usually the name of the agent.
     pub label: String,
     pub limits: Limits,
+    /// What turns of agents may use.
+    pub budgets: Budgets,
     /// Whether a stream ends when its task waits for input, and not only when the task ends.
     pub interrupted: Interrupted,
     /// The addresses that webhooks may have.
@@ -76,7 +83,8 @@ impl Config {
         if !known.iter().any(|extension| extension.uri == REPEATABLE) {
             known.push(AgentExtension {
                 uri: REPEATABLE.to_owned(),
-                description: "A message that is sent again gets the answer of the first time."
+                description: "A message that is sent again gets the answer of the first time; so does a send \
+                              with the header Idempotency-Key, also without this extension."
                     .to_owned(),
                 ..AgentExtension::default()
             });
@@ -86,6 +94,7 @@ impl Config {
             extended_card: None,
             label: "agent".to_owned(),
             limits: Limits::default(),
+            budgets: Budgets::default(),
             interrupted: Interrupted::EndsForInput,
             push_targets: Reach::Public,
             #[cfg(feature = "http")]
@@ -126,6 +135,8 @@ struct Inner {
     input_modes: Vec<String>,
     label: String,
     limits: Limits,
+    budgets: Budgets,
+    counters: stats::Counters,
     interrupted: Interrupted,
     live: live::Live,
     replay: replay::Replay,
@@ -167,6 +178,8 @@ impl Server {
             card: config.card,
             extended_card: config.extended_card,
             label: config.label,
+            budgets: config.budgets,
+            counters: stats::Counters::default(),
             interrupted: config.interrupted,
             live: live::Live::default(),
             push,
@@ -198,6 +211,12 @@ impl Server {
     /// ended is left alone.
     pub async fn resume(&self, task: &TaskId) -> Result<(), Error> {
         self.inner.resume(task).await
+    }
+
+    /// The caller of a task, with the permissions and scopes that it had when it sent its last message: for what is done
+    /// in its name without it.
+    pub async fn caller_of(&self, task: &TaskId) -> Result<Principal, Error> {
+        self.inner.caller_of(task).await
     }
 
     /// Ends streams, so that connections can close. Calls that wait for a task have [`Limits::stop_grace`] left. Tasks go
@@ -254,11 +273,7 @@ impl Inner {
         cfg!(feature = "http") && capabilities.and_then(|it| it.push_notifications) == Some(true)
     }
 
-    /// The extended card; anonymous callers are refused where the card declares a security scheme.
-    async fn extended(self: Arc<Self>, caller: Principal) -> Result<AgentCard, Error> {
-        if caller.is_anonymous() && !self.card.security_schemes.is_empty() {
-            return Err(Refusal::anonymous().into());
-        }
+    async fn extended(self: Arc<Self>, _: Call) -> Result<AgentCard, Error> {
         self.extended_card
             .clone()
             .ok_or(Error::ExtendedAgentCardNotConfigured)
@@ -281,20 +296,28 @@ impl Inner {
     }
 }
 
+/// A method of the service: the work, which ends early when its caller is revoked.
+macro_rules! answered {
+    ($server:ident.$work:ident($call:ident $(, $request:expr)?)) => {{
+        let caller = $call.caller.clone();
+        expiry::unless_revoked(&caller, $server.inner.clone().$work($call $(, $request)?))
+    }};
+}
+
 #[rustfmt::skip]
 impl Service for Server {
     fn card(&self) -> &AgentCard { &self.inner.card }
-    fn send_message(&self, call: Call, request: SendMessageRequest) -> Answering<SendMessageResponse> { Box::pin(self.inner.clone().send(call, request.into())) }
-    fn send_streaming_message(&self, call: Call, request: SendMessageRequest) -> Answering<EventStream> { Box::pin(self.inner.clone().send_streaming(call, request.into())) }
-    fn get_task(&self, call: Call, request: GetTaskRequest) -> Answering<Task> { Box::pin(self.inner.clone().get(call, request)) }
-    fn list_tasks(&self, call: Call, request: ListTasksRequest) -> Answering<ListTasksResponse> { Box::pin(self.inner.clone().list(call, request)) }
-    fn cancel_task(&self, call: Call, request: CancelTaskRequest) -> Answering<Task> { Box::pin(self.inner.clone().cancel(call, request)) }
-    fn subscribe_to_task(&self, call: Call, request: SubscribeToTaskRequest) -> Answering<EventStream> { Box::pin(self.inner.clone().subscribe(call, request)) }
-    fn create_push_config(&self, call: Call, request: TaskPushNotificationConfig) -> Answering<TaskPushNotificationConfig> { Box::pin(self.inner.clone().create_push(call, request)) }
-    fn get_push_config(&self, call: Call, request: GetTaskPushNotificationConfigRequest) -> Answering<TaskPushNotificationConfig> { Box::pin(self.inner.clone().get_push(call, request)) }
-    fn list_push_configs(&self, call: Call, request: ListTaskPushNotificationConfigsRequest) -> Answering<ListTaskPushNotificationConfigsResponse> { Box::pin(self.inner.clone().list_push(call, request)) }
-    fn delete_push_config(&self, call: Call, request: DeleteTaskPushNotificationConfigRequest) -> Answering<Empty> { Box::pin(self.inner.clone().delete_push(call, request)) }
-    fn get_extended_card(&self, call: Call, _: GetExtendedAgentCardRequest) -> Answering<AgentCard> { Box::pin(self.inner.clone().extended(call.caller)) }
+    fn send_message(&self, call: Call, request: SendMessageRequest) -> Answering<SendMessageResponse> { answered!(self.send(call, request.into())) }
+    fn send_streaming_message(&self, call: Call, request: SendMessageRequest) -> Answering<EventStream> { answered!(self.send_streaming(call, request.into())) }
+    fn get_task(&self, call: Call, request: GetTaskRequest) -> Answering<Task> { answered!(self.get(call, request)) }
+    fn list_tasks(&self, call: Call, request: ListTasksRequest) -> Answering<ListTasksResponse> { answered!(self.list(call, request)) }
+    fn cancel_task(&self, call: Call, request: CancelTaskRequest) -> Answering<Task> { answered!(self.cancel(call, request)) }
+    fn subscribe_to_task(&self, call: Call, request: SubscribeToTaskRequest) -> Answering<EventStream> { answered!(self.subscribe(call, request)) }
+    fn create_push_config(&self, call: Call, request: TaskPushNotificationConfig) -> Answering<TaskPushNotificationConfig> { answered!(self.create_push(call, request)) }
+    fn get_push_config(&self, call: Call, request: GetTaskPushNotificationConfigRequest) -> Answering<TaskPushNotificationConfig> { answered!(self.get_push(call, request)) }
+    fn list_push_configs(&self, call: Call, request: ListTaskPushNotificationConfigsRequest) -> Answering<ListTaskPushNotificationConfigsResponse> { answered!(self.list_push(call, request)) }
+    fn delete_push_config(&self, call: Call, request: DeleteTaskPushNotificationConfigRequest) -> Answering<Empty> { answered!(self.delete_push(call, request)) }
+    fn get_extended_card(&self, call: Call, _: GetExtendedAgentCardRequest) -> Answering<AgentCard> { answered!(self.extended(call)) }
 }
 
 impl std::fmt::Debug for Server {

@@ -2,11 +2,12 @@
 
 use std::time::SystemTime;
 
-use access::{Principal, Refusal};
+use access::{Origin, Principal, Refusal};
 use futures_core::future::BoxFuture;
 
 use crate::error::Error;
 use crate::event::EventStream;
+use crate::generation::{Generations, WITH_GENERATIONS};
 use crate::types::{
     AgentCard, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, Empty,
     GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
@@ -28,12 +29,18 @@ pub struct Call {
     pub extensions: Vec<String>,
     /// The last generation the caller has seen of the stream it wants to go on with.
     pub cursor: Option<u64>,
+    /// What the caller calls a send that it may have to repeat, beside or instead of the id of its message.
+    pub idempotency_key: Option<String>,
+    /// Whether the caller wants to see generations, which 1.0 does not have.
+    pub generations: Generations,
     /// How the caller writes, as a word that only the edge understands: what is sent to the caller later is
     /// written in the same way. Empty for the protocol's own form.
     pub dialect: &'static str,
     /// The caller knows nothing but tasks: where an agent answers with a message alone, a task is completed
     /// with it.
     pub always_task: bool,
+    /// Where it comes from, for the record of calls.
+    pub origin: Origin,
 }
 
 impl Call {
@@ -43,13 +50,39 @@ impl Call {
             caller,
             extensions: Vec::new(),
             cursor: None,
+            idempotency_key: None,
+            generations: Generations::Hidden,
             dialect: "",
             always_task: false,
+            origin: Origin::default(),
         }
+    }
+
+    /// The same call by a caller that knows [`REPEATABLE`].
+    pub fn repeatable(mut self) -> Self {
+        self.extensions.push(REPEATABLE.to_owned());
+        self.generations = Generations::Shown;
+        self
+    }
+
+    /// The word that is kept with a webhook of this caller: how its deliveries are written.
+    pub(crate) fn webhook_dialect(&self) -> &'static str {
+        match (self.dialect, self.generations) {
+            ("", Generations::Shown) => WITH_GENERATIONS,
+            (dialect, _) => dialect,
+        }
+    }
+
+    /// Whether the caller understands an extension.
+    pub fn knows(&self, extension: &str) -> bool {
+        self.extensions.iter().any(|uri| uri == extension)
     }
 
     /// Whether the caller is known still: sockets may outlive the credentials that they were opened with.
     pub fn check(&self) -> Result<(), Error> {
+        if self.caller.is_revoked() {
+            return Err(Refusal::revoked().into());
+        }
         if self.caller.until().is_some() && self.caller.is_over(SystemTime::now()) {
             return Err(Refusal::over().into());
         }
@@ -57,7 +90,10 @@ impl Call {
     }
 }
 
-/// The extension by which a card says that a message may be sent again: it gets the answer of the first time.
+/// The extension of callers that send a message again when its answer was lost: for them, and for sends with an
+/// [idempotency key](Call::idempotency_key), a repeated message gets the answer of the first time. For all other callers
+/// a message is a new one, whatever its id: real clients use ids twice. To take a stream up again takes its cursor, so those
+/// who activate the extension also get the generations of tasks.
 pub const REPEATABLE: &str = "urn:monas:a2a:ext:repeatable-send:1";
 
 /// A reply under way.

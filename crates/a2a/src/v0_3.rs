@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 
 use crate::error::Error;
 use crate::event::Format;
+use crate::generation::Hide as _;
 use crate::operation::{self, Frame, Input, Reply, beside};
 use crate::service::{Call, Service};
 use crate::types::wire::Violation;
@@ -49,7 +50,7 @@ mod translation_tests;
 pub mod types;
 
 pub(crate) use card::renewed;
-pub use card::union;
+pub use card::{old as old_card, union};
 pub use detect::version_of;
 pub(crate) use table::asking;
 pub use table::{PREFIX, Row, Rpc, TABLE, at, named, of, rpc};
@@ -88,6 +89,8 @@ pub static WEBHOOK: webhook::Dialect = webhook::Dialect {
     name: VERSION,
     media_type: "application/json",
     write: |task| {
+        let mut task = task.clone();
+        task.hide_generations();
         let task = serde_json::to_value(task).expect("a task is always JSON");
         content::old_task(task, Dialect::Kind).to_string().into()
     },

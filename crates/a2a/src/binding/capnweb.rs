@@ -6,6 +6,7 @@
 //!
 //! - `server`: the route, and the object that a session begins with
 //! - `client`: the same from the other end
+//! - `lend`: an agent object with less, and the tokens that restore it
 //! - `request`: from arguments to a request
 //! - `task`: a task as an object, and its subscriptions
 //! - `feed`: one callback and the events that it is told of
@@ -15,6 +16,8 @@
 pub(in crate::binding) mod client;
 #[cfg(feature = "http")]
 mod feed;
+#[cfg(feature = "http")]
+mod lend;
 #[cfg(feature = "http")]
 mod request;
 #[cfg(feature = "http")]

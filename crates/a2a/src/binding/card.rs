@@ -11,13 +11,36 @@ use http::header::{
     CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
     LAST_MODIFIED, VARY,
 };
+use http::request::Parts;
 use http::{HeaderName, Response, StatusCode};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::CARD_PATHS;
+use super::{CARD_PATHS, VERSION, http_call};
 use crate::sabotage::broken;
 use crate::types::AgentCard;
 use crate::v0_3;
+
+/// The versions that a card is published for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum View {
+    /// Both: those who name 1.0 get its card, all others one with the fields of both versions. Some readers of 1.0 refuse
+    /// fields that they do not know; those of 0.3 name no version.
+    #[default]
+    Both,
+    /// 1.0 alone, for all who ask.
+    V1_0,
+    /// 0.3 alone, for all who ask.
+    V0_3,
+}
+
+/// The two forms of a published card.
+#[derive(Clone, Debug)]
+struct Forms {
+    /// For those who name 1.0, or a later version of the same kind.
+    named: Published,
+    other: Published,
+}
 
 /// A card as it is published: written once.
 #[derive(Clone, Debug)]
@@ -29,8 +52,8 @@ struct Published {
 }
 
 /// The routes of a card that does not change while the server runs.
-pub fn routes(card: &AgentCard) -> Router {
-    let published = Published::new(card, SystemTime::now());
+pub fn routes(card: &AgentCard, view: View) -> Router {
+    let published = Forms::new(card, view, SystemTime::now());
     CARD_PATHS
         .into_iter()
         .fold(Router::new(), |router, path| {
@@ -39,14 +62,37 @@ pub fn routes(card: &AgentCard) -> Router {
         .with_state(published)
 }
 
-impl Published {
-    fn new(card: &AgentCard, now: SystemTime) -> Self {
-        // Whichever version its reader speaks.
+impl Forms {
+    fn new(card: &AgentCard, view: View, now: SystemTime) -> Self {
         let mut card = serde_json::to_value(card).expect("a card is always JSON");
         if broken("r14_card") {
             card["supportedInterfaces"] = serde_json::json!([]);
         }
-        let body = Bytes::from(v0_3::union(card).to_string());
+        let published = |card: Value| Published::new(&card, now);
+        let (named, other) = match view {
+            View::Both => (card.clone(), v0_3::union(card)),
+            View::V1_0 => (card.clone(), card),
+            View::V0_3 => (v0_3::old_card(card.clone()), v0_3::old_card(card)),
+        };
+        Self {
+            named: published(named),
+            other: published(other),
+        }
+    }
+
+    fn of(self, head: &Parts) -> Published {
+        let version = http_call::version(head);
+        let major = version.trim().split('.').next();
+        match major == VERSION.split('.').next() {
+            true => self.named,
+            false => self.other,
+        }
+    }
+}
+
+impl Published {
+    fn new(card: &Value, now: SystemTime) -> Self {
+        let body = Bytes::from(card.to_string());
         let digest = Sha256::digest(&body);
         let tag: String = digest
             .iter()
@@ -88,8 +134,9 @@ impl Published {
     }
 }
 
-async fn answer(State(card): State<Published>, headers: HeaderMap) -> Response<Body> {
-    let mut response = if card.is_known(&headers) {
+async fn answer(State(forms): State<Forms>, head: Parts) -> Response<Body> {
+    let card = forms.of(&head);
+    let mut response = if card.is_known(&head.headers) {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         response
@@ -102,7 +149,7 @@ async fn answer(State(card): State<Published>, headers: HeaderMap) -> Response<B
             CACHE_CONTROL,
             HeaderValue::from_static("public, max-age=60"),
         ),
-        (VARY, HeaderValue::from_static("Accept")),
+        (VARY, HeaderValue::from_static("A2A-Version")),
         (ETAG, card.tag),
         (LAST_MODIFIED, card.modified),
     ];

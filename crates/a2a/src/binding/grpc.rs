@@ -1,5 +1,7 @@
 //! gRPC: the protocol's own service, with health and reflection beside it.
 
+#[cfg(feature = "http")]
+mod census;
 #[cfg(feature = "client")]
 pub(in crate::binding) mod client;
 mod codec;

@@ -3,22 +3,23 @@
 use std::task::Poll;
 
 use ::capnweb::weight::{self, TooHeavy};
-use access::Principal;
+use access::{Origin, Principal, calls};
 use axum::body::{Body, HttpBody as _};
 use bytes::Bytes;
 use futures_util::poll;
-use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::{Parameters, VERSION};
+use super::{NEXT_VERSION, Parameters, VERSION};
 use crate::error::Error;
-use crate::limits::{DISCARD_PAUSE, DISCARD_TIME, Limits};
+use crate::generation::Generations;
+use crate::limits::{DISCARD_PAUSE, DISCARD_TIME, Limits, MAX_ID};
 use crate::operation::beside;
-use crate::service::Call;
+use crate::service::{Call, REPEATABLE};
 use crate::types::AgentCard;
 use crate::v0_3;
 
@@ -30,11 +31,13 @@ mod tests;
 pub(super) const VERSION_HEADER: HeaderName = HeaderName::from_static("a2a-version");
 /// Lists the extensions that a caller understands, and in the reply those in use.
 pub(super) const EXTENSIONS_HEADER: HeaderName = HeaderName::from_static("a2a-extensions");
+/// The same, as 0.3 called it.
+pub(super) const EXTENSIONS_HEADER_V0_3: HeaderName = HeaderName::from_static("x-a2a-extensions");
 /// The cursor after which a stream goes on.
 pub(super) const CURSOR_HEADER: HeaderName = HeaderName::from_static("last-event-id");
 
-/// The same, as 0.3 called it.
-pub(super) const EXTENSIONS_HEADER_V0_3: HeaderName = HeaderName::from_static("x-a2a-extensions");
+/// Names a send that the caller may repeat.
+const KEY_HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// What says which version a call is written in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,25 +82,61 @@ pub(super) fn with_parameters(handshake: &HeaderMap, own: Parameters) -> Result<
     Ok(headers)
 }
 
-/// The head of a call that is no request of HTTP, and has no more than headers.
-pub(super) fn head(headers: HeaderMap) -> Parts {
+/// The head of a call that is no request of HTTP, and has no more than headers and a connection.
+pub(super) fn head(headers: HeaderMap, connection: &Connection) -> Parts {
     let (mut head, ()) = http::Request::new(()).into_parts();
     head.headers = headers;
+    connection.put(&mut head);
     head
 }
 
-/// The call that the head of a request describes, by a caller who is known still.
+/// The connection of a session with many calls: for the record of each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Connection {
+    session: calls::Session,
+    peer: Option<calls::Peer>,
+}
+
+impl Connection {
+    /// A new one, which the request opens.
+    pub(super) fn of(head: &Parts) -> Self {
+        Self {
+            session: calls::Session::next(),
+            peer: head.extensions.get().copied(),
+        }
+    }
+
+    /// Makes the head of a call one of this connection, and of nothing else that a request had beside it.
+    pub(super) fn put(&self, head: &mut Parts) {
+        head.extensions.clear();
+        head.extensions.insert(self.session);
+        if let Some(peer) = self.peer {
+            head.extensions.insert(peer);
+        }
+    }
+}
+
+/// The call that the head of a request on a wire describes, by a caller who is known still.
 pub(super) fn call(
+    wire: &'static str,
     caller: &Principal,
     head: &Parts,
     versioned: VersionSource,
 ) -> Result<Call, Error> {
     let call = Call::by(caller.clone());
     call.check()?;
-    check_version(head, versioned)?;
+    let is_next = check_version(head, versioned)?;
+    let extensions = extensions(&head.headers);
+    let sees = is_next || extensions.iter().any(|uri| uri == REPEATABLE);
     Ok(Call {
-        extensions: extensions(&head.headers),
+        extensions,
+        generations: match sees {
+            true => Generations::Shown,
+            false => Generations::Hidden,
+        },
         cursor: cursor(&head.headers)?,
+        idempotency_key: idempotency_key(&head.headers)?,
+        origin: Origin::of(wire, head),
         ..call
     })
 }
@@ -130,8 +169,16 @@ pub(super) fn status(error: &Error) -> StatusCode {
     StatusCode::from_u16(error.code().http).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-/// Says what a caller could show to be let in.
+/// Says what a caller could show to be let in, or when it may call again.
 pub fn challenge(error: &Error, headers: &mut HeaderMap) {
+    let wait = match error {
+        Error::RateLimited(limit) => Some(limit.seconds()),
+        Error::BudgetExceeded(exceeded) => exceeded.seconds(),
+        _ => None,
+    };
+    if let Some(seconds) = wait {
+        headers.insert(RETRY_AFTER, seconds.into());
+    }
     for challenge in error.challenges() {
         if let Ok(challenge) = HeaderValue::from_str(challenge) {
             headers.append(WWW_AUTHENTICATE, challenge);
@@ -139,25 +186,27 @@ pub fn challenge(error: &Error, headers: &mut HeaderMap) {
     }
 }
 
-/// A2A 3.6: only major and minor count.
-fn check_version(head: &Parts, versioned: VersionSource) -> Result<(), Error> {
+/// Whether the version that a call names is spoken, and whether it is the coming one. A2A 3.6: only major and minor count.
+fn check_version(head: &Parts, versioned: VersionSource) -> Result<bool, Error> {
     let version = version(head);
     let mut numbers = version.trim().split('.');
+    let mut is_next = false;
     let spoken = match (numbers.next(), numbers.next()) {
         (Some(""), None) => versioned != VersionSource::Parameter,
         (Some(major), Some(minor)) => {
             let is = |version: &str| version.split_once('.') == Some((major, minor));
+            is_next = is(NEXT_VERSION);
             // A name of 0.3 means the operation of 0.3, also from a caller that names 1.0.
             let either = matches!(
                 versioned,
                 VersionSource::NameOfV0_3 | VersionSource::Request
             );
-            is(VERSION) || (either && is(v0_3::VERSION))
+            is(VERSION) || is_next || (either && is(v0_3::VERSION))
         }
         _ => false,
     };
     if spoken {
-        Ok(())
+        Ok(is_next)
     } else {
         let named = if version.is_empty() {
             v0_3::VERSION.to_owned()
@@ -168,20 +217,21 @@ fn check_version(head: &Parts, versioned: VersionSource) -> Result<(), Error> {
     }
 }
 
-/// The version that a request names, or nothing.
+/// The version that a request names, or nothing. One that names several names all of them, and so none that is spoken: a proxy
+/// in front may have read another one than we would.
 pub(super) fn version(head: &Parts) -> String {
-    let named = head
-        .headers
-        .get(VERSION_HEADER)
-        .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+    let named = head.headers.get_all(VERSION_HEADER).iter();
+    let named = named.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     let query = head.uri.query().unwrap_or_default();
-    let asked = || {
-        let mut pairs = form_urlencoded::parse(query.as_bytes());
-        pairs
-            .find(|(name, _)| name.eq_ignore_ascii_case(VERSION_HEADER.as_str()))
-            .map(|(_, value)| value.into_owned())
-    };
-    named.or_else(asked).unwrap_or_default()
+    let asked = form_urlencoded::parse(query.as_bytes());
+    let asked = asked.filter(|(name, _)| name.eq_ignore_ascii_case(VERSION_HEADER.as_str()));
+    let mut versions: Vec<String> = Vec::new();
+    for version in named.chain(asked.map(|(_, value)| value.into_owned())) {
+        if !versions.contains(&version) {
+            versions.push(version);
+        }
+    }
+    versions.join(", ")
 }
 
 fn extensions(headers: &HeaderMap) -> Vec<String> {
@@ -204,6 +254,22 @@ fn cursor(headers: &HeaderMap) -> Result<Option<u64>, Error> {
             Ok(text.parse().ok())
         }
         _ => Err(Error::invalid_field("Last-Event-ID", "is not a generation")),
+    }
+}
+
+/// The key as it came, with its quotes if it has some: it is compared and never read.
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
+    let Some(value) = headers.get(KEY_HEADER) else {
+        return Ok(None);
+    };
+    let refused = |why: String| Error::invalid_field("Idempotency-Key", why);
+    match value.to_str().map(str::trim) {
+        Ok("") => Err(refused("is empty".to_owned())),
+        Ok(key) if key.len() > MAX_ID => {
+            Err(refused(format!("is longer than {MAX_ID} characters")))
+        }
+        Ok(key) => Ok(Some(key.to_owned())),
+        Err(_) => Err(refused("has characters beyond ASCII".to_owned())),
     }
 }
 

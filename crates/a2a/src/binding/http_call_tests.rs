@@ -33,9 +33,9 @@ fn until(expires: u64) -> Principal {
 fn a_caller_with_an_expired_token_makes_no_further_calls() {
     let (head, ()) = http::Request::new(()).into_parts();
     let far_away = until(1 << 40);
-    let made = call(&far_away, &head, VersionSource::Address).unwrap();
+    let made = call("test", &far_away, &head, VersionSource::Address).unwrap();
     assert_eq!(made.caller.name(), "sso:ada");
-    let refused = call(&until(1000), &head, VersionSource::Address);
+    let refused = call("test", &until(1000), &head, VersionSource::Address);
     assert!(
         matches!(refused, Err(Error::Unauthenticated(_))),
         "{refused:?}"

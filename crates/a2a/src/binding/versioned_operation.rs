@@ -1,12 +1,22 @@
 //! What a call asks for, in the version that its name belongs to.
 
+#[cfg(feature = "http")]
+use access::{Asked, Outcome};
 use serde_json::{Map, Value};
 
 #[cfg(feature = "http")]
+use super::Wire;
+#[cfg(feature = "http")]
 use super::http_call::VersionSource;
+#[cfg(feature = "http")]
 use crate::error::Error;
-use crate::operation::{self, Input, Operation, Replies, Reply, Route};
+#[cfg(feature = "http")]
+use crate::operation::Reply;
+use crate::operation::{self, Input, Operation, Replies, Route};
+#[cfg(feature = "http")]
 use crate::service::{Call, Service};
+#[cfg(all(feature = "grpc", feature = "http"))]
+use crate::types::wire::MessageDescription;
 use crate::v0_3::{self, Dialect};
 use crate::version::Version;
 
@@ -57,6 +67,17 @@ impl VersionedOperation {
         }
     }
 
+    /// What its request over gRPC consists of, where it is an rpc.
+    #[cfg(all(feature = "grpc", feature = "http"))]
+    pub(super) fn rpc_request(self) -> Option<&'static MessageDescription> {
+        match self {
+            Self::V1_0(operation) => Some((operation.request)()),
+            Self::V0_3(row, _) | Self::V0_3Lenient(row) => {
+                row.rpc.as_ref().map(|rpc| (rpc.request)())
+            }
+        }
+    }
+
     /// Its address in REST; below the version, for 0.3.
     pub(crate) fn route(self) -> Option<&'static Route> {
         match self {
@@ -104,13 +125,52 @@ impl VersionedOperation {
         }
     }
 
-    /// Performs the call; the reply is in the form of the request.
+    /// The operation of the table that it is, whatever the version calls it.
+    #[cfg(feature = "http")]
+    fn operation(self) -> &'static str {
+        match self {
+            Self::V1_0(operation) => operation.name,
+            Self::V0_3(row, _) | Self::V0_3Lenient(row) => row.operation,
+        }
+    }
+
+    /// The version whose name it has.
+    #[cfg(feature = "http")]
+    fn version(self) -> &'static str {
+        match self {
+            Self::V1_0(_) => super::VERSION,
+            Self::V0_3(..) | Self::V0_3Lenient(_) => v0_3::VERSION,
+        }
+    }
+
+    /// Performs the call; the reply is in the form of the request. This is the one place through which every call of every
+    /// binding goes: here it is announced, and its end recorded. A call with a stream is recorded when its stream begins.
+    #[cfg(feature = "http")]
     pub(super) async fn perform(
         self,
-        service: &dyn Service,
+        wire: &Wire,
         call: Call,
         input: Input,
     ) -> Result<Reply, Error> {
+        let mut origin = call.origin.clone();
+        origin.bytes = origin.bytes.max(input.body.len() as u64);
+        let begun = wire.calls.begin(Asked {
+            origin,
+            caller: call.caller.clone(),
+            version: self.version(),
+            operation: self.operation().into(),
+        })?;
+        let performed = begun.run(self.work(&*wire.service, call, input)).await;
+        let performed = performed.unwrap_or_else(|exceeded| Err(exceeded.into()));
+        begun.end(match &performed {
+            Ok(_) => Outcome::Ok,
+            Err(error) => error.outcome(),
+        });
+        performed
+    }
+
+    #[cfg(feature = "http")]
+    async fn work(self, service: &dyn Service, call: Call, input: Input) -> Result<Reply, Error> {
         match self {
             Self::V1_0(operation) => operation.perform(service, call, input).await,
             Self::V0_3(row, dialect) => row.perform(service, call, input, dialect).await,

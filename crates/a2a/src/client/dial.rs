@@ -2,7 +2,7 @@
 
 use ::dial::{Body, HttpClient, Redirects};
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response, Uri};
+use http::{HeaderMap, Method, Request, Response, Uri};
 
 use super::{Error, Settings};
 
@@ -72,8 +72,28 @@ impl Dialer {
         for (name, value) in &self.settings.headers {
             headers.insert(name, value.clone());
         }
+        let (method, uri) = (request.method().clone(), request.uri().clone());
+        let body = request.body().clone();
+        self.sign(&method, &uri, request.headers_mut(), &body)?;
         let sent = self.http.send(request, Redirects::None).await;
         sent.map_err(|error| failed(&address, error))
+    }
+
+    /// Adds a signature to the headers of a request, if the settings have a signer.
+    pub(crate) fn sign(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        headers: &mut HeaderMap,
+        body: &[u8],
+    ) -> Result<(), Error> {
+        self.settings.sign(method, uri, headers, body)
+    }
+
+    /// The same for the handshake of a socket.
+    pub(crate) fn sign_handshake(&self, request: &mut Request<()>) -> Result<(), Error> {
+        let uri = request.uri().clone();
+        self.sign(&Method::GET, &uri, request.headers_mut(), b"")
     }
 
     /// The whole body, if it is not larger than [`max_reply`](Self::max_reply).

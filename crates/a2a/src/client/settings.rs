@@ -1,12 +1,16 @@
 //! Who calls, what is preferred, how long to wait.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
+use access::Signer;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 
 use super::{Error, Version};
+use crate::binding::Binding;
+use crate::event::Format;
 use crate::signature::TrustedKeys;
 use crate::types::APIKeySecurityScheme;
 
@@ -27,6 +31,8 @@ pub struct Settings {
     pub extensions: Vec<String>,
     /// How connections are made: trusted authorities, the caller's certificate, proxies, how long one may take.
     pub dial: ::dial::Settings,
+    /// Signs every request and every handshake (RFC 9421).
+    pub signer: Option<Signer>,
     /// Whose signature the card must bear. Without keys any card is believed.
     pub trusted: Option<TrustedKeys>,
     /// How long a reply may take, or the first of many.
@@ -37,6 +43,40 @@ pub struct Settings {
     pub pause: Duration,
     /// The largest reply, or event of a stream, in bytes.
     pub max_reply: usize,
+    /// Is shown every reply as it came, before it is read.
+    pub tap: Option<Tap>,
+}
+
+/// Looks at replies as they came, for checks of what a server really sends.
+#[derive(Clone)]
+pub struct Tap(Arc<dyn Fn(&Heard<'_>) + Send + Sync>);
+
+/// A reply, or one of many, as it came.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Heard<'a> {
+    /// The name of the operation in 1.0.
+    pub operation: &'static str,
+    pub binding: &'static Binding,
+    pub version: Version,
+    pub format: Format,
+    pub body: &'a [u8],
+}
+
+impl Tap {
+    pub fn new(look: impl Fn(&Heard<'_>) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(look))
+    }
+
+    pub(super) fn show(&self, heard: &Heard<'_>) {
+        (self.0)(heard);
+    }
+}
+
+impl std::fmt::Debug for Tap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tap(..)")
+    }
 }
 
 impl Default for Settings {
@@ -48,11 +88,13 @@ impl Default for Settings {
             query: Vec::new(),
             extensions: Vec::new(),
             dial: ::dial::Settings::default(),
+            signer: None,
             trusted: None,
             time: Duration::from_secs(300),
             attempts: 8,
             pause: Duration::from_millis(200),
             max_reply: 64 << 20,
+            tap: None,
         }
     }
 }
@@ -94,6 +136,21 @@ impl Settings {
             "cookie" => self.header("cookie", &format!("{}={key}", scheme.name)),
             _ => self.header(&scheme.name, key),
         }
+    }
+
+    /// Signs a request to a whole address as it will be sent, if there is a signer. Nothing of it may be changed afterwards.
+    pub fn sign(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        headers: &mut HeaderMap,
+        body: &[u8],
+    ) -> Result<(), Error> {
+        let Some(signer) = &self.signer else {
+            return Ok(());
+        };
+        let signed = signer.sign(method, uri, headers, body, SystemTime::now());
+        signed.map_err(|error| Error::Settings(error.to_string()))
     }
 
     /// Adds a header that is never shown.

@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 
 use super::channel::{Carried, Channel, Outgoing, Piece, Reply};
 use super::dial::Dialer;
-use super::{Body, Error, Settings};
+use super::{Body, Error, Heard, Settings, Tap};
 use crate::binding::Parameters;
 use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{BINDINGS, Binding};
@@ -148,10 +148,44 @@ impl Spoken {
             url = self.way.url,
             "calls"
         );
+        let tap = settings.tap.clone();
         match self.way.version {
-            Version::V0_3 => self.call_v0_3(operation, request, parameters).await,
-            Version::V1_0 => self.call_v1_0(operation, request, parameters).await,
+            Version::V0_3 => self.call_v0_3(operation, request, parameters, tap).await,
+            Version::V1_0 => self.call_v1_0(operation, request, parameters, tap).await,
         }
+    }
+
+    /// Carries a call and shows what comes back to the tap, if there is one.
+    async fn carry(
+        &self,
+        call: Outgoing,
+        operation: &'static Operation,
+        tap: Option<Tap>,
+    ) -> Result<Carried, Error> {
+        let (binding, version) = (self.way.binding, self.way.version);
+        let format = self.channel.format();
+        let carried = self.channel.call(call).await?;
+        let Some(tap) = tap else { return Ok(carried) };
+        let show = move |body: &Bytes| {
+            tap.show(&Heard {
+                operation: operation.name,
+                binding,
+                version,
+                format,
+                body,
+            });
+        };
+        Ok(match carried {
+            Carried::One(body) => {
+                show(&body);
+                Carried::One(body)
+            }
+            Carried::Many(pieces) => Carried::Many(Box::pin(pieces.inspect(move |piece| {
+                if let Ok(piece) = piece {
+                    show(&piece.body);
+                }
+            }))),
+        })
     }
 
     async fn call_v1_0<Q: WireMessage>(
@@ -159,6 +193,7 @@ impl Spoken {
         operation: &'static Operation,
         request: &Q,
         parameters: Parameters,
+        tap: Option<Tap>,
     ) -> Result<Reply, Error> {
         let format = self.channel.format();
         let body = match format {
@@ -170,7 +205,7 @@ impl Spoken {
             body,
             parameters,
         };
-        Ok(match self.channel.call(call).await? {
+        Ok(match self.carry(call, operation, tap).await? {
             Carried::One(bytes) => Reply::One(Body { format, bytes }),
             Carried::Many(pieces) => Reply::Many(Box::pin(pieces.map(move |piece| {
                 let Piece {
@@ -187,6 +222,7 @@ impl Spoken {
         operation: &'static Operation,
         request: &Q,
         parameters: Parameters,
+        tap: Option<Tap>,
     ) -> Result<Reply, Error> {
         let (format, dialect) = (self.channel.format(), self.way.binding.dialect);
         let found = v0_3::asking(operation, |row| match self.way.binding.key {
@@ -214,7 +250,7 @@ impl Spoken {
                 bytes,
             })
         };
-        Ok(match self.channel.call(call).await? {
+        Ok(match self.carry(call, operation, tap).await? {
             Carried::One(bytes) => Reply::One(read(bytes)?),
             Carried::Many(pieces) => Reply::Many(Box::pin(pieces.map(move |piece| {
                 let Piece { cursor, body } = piece?;

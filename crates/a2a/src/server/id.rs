@@ -24,15 +24,19 @@ fn text(id: Uuid) -> String {
     id.hyphenated().encode_lower(&mut text).to_owned()
 }
 
-/// The id of a context that the server opens: label, second and 80 random bits.
+/// The id of a context that the server opens: label, second, millisecond and 80 random bits. The millisecond, in two
+/// letters, keeps contexts that are opened together beside each other in an index, as ids of tasks do.
 pub(crate) fn context(label: &str, now: Timestamp) -> ContextId {
     let mut id = String::with_capacity(label.len() + 40);
     id.push_str(label);
     id.push('-');
+    let letter = |bits: i64| char::from(LETTERS[(bits & 31) as usize]);
+    let millisecond = now.millis().rem_euclid(1_000);
     let now = now.to_string();
     let second = now.split(['.', 'Z']).next().unwrap_or_default();
     id.extend(second.chars().filter(char::is_ascii_alphanumeric));
     id.push('-');
+    id.extend([letter(millisecond >> 5), letter(millisecond)]);
     let random = Uuid::new_v4().as_u128();
     // Eighty bits, without the ones that hold the version and variant of the UUID.
     let random = random & ((1 << 60) - 1) | random >> 80 << 60;

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use access::{Permissions, Principal, Role};
 use bytes::Bytes;
 use store::{Column, Entry, NewEvent, Query, Row, StreamId, Table, Value, View};
 
@@ -72,7 +73,7 @@ pub static TABLES: &[&Table] = &[&TASKS, &RUNNING, &SENDS, &WEBHOOKS, &NOTES];
 pub(crate) struct Scope(Arc<str>);
 
 impl Scope {
-    pub(crate) fn new(caller: &access::Principal, tenant: &str) -> Self {
+    pub(crate) fn new(caller: &Principal, tenant: &str) -> Self {
         // Neither part can pretend to be the other: the first newline separates them.
         Self(format!("{}\n{tenant}", caller.name().replace('\n', " ")).into())
     }
@@ -82,9 +83,22 @@ impl Scope {
         Self(text.into())
     }
 
-    /// The caller that the scope belongs to.
-    pub(crate) fn caller(&self) -> access::Principal {
-        access::Principal::named(self.0.split('\n').next().unwrap_or_default())
+    /// The name of the caller that the scope belongs to; empty for the anonymous one.
+    pub(crate) fn caller(&self) -> &str {
+        self.0.split('\n').next().unwrap_or_default()
+    }
+
+    /// The caller with what it might do when it sent its last message. A journal that was written before senders were
+    /// recorded has none; their callers have the default role.
+    pub(crate) fn sender(&self, sender: Option<Sender>) -> Principal {
+        let caller = Principal::named(self.caller());
+        let Some(sender) = sender else {
+            return caller.permitted(Role::default().permissions());
+        };
+        let bits = u8::try_from(sender.permissions).unwrap_or_default();
+        caller
+            .permitted(Permissions::from_bits(bits))
+            .scoped(sender.scopes)
     }
 
     pub(crate) fn tenant(&self) -> &str {
@@ -102,6 +116,23 @@ messages! { "monas.journal";
         event: Option<StreamResponse> = 1,
         /// The message of the caller that came with it.
         received: Option<Message> = 2,
+        /// What the caller of that message might do, and of the one that opened the task.
+        sender: Option<Sender> = 3,
+    }
+
+    /// What a caller might do when it sent a message: the work that follows is done with this, also after a restart.
+    Sender {
+        permissions: i32 = 1,
+        scopes: Vec<String> = 2,
+    }
+}
+
+impl Sender {
+    pub(crate) fn of(caller: &Principal) -> Self {
+        Self {
+            permissions: caller.permissions().to_bits().into(),
+            scopes: caller.scopes().to_vec(),
+        }
     }
 }
 
@@ -111,10 +142,16 @@ pub(crate) fn stream(task: &TaskId) -> StreamId {
 }
 
 /// An event to append, with its decoded form attached, so that followers need not decode it again.
-pub(crate) fn record(task: &Task, event: StreamResponse, received: Option<&Message>) -> NewEvent {
+pub(crate) fn record(
+    task: &Task,
+    event: StreamResponse,
+    received: Option<&Message>,
+    sender: Option<Sender>,
+) -> NewEvent {
     let mut record = Record {
         event: Some(event),
         received: received.cloned(),
+        sender,
     };
     record.set_ids("", "");
     let payload = record.to_protobuf();
@@ -165,6 +202,22 @@ pub(crate) fn load(
             fold_row(view, &row).map(Some)
         }
         _ => Ok(None),
+    }
+}
+
+/// What the caller of a task might do when it sent its last message.
+pub(crate) fn last_sender(view: &dyn View, id: &TaskId) -> Result<Option<Sender>, store::Error> {
+    let (stream, mut after, mut last) = (stream(id), 0, None);
+    loop {
+        let entries = view.page(&stream, after, EVENTS_AT_ONCE, EVENT_BYTES_AT_ONCE)?;
+        for entry in &entries {
+            let record = Record::from_protobuf(entry.payload().clone()).unwrap_or_default();
+            last = record.sender.or(last);
+            after = entry.sequence();
+        }
+        if entries.is_empty() {
+            return Ok(last);
+        }
     }
 }
 

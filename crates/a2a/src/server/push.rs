@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use dial::trace;
 use store::{Batch, Query, Row};
 use tokio::task::JoinHandle;
 
@@ -55,7 +56,7 @@ pub(super) struct Push {
 #[derive(Clone, Debug)]
 pub(super) struct Registration {
     pub(super) config: TaskPushNotificationConfig,
-    /// The form of the deliveries, as [`Call::dialect`].
+    /// The form of the deliveries, as [`Call::webhook_dialect`].
     pub(super) dialect: &'static str,
 }
 
@@ -109,13 +110,14 @@ impl Push {
         self.dialects.iter().find(|it| it.name == word).copied()
     }
 
-    /// Starts the worker of a stored webhook, in place of one that it may have.
+    /// Starts the worker of a stored webhook, in place of one that it may have. Its deliveries are part of a trace as long as
+    /// this process lives.
     #[cfg(feature = "http")]
-    pub(super) fn begin(&self, server: &Arc<Inner>, row: Row) {
+    pub(super) fn begin(&self, server: &Arc<Inner>, row: Row, trace: Option<trace::Scope>) {
         let key = row.key.clone();
         let mut workers = self.lock();
         workers.retain(|_, worker| !worker.is_finished());
-        let worker = tokio::spawn(deliver::serve(server.clone(), row));
+        let worker = tokio::spawn(trace::within(trace, deliver::serve(server.clone(), row)));
         if let Some(before) = workers.insert(key, worker) {
             before.abort();
         }
@@ -123,7 +125,7 @@ impl Push {
 
     /// Without HTTP nothing is delivered. The row stays open, for a server that has it.
     #[cfg(not(feature = "http"))]
-    pub(super) fn begin(&self, _: &Arc<Inner>, _: Row) {}
+    pub(super) fn begin(&self, _: &Arc<Inner>, _: Row, _: Option<trace::Scope>) {}
 
     /// Ends the worker of a webhook. When this returns, the worker has made its last write.
     async fn end(&self, key: &str) {
@@ -163,7 +165,7 @@ impl Inner {
         self.check_room(&id, &request.id).await?;
         let registration = Registration {
             config: request,
-            dialect: call.dialect,
+            dialect: call.webhook_dialect(),
         };
         let mut webhook = registration.of(&id, task.generation.unsigned_abs());
         if task.state().is_terminal() {
@@ -179,7 +181,7 @@ impl Inner {
             .commit(Batch::new().put(&WEBHOOKS, row.clone()))
             .await?;
         if webhook.state == State::Open {
-            self.push.begin(&self, row);
+            self.push.begin(&self, row, trace::scope());
         }
         Ok(webhook.config)
     }

@@ -1,4 +1,4 @@
-//! Repeated sends: the same message sent again gets the answer of the first time.
+//! Repeated sends: the same message sent again gets the answer of the first time, if its caller asked for that.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,13 +14,52 @@ use super::journal::{SENDS, Scope};
 use super::run::Wants;
 use crate::error::Error;
 use crate::limits::Limits;
+use crate::service::{Call, REPEATABLE};
 use crate::types::wire::{WireMessage as _, messages};
 use crate::types::{Message, SendMessageRequest, TaskId};
 
-/// A hash of scope (caller and tenant) and message id: names a send.
+/// What names a send among those of its caller and tenant, where the caller asked that repetitions be recognised.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum SendName<'a> {
+    /// The id of its message, for callers that know [`REPEATABLE`].
+    Message(&'a str),
+    /// The idempotency key of the call. It wins: the caller chose it for this purpose alone.
+    Key(&'a str),
+}
+
+impl<'a> SendName<'a> {
+    /// The name, or nothing: then every send is a new one.
+    pub(super) fn asked(call: &'a Call, request: &'a SendMessageRequest) -> Option<Self> {
+        if let Some(key) = &call.idempotency_key {
+            return Some(Self::Key(key));
+        }
+        let message = request.message.as_ref()?;
+        call.knows(REPEATABLE)
+            .then_some(Self::Message(&message.message_id))
+    }
+
+    fn key(&self, scope: &Scope) -> Key {
+        let scope = scope.as_str().as_bytes();
+        match self {
+            Self::Message(id) => hash(&[scope, id.as_bytes()]),
+            Self::Key(key) => hash(&[scope, b"key", key.as_bytes()]),
+        }
+    }
+
+    /// The refusal of another request under the same name.
+    fn reused(&self) -> Error {
+        let field = match self {
+            Self::Message(_) => "message.messageId",
+            Self::Key(_) => "Idempotency-Key",
+        };
+        Error::invalid_field(field, "was used before for another request")
+    }
+}
+
+/// A hash of scope (caller and tenant) and name: names a send.
 type Key = [u8; 16];
 
-/// A hash of the whole request, to tell a repetition from another message under the same id. Eight bytes are enough: a
+/// A hash of the whole request, to tell a repetition from another message under the same name. Eight bytes are enough: a
 /// caller that constructs a collision harms only itself.
 type Fingerprint = [u8; 8];
 
@@ -52,7 +91,7 @@ pub(super) enum Admission {
 
 /// The memory of sends: makes `SendMessage` safe to repeat after a lost reply or a crash of either side.
 ///
-/// A send is named by its caller, tenant and message id. Three places remember it:
+/// A send is named by its caller, its tenant and a [`SendName`]. Three places remember it:
 /// - a send that led to a task has a row in the journal, written in the transaction that records its message. Task and
 ///   row exist together or not at all, so a repetition after a crash finds the task or is the first send;
 /// - a send that is being answered is in memory; a repetition waits for the same outcome instead of starting a second
@@ -65,7 +104,7 @@ pub(super) enum Admission {
 /// and removes their marks ([`forget`](Self::forget)); a row is deleted before its mark, never the other way round, since
 /// a mark without a row costs one read and a row without a mark would be a doubled task.
 ///
-/// The same id with another content is refused, not answered: it is a fault of the client that it must learn of.
+/// The same name with another content is refused, not answered: it is a fault of the client that it must learn of.
 #[derive(Clone)]
 pub(super) struct Replay {
     store: Store,
@@ -132,20 +171,18 @@ impl Replay {
     pub(super) async fn admit(
         &self,
         scope: &Scope,
+        name: &SendName<'_>,
         wants: Wants,
         request: &SendMessageRequest,
         now: i64,
     ) -> Result<Admission, Error> {
-        let message = request
-            .message
-            .as_ref()
-            .map_or("", |message| &message.message_id);
-        let key = hash(&[scope.as_str().as_bytes(), message.as_bytes()]);
+        let key = name.key(scope);
         // A repetition asks for a stream if the first send did, and only then.
         let streamed = [u8::from(wants == Wants::Stream)];
         let fingerprint = hash(&[&streamed, &request.to_protobuf()]);
         loop {
-            let (ticket, stored) = match self.enter(key, fingerprint)? {
+            let (ticket, stored) = match self.enter(key, fingerprint) {
+                Entered::Other => return Err(name.reused()),
                 Entered::First(ticket, stored) => (ticket, stored),
                 Entered::Answered(outcome) => return Ok(Admission::Again(outcome)),
                 Entered::UnderWay(outcome) => match outcome.await {
@@ -154,28 +191,35 @@ impl Replay {
                     Err(_) => continue,
                 },
             };
-            if stored && let Some(task) = self.look_up(key, fingerprint, now).await? {
-                ticket.done(&task);
-                return Ok(Admission::Again(task));
+            let found = match stored {
+                true => self.look_up(key, now).await?,
+                false => None,
+            };
+            let Some((first, task)) = found else {
+                return Ok(Admission::First(ticket));
+            };
+            if first != fingerprint[..] {
+                return Err(name.reused());
             }
-            return Ok(Admission::First(ticket));
+            ticket.done(&task);
+            return Ok(Admission::Again(task));
         }
     }
 
-    fn enter(&self, key: Key, fingerprint: Fingerprint) -> Result<Entered, Error> {
+    fn enter(&self, key: Key, fingerprint: Fingerprint) -> Entered {
         let mut known = self.lock();
         if let Some(send) = known.sends.get_mut(&key) {
             if send.fingerprint != fingerprint {
-                return Err(reused());
+                return Entered::Other;
             }
-            return Ok(match &mut send.state {
+            return match &mut send.state {
                 State::Answered(outcome) => Entered::Answered(outcome.clone()),
                 State::UnderWay(waiting) => {
                     let (sender, outcome) = oneshot::channel();
                     waiting.push(sender);
                     Entered::UnderWay(outcome)
                 }
-            });
+            };
         }
         let state = State::UnderWay(Vec::new());
         known.sends.insert(key, Send { fingerprint, state });
@@ -185,15 +229,11 @@ impl Replay {
             fingerprint,
             used: false,
         };
-        Ok(Entered::First(ticket, known.stored.contains(&mark(key))))
+        Entered::First(ticket, known.stored.contains(&mark(key)))
     }
 
-    async fn look_up(
-        &self,
-        key: Key,
-        fingerprint: Fingerprint,
-        now: i64,
-    ) -> Result<Option<Outcome>, Error> {
+    /// The fingerprint and the outcome of a send in the journal, unless it is too old to be repeated.
+    async fn look_up(&self, key: Key, now: i64) -> Result<Option<(Bytes, Outcome)>, Error> {
         let row = self
             .store
             .read(move |view| view.row(&SENDS, &text(key)))
@@ -209,10 +249,8 @@ impl Replay {
         let Ok(sent) = Sent::from_protobuf(row.body) else {
             return Ok(None);
         };
-        if sent.fingerprint != fingerprint[..] {
-            return Err(reused());
-        }
-        Ok(Some(Outcome::Task(sent.task.into(), sent.after)))
+        let outcome = Outcome::Task(sent.task.into(), sent.after);
+        Ok(Some((sent.fingerprint, outcome)))
     }
 
     /// Removes the marks of sends that were deleted from the journal.
@@ -233,6 +271,8 @@ enum Entered {
     First(Ticket, bool),
     UnderWay(oneshot::Receiver<Outcome>),
     Answered(Outcome),
+    /// Another request has the name.
+    Other,
 }
 
 impl Ticket {
@@ -302,10 +342,6 @@ impl Known {
             self.bytes -= size;
         }
     }
-}
-
-fn reused() -> Error {
-    Error::invalid_field("message.messageId", "was used before for another request")
 }
 
 fn hash<const N: usize>(parts: &[&[u8]]) -> [u8; N] {

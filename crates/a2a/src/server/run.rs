@@ -7,6 +7,8 @@ use std::future::pending;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use access::budget::{Budgets, Clock};
+use dial::trace::{Kind, Span};
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
 use store::{Commit, StreamId};
@@ -14,12 +16,12 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::agent::Failure;
+use super::agent::{Agent, Failure};
 use super::journal::{self, Scope};
 use super::live::{Mailbox, Opened, Reply, Started};
 use super::push::Registration;
 use super::replay::{Outcome, Ticket};
-use super::turn::{Outbox, Turn, TurnInput, Update};
+use super::turn::{Outbox, Turn, TurnInput, Update, size_of_parts};
 use super::{Inner, id, upkeep};
 use crate::error::Error;
 use crate::sabotage::broken;
@@ -138,8 +140,12 @@ pub(super) struct Run {
     pending: Pending,
     /// Whether the task is in the table `RUNNING`.
     marked: bool,
+    /// The state and the time of the task's row as it was last written; `None` when that is not known.
+    row: Option<(TaskState, i64)>,
     /// Whether the journal has the task.
     stored: bool,
+    /// The state of the task as callers know it.
+    told: TaskState,
     /// The permit to have an agent work, released when the run ends.
     _place: Option<OwnedSemaphorePermit>,
 }
@@ -206,7 +212,9 @@ impl Run {
             ended: None,
             pending: Pending::default(),
             marked: false,
+            row: None,
             stored: false,
+            told: TaskState::Submitted,
             _place: place,
         })
     }
@@ -225,6 +233,7 @@ impl Run {
                 Ok(task) => {
                     self.context_id = task.context_id.as_str().into();
                     self.marked = !task.is_settled();
+                    self.told = task.state();
                     self.task = Some(task);
                     self.stored = true;
                     None
@@ -311,7 +320,23 @@ impl Run {
             store: self.server.store.clone(),
         };
         let agent = self.server.agent_of(&self.scope);
-        let answer = AssertUnwindSafe(async move { agent.answer(turn).await });
+        let (trace, tenant) = (turn.asked.trace.clone(), self.scope.tenant().to_owned());
+        self.server.counters.turn();
+        let budgets = self.server.budgets.clone();
+        let answer = async move {
+            let mut span = Span::start(Kind::Internal, "turn");
+            if span.is_recorded() {
+                span.set("monas.task", turn.task_id.to_string());
+                span.set("monas.context", turn.context_id.to_string());
+                span.set("monas.agent", tenant.clone());
+            }
+            let answered = span.within(answer(&*agent, turn, &budgets, &tenant)).await;
+            if let Err(failure) = &answered {
+                span.fail(failure);
+            }
+            answered
+        };
+        let answer = AssertUnwindSafe(dial::trace::within(trace, answer));
         // The panic hook has logged its message.
         Box::pin(answer.catch_unwind().map(|ended| ended.map_err(drop)))
     }
@@ -463,7 +488,7 @@ impl Run {
     /// Sends the replies that were waiting for the commit; called when everything so far is committed.
     fn tell(&mut self) {
         let pending = std::mem::take(&mut self.pending);
-        self.stored = self.task.is_some();
+        let stored = std::mem::replace(&mut self.stored, self.task.is_some());
         self.outbox.commit(pending.updates);
         for (incoming, error) in pending.refused {
             incoming.refuse(error);
@@ -471,8 +496,16 @@ impl Run {
         for recorded in pending.recorded {
             self.begin(recorded);
         }
-        for webhook in pending.webhooks {
-            self.server.push.begin(&self.server, webhook);
+        for (webhook, trace) in pending.webhooks {
+            self.server.push.begin(&self.server, webhook, trace);
+        }
+        if !stored && self.stored {
+            self.server.counters.entered(TaskState::Submitted);
+        }
+        let state = self.state();
+        if self.told != state {
+            self.told = state;
+            self.server.counters.entered(state);
         }
         let Some(task) = &self.task else { return };
         if task.is_settled() {
@@ -564,6 +597,21 @@ impl Drop for Run {
     fn drop(&mut self) {
         self.outbox.close();
     }
+}
+
+/// Has the agent answer, within the budgets of its caller, of itself and of a call.
+async fn answer(
+    agent: &dyn Agent,
+    turn: Turn,
+    budgets: &Budgets,
+    tenant: &str,
+) -> Result<(), Failure> {
+    let over = |exceeded| Failure::refusal(Error::BudgetExceeded(exceeded));
+    let account = budgets.open(turn.caller().name(), Some(tenant), Clock::Counted);
+    let account = account.map_err(over)?;
+    let message = size_of_parts(&turn.message().parts);
+    account.hold(message as u64).map_err(over)?;
+    account.run(agent.answer(turn)).await.map_err(over)?
 }
 
 /// Polls the future if there is one; otherwise never ready.

@@ -1,7 +1,9 @@
-//! Sending a message: it is checked, recognised if it is a repetition, and handed to the run of its task.
+//! Sending a message: it is checked, recognised as a repetition where its caller asked for that, and handed to the run of
+//! its task.
 
 use std::sync::Arc;
 
+use dial::trace::{self, Scope as TraceScope};
 use futures_util::{poll, stream};
 use tokio::sync::oneshot;
 
@@ -10,7 +12,7 @@ use super::expiry::until_expiry;
 use super::journal::Scope;
 use super::live::{Opened, Started};
 use super::push::{self, Registration};
-use super::replay::{Admission, Outcome, Ticket};
+use super::replay::{Admission, Outcome, SendName, Ticket};
 use super::run::{Command, Incoming, Run, Wants};
 use super::turn::TurnInput;
 use crate::error::Error;
@@ -97,16 +99,19 @@ impl Inner {
         wants: Wants,
     ) -> Result<Delivered, Error> {
         self.check(&request)?;
-        match self
-            .replay
-            .admit(scope, wants, &request, self.now().millis())
-            .await?
-        {
+        let Some(name) = SendName::asked(&call, &request) else {
+            let started = self.hand_over(scope, call, request, None, wants).await?;
+            return Ok(started.into());
+        };
+        let now = self.now().millis();
+        let admission = self.replay.admit(scope, &name, wants, &request, now);
+        match admission.await? {
             Admission::Again(Outcome::Message(message)) => {
                 Ok(Started::Message((*message).clone()).into())
             }
             Admission::Again(Outcome::Task(id, after)) => Ok(Delivered::Again(id, after)),
             Admission::First(ticket) => {
+                let ticket = Some(ticket);
                 let started = self.hand_over(scope, call, request, ticket, wants).await?;
                 Ok(started.into())
             }
@@ -119,7 +124,7 @@ impl Inner {
         scope: &Scope,
         call: Call,
         request: Box<SendMessageRequest>,
-        ticket: Ticket,
+        ticket: Option<Ticket>,
         wants: Wants,
     ) -> Result<Started, Error> {
         let (reply, starting) = oneshot::channel();
@@ -141,7 +146,7 @@ impl Inner {
                 tenant: request.tenant,
                 ..config
             },
-            dialect: call.dialect,
+            dialect: call.webhook_dialect(),
         });
         let incoming = Incoming {
             if_generation: configuration.if_generation_match,
@@ -153,9 +158,11 @@ impl Inner {
                 metadata: request.metadata,
                 caller: call.caller,
                 extensions: call.extensions,
+                // A call within a turn of another agent is part of that turn.
+                trace: trace::scope().or(call.origin.trace.map(TraceScope::from)),
                 again: false,
             }),
-            ticket: Some(ticket),
+            ticket,
             reply: Some(reply),
             wants,
         };

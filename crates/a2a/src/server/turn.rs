@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use access::Principal;
 use bytes::Bytes;
+use dial::trace;
 use store::Store;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -12,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 use super::{id, journal};
 use crate::event::Chunk;
 use crate::types::{
-    Artifact, ContextId, Message, Part, Role, SendMessageConfiguration, Struct, Task, TaskId,
-    TaskState,
+    Artifact, Content, ContextId, Message, Part, Role, SendMessageConfiguration, Struct, Task,
+    TaskId, TaskState,
 };
 
 /// One message to be answered, as its agent sees it. Clones stand for the same turn.
@@ -52,6 +53,8 @@ pub(super) struct TurnInput {
     pub(super) metadata: Option<Struct>,
     pub(super) caller: Principal,
     pub(super) extensions: Vec<String>,
+    /// The trace that the message belongs to.
+    pub(super) trace: Option<trace::Scope>,
     /// There is no new message: the task is resumed with its last one.
     pub(super) again: bool,
 }
@@ -245,6 +248,8 @@ impl Outbox {
     }
 
     async fn push(&self, update: Update) -> Result<(), Over> {
+        // The task holds it until the turn ends; a turn that holds too much ends where it waits next.
+        let _ = access::budget::current().hold(update.size());
         let mut update = Some(update);
         self.when(|waiting| {
             if waiting.over {
@@ -328,6 +333,20 @@ impl Outbox {
 }
 
 impl Update {
+    /// About how many bytes it holds.
+    fn size(&self) -> u64 {
+        let size = match self {
+            Self::Reply(message) => size_of_parts(&message.parts),
+            Self::Status(_, message) => {
+                let parts = message.as_ref().map(|it| &it.parts[..]);
+                size_of_parts(parts.unwrap_or_default())
+            }
+            Self::Artifact(artifact, _) => size_of_parts(&artifact.parts),
+            Self::Note(key, note) => key.len() + note.len(),
+        };
+        size as u64
+    }
+
     fn ends_the_turn(&self) -> bool {
         match self {
             Self::Reply(_) => true,
@@ -335,4 +354,15 @@ impl Update {
             Self::Artifact(..) | Self::Note(..) => false,
         }
     }
+}
+
+/// About how many bytes these hold.
+pub(super) fn size_of_parts(parts: &[Part]) -> usize {
+    let content = |part: &Part| match &part.content {
+        Content::Text(text) | Content::Url(text) => text.len(),
+        Content::Raw(bytes) => bytes.len(),
+        Content::Data(value) => serde_json::to_string(value).map_or(0, |it| it.len()),
+        Content::Unset => 0,
+    };
+    parts.iter().map(content).sum()
 }

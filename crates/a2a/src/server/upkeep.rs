@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use access::Principal;
 use futures_util::{StreamExt as _, stream};
 use store::{Batch, Order, Query};
 use tokio::time::{MissedTickBehavior, interval, sleep};
@@ -38,20 +39,24 @@ impl Inner {
                 let running = view.rows(&Query::of(&RUNNING))?;
                 let tasks = running.iter().map(|row| {
                     let scope = Scope::stored(&String::from_utf8_lossy(&row.body));
-                    Ok(journal::load(view, &scope, &TaskId::from(&row.key))?
-                        .map(|task| (scope, task)))
+                    let id = TaskId::from(&row.key);
+                    let Some(task) = journal::load(view, &scope, &id)? else {
+                        return Ok(None);
+                    };
+                    let caller = scope.sender(journal::last_sender(view, &id)?);
+                    Ok(Some((scope, caller, task)))
                 });
                 tasks
                     .filter_map(Result::transpose)
                     .collect::<Result<Vec<_>, store::Error>>()
             })
             .await?;
-        let resumed = |(scope, task): &(Scope, Task)| {
+        let resumed = |(scope, _, task): &(Scope, Principal, Task)| {
             tracing::info!(task = task.id, "recovering a task interrupted by a restart");
             self.agent_of(scope).after_restart(task) == AfterRestart::Resume
         };
         let (resumed, failed): (Vec<_>, Vec<_>) = left.into_iter().partition(resumed);
-        let ending = failed.into_iter().map(|(scope, task)| async move {
+        let ending = failed.into_iter().map(|(scope, _, task)| async move {
             let reason = "the server stopped while the task was being worked on";
             let command = Command::Fail(reason);
             let run = Run::of(self.clone(), scope, &TaskId::from(&task.id), command, None);
@@ -61,8 +66,8 @@ impl Inner {
         stream::iter(ending)
             .for_each_concurrent(ENDED_AT_ONCE, |ending| ending)
             .await;
-        for (scope, task) in resumed {
-            let command = Command::Resume(Box::new(last_message(&scope, &task)));
+        for (scope, caller, task) in resumed {
+            let command = Command::Resume(Box::new(last_message(caller, &task)));
             if let Err(error) = self.command(&scope, &TaskId::from(&task.id), command) {
                 tracing::error!(task = task.id, %error, "could not resume a task after a restart");
             }
@@ -72,7 +77,7 @@ impl Inner {
             .read(|view| view.rows(&Query::of(&WEBHOOKS).equal("open", push::OPEN)))
             .await?;
         for webhook in webhooks {
-            self.push.begin(self, webhook);
+            self.push.begin(self, webhook, None);
         }
         Ok(())
     }
@@ -84,13 +89,28 @@ impl Inner {
             let Some((scope, row)) = journal::find(view, &wanted)? else {
                 return Ok(None);
             };
-            Ok(Some((scope, journal::fold_row(view, &row)?)))
+            let caller = scope.sender(journal::last_sender(view, &wanted)?);
+            Ok(Some((scope, caller, journal::fold_row(view, &row)?)))
         });
-        let (scope, task) = found
+        let (scope, caller, task) = found
             .await?
             .ok_or_else(|| Error::TaskNotFound(id.to_string()))?;
-        let command = Command::Resume(Box::new(last_message(&scope, &task)));
+        let command = Command::Resume(Box::new(last_message(caller, &task)));
         self.command(&scope, &TaskId::from(&task.id), command)
+    }
+
+    /// The caller of a task, with what it might do when it sent its last message.
+    pub(super) async fn caller_of(&self, id: &TaskId) -> Result<Principal, Error> {
+        let wanted = id.clone();
+        let found = self.store.read(move |view| {
+            let Some((scope, _)) = journal::find(view, &wanted)? else {
+                return Ok(None);
+            };
+            Ok(Some(scope.sender(journal::last_sender(view, &wanted)?)))
+        });
+        found
+            .await?
+            .ok_or_else(|| Error::TaskNotFound(id.to_string()))
     }
 
     /// Compacts and deletes a portion of what is due. Says whether there may be more.
@@ -179,7 +199,7 @@ pub(super) async fn fail_later(server: Arc<Inner>, scope: Scope, task: TaskId) {
 }
 
 /// The last message of the caller, as the input of a resumed turn.
-fn last_message(scope: &Scope, task: &Task) -> Incoming {
+fn last_message(caller: Principal, task: &Task) -> Incoming {
     let said = task
         .history
         .iter()
@@ -190,8 +210,9 @@ fn last_message(scope: &Scope, task: &Task) -> Incoming {
             message: said.cloned().unwrap_or_default(),
             configuration: SendMessageConfiguration::default(),
             metadata: None,
-            caller: scope.caller(),
+            caller,
             extensions: Vec::new(),
+            trace: None,
             again: true,
         }),
         if_generation: None,

@@ -18,6 +18,7 @@ pub struct Tenant {
     service: Arc<dyn Service>,
     name: String,
     card: AgentCard,
+    extended_card: Option<AgentCard>,
 }
 
 impl Tenant {
@@ -28,7 +29,15 @@ impl Tenant {
             service,
             name,
             card,
+            extended_card: None,
         }
+    }
+
+    /// The same with an extended card.
+    #[must_use]
+    pub fn extended_card(mut self, card: Option<AgentCard>) -> Self {
+        self.extended_card = card;
+        self
     }
 
     /// Fills in the tenant. A call that names another one is refused.
@@ -80,14 +89,15 @@ impl Service for Tenant {
         delete_push_config(DeleteTaskPushNotificationConfigRequest) -> Empty;
     }
 
-    /// There is no extended card: the public one is the answer.
     fn get_extended_card(
         &self,
-        _call: Call,
-        _request: GetExtendedAgentCardRequest,
+        _: Call,
+        mut request: GetExtendedAgentCardRequest,
     ) -> Answering<AgentCard> {
-        Box::pin(std::future::ready(Err(
-            Error::ExtendedAgentCardNotConfigured,
-        )))
+        let found = self.claim(&mut request.tenant).and_then(|()| {
+            let card = self.extended_card.clone();
+            card.ok_or(Error::ExtendedAgentCardNotConfigured)
+        });
+        Box::pin(std::future::ready(found))
     }
 }

@@ -121,6 +121,16 @@ impl SigningKey {
         self.public().algorithm
     }
 
+    /// A signer of requests (RFC 9421) with this key, under the same id.
+    pub fn into_signer(self) -> access::Signer {
+        let algorithm = match self.algorithm() {
+            Algorithm::Es256 => "ecdsa-p256-sha256",
+            Algorithm::EdDsa => "ed25519",
+        };
+        let id = self.id.clone();
+        access::Signer::new(&id, algorithm, move |text| self.sign(text).ok())
+    }
+
     /// Its public half, for those who are to trust it: a JSON Web Key.
     pub fn public_jwk(&self) -> Value {
         let mut jwk = self.public().jwk();

@@ -174,7 +174,7 @@ fn new_scheme(old: Value) -> Option<Value> {
 }
 
 /// A card of 1.0 as 0.3 has it, in the dialect of its JSON schema.
-pub(super) fn old(new: Value) -> Value {
+pub fn old(new: Value) -> Value {
     let Value::Object(mut new) = new else {
         return new;
     };

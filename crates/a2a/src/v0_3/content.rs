@@ -62,13 +62,13 @@ fn parts(old: Value, path: &str) -> Result<Value, Error> {
     Ok(parts.collect::<Result<Vec<_>, _>>()?.into())
 }
 
-/// A part of 0.3. One that does not name its kind is of the kind of its content.
+/// A part of 0.3. One that does not name its kind, or its type as versions before it did, is of the kind of its content.
 fn part(old: Value, path: &str) -> Result<Value, Error> {
     let Value::Object(mut old) = old else {
         return Ok(old);
     };
     let mut new = old.taken(&[("metadata", "metadata")]);
-    let named = old.remove("kind");
+    let named = old.remove("kind").or_else(|| old.remove("type"));
     let kind = match &named {
         None => ["text", "file", "data"]
             .into_iter()

@@ -287,7 +287,7 @@ async fn the_card_is_cached() {
         name: "cached".to_owned(),
         ..AgentCard::default()
     };
-    let router = binding::card::routes(&card);
+    let router = binding::card::routes(&card, binding::card::View::Both);
     for path in binding::CARD_PATHS {
         let (head, body) = ask(&router, Request::get(path), Vec::new()).await;
         assert_eq!(head.headers()["content-type"], "application/json");

@@ -8,6 +8,8 @@ mod notes;
 mod push;
 mod replay;
 mod restart;
+mod revoked;
+mod rights;
 mod scope;
 mod streams;
 pub(crate) mod support;

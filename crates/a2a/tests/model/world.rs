@@ -396,7 +396,7 @@ impl World {
 fn by(cursor: Option<u64>) -> By {
     By {
         cursor,
-        ..By::by(Principal::anonymous())
+        ..By::by(Principal::anonymous()).repeatable()
     }
 }
 

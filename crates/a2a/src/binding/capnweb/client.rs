@@ -53,7 +53,7 @@ impl Channel for Client {
     }
 
     fn call(&self, call: Outgoing) -> BoxFuture<'static, Result<Carried, Error>> {
-        let shared = self.0.clone();
+        let (shared, call) = (self.0.clone(), call.traced());
         Box::pin(async move {
             let session = shared.session().await?;
             let agent: Capability = session.remote::<Any>().into();
@@ -98,6 +98,7 @@ impl Shared {
         let request = self.dialer.address(&self.url)?.into_client_request();
         let mut request = request.map_err(|error| Error::unreachable(&self.url, error))?;
         request.headers_mut().extend(self.dialer.headers().clone());
+        self.dialer.sign_handshake(&mut request)?;
         let stream = self.dialer.open(&self.url).await?;
         let mut options = Options::default();
         options.limits.max_message_bytes = self.dialer.max_reply();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::capnweb::{Error as RpcError, Tasks};
+use ::capnweb::{Error as RpcError, Tasks, Value};
 use futures_core::stream::BoxStream;
 use futures_util::{FutureExt as _, StreamExt as _};
 use serde_json::{Value as Json, json};
@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::request::Callback;
-use super::value::from_json;
+use super::value::{failure, from_json};
 use crate::error::Error;
 use crate::operation::Frame;
 use crate::sabotage::broken;
@@ -119,7 +119,16 @@ async fn tell_all(
 ) -> Result<(), Failed> {
     let mut frames = std::pin::pin!(frames.peekable());
     while let Some(portion) = frames.next().await {
-        let portion = portion.map_err(|_stopping| Failed)?;
+        let portion = match portion {
+            Ok(portion) => portion,
+            Err(error) => {
+                let callback = told.borrow().clone();
+                if let Some(callback) = callback {
+                    say_why(&callback, &error).await;
+                }
+                return Err(Failed);
+            }
+        };
         let last = portion.len().saturating_sub(1);
         for (at, frame) in portion.iter().enumerate() {
             // A stream that is over says so at once.
@@ -130,6 +139,16 @@ async fn tell_all(
         }
     }
     Ok(())
+}
+
+/// Tells a callback that its caller may hear no more, because the credentials expired or were revoked. A callback may lack
+/// the method; other errors come with the end of the session, which says why.
+async fn say_why(callback: &Callback, error: &Error) {
+    if let Error::Unauthenticated(_) | Error::Unauthorized(_) = error {
+        let rpc = failure(error);
+        let event = Value::Error(rpc);
+        let _ = callback.tell("onError", event).await;
+    }
 }
 
 /// A callback that failed, or took too long.

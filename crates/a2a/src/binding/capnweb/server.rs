@@ -8,7 +8,8 @@ use ::capnweb::{
     Arguments, Capability, Description, Limits as SessionLimits, Member, Options, OriginPolicy,
     Peer, ReadableStream, Reply as Answer, Server, Target, Type, Value,
 };
-use access::Principal;
+use access::capability::PREFIX;
+use access::{Credentials, Origin, Principal};
 use axum::Router;
 use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request as HttpRequest, State};
@@ -20,11 +21,12 @@ use serde_json::{Map, Value as Json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::PATH;
+use super::lend::{self, GrantObject, failed};
 use super::request::{Request, credentials};
 use super::task::TaskObject;
 use super::value::{failure, from_json, of_frame, of_reply};
 use crate::binding::Wire;
-use crate::binding::http_call::VersionSource;
+use crate::binding::http_call::{Connection, VersionSource};
 use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{Parameters, http_call};
 use crate::error::Error;
@@ -41,13 +43,16 @@ pub fn routes(wire: Wire) -> Router {
         if caller.is_none() {
             peer.restrict(wire.limits.guests());
         }
+        let connection = Connection::of(request);
         Capability::new(AgentObject {
             wire: wire.clone(),
             caller,
             peer: peer.clone(),
-            head: Arc::new(http_call::head(request.headers.clone())),
+            head: Arc::new(http_call::head(request.headers.clone(), &connection)),
+            connection,
             written: Arc::default(),
             batch: request.method == Method::POST,
+            borrowed: false,
             subscriptions: Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS)),
         })
     })
@@ -83,10 +88,11 @@ pub fn options(wire: &Wire) -> Options {
 /// and told the credentials; a caller with wrong ones gets none.
 async fn admit(State(wire): State<Wire>, request: HttpRequest, next: Next) -> Response<Body> {
     let (mut head, body) = request.into_parts();
-    match wire.admit(&head) {
+    match wire.recognise(&head) {
         Ok(caller) => _ = head.extensions.insert(caller),
         Err(error) if is_guest(&error, &body, &wire) => {}
         Err(error) => {
+            wire.refused(&head, &error);
             http_call::turn_away(body, &wire.limits).await;
             return http_call::refused(&error);
         }
@@ -111,10 +117,13 @@ pub(super) struct AgentObject {
     peer: Peer,
     /// What the handshake says of every call.
     head: Arc<Parts>,
+    connection: Connection,
     /// How the session writes, once a request of it has shown so.
     written: Arc<OnceLock<Version>>,
     /// Whether the session is an HTTP batch, which is over when its answer is sent.
     batch: bool,
+    /// Whether it was lent by an object that can take it back: then it cannot be saved.
+    borrowed: bool,
     /// Counts the callbacks that the session has subscribed.
     subscriptions: Arc<Semaphore>,
 }
@@ -127,6 +136,12 @@ enum AgentMethod {
     Card,
     /// The same agent, for the owner of these credentials.
     Authenticate,
+    /// The same agent with less, for others.
+    Attenuate,
+    /// A token by which this agent object is restored.
+    Save,
+    /// The agent object that was saved as this token.
+    Restore,
 }
 
 impl AgentMethod {
@@ -134,6 +149,9 @@ impl AgentMethod {
         match name {
             "getAgentCard" => Some(Self::Card),
             "authenticate" => Some(Self::Authenticate),
+            "attenuate" => Some(Self::Attenuate),
+            "save" => Some(Self::Save),
+            "restore" => Some(Self::Restore),
             name => operation::method(name)
                 .map(Self::Operation)
                 .or_else(|| operation::calling_back(name).map(Self::Streamed)),
@@ -175,8 +193,20 @@ impl Target for AgentObject {
             }
             Some(AgentMethod::Authenticate) => match self.authenticate(arguments) {
                 Ok(agent) => Answer::ready(Value::Stub(Capability::new(agent))),
-                Err(error) => Answer::future(async move { Err::<Value, _>(failure(&error)) }),
+                Err(error) => failed(&error),
             },
+            Some(AgentMethod::Restore) => match self.restore(arguments) {
+                Ok(agent) => Answer::ready(Value::Stub(Capability::new(agent))),
+                Err(error) => failed(&error),
+            },
+            Some(AgentMethod::Attenuate) => match GrantObject::new(&self, arguments) {
+                Ok(grant) => Answer::ready(Value::Stub(Capability::new(grant))),
+                Err(error) => failed(&error),
+            },
+            Some(AgentMethod::Save) => Answer::future(async move {
+                let saved = lend::save(&self, arguments).await;
+                saved.map_err(|error| failure(&error))
+            }),
             None => Answer::no_such_method(method),
         }
     }
@@ -186,7 +216,14 @@ impl Target for AgentObject {
     }
 
     fn describe(&self) -> Description {
-        let own = ["getAgentCard", "authenticate"].map(str::to_owned);
+        let own = [
+            "getAgentCard",
+            "authenticate",
+            "attenuate",
+            "save",
+            "restore",
+        ];
+        let own = own.map(str::to_owned);
         let rows = TABLE.iter().flat_map(|row| {
             let (first, rest) = row.name.split_at(1);
             let small = format!("{}{rest}", first.to_ascii_lowercase());
@@ -203,18 +240,49 @@ impl Target for AgentObject {
 impl AgentObject {
     /// The same agent, for the owner of these credentials.
     fn authenticate(&self, arguments: Vec<Value>) -> Result<Self, Error> {
-        if !self.wire.door.asks() {
+        let shown = arguments.into_iter().next().unwrap_or(Value::Null);
+        self.recognised(&credentials(shown)?)
+    }
+
+    /// The same agent, as the one that was saved as a token.
+    fn restore(&self, arguments: Vec<Value>) -> Result<Self, Error> {
+        self.recognised(&lend::token(arguments)?)
+    }
+
+    fn recognised(&self, credentials: &Credentials) -> Result<Self, Error> {
+        let is_lent = matches!(credentials, Credentials::Bearer(it) if it.starts_with(PREFIX));
+        if !self.wire.door.asks() && !is_lent {
             let why = "no scheme is configured here: every caller is the anonymous one, without authenticate";
             return Err(Error::UnsupportedOperation(why.to_owned()));
         }
-        let shown = arguments.into_iter().next().unwrap_or(Value::Null);
-        let credentials = credentials(shown)?;
-        let caller = self.wire.door.recognise(&credentials, SystemTime::now())?;
+        let recognised = self.wire.door.recognise(credentials, SystemTime::now());
+        let origin = Origin::of(self.wire.name, &self.head);
+        let caller = self.wire.authenticated(origin, recognised)?;
         self.peer.admit();
         Ok(Self {
+            borrowed: false,
+            ..self.for_caller(caller)
+        })
+    }
+
+    /// The same agent for another caller.
+    pub(super) fn for_caller(&self, caller: Principal) -> Self {
+        Self {
             caller: Some(caller),
             ..self.clone()
-        })
+        }
+    }
+
+    /// The same agent, which its holder cannot save.
+    pub(super) fn borrowed(&self) -> Self {
+        Self {
+            borrowed: true,
+            ..self.clone()
+        }
+    }
+
+    pub(super) fn is_borrowed(&self) -> bool {
+        self.borrowed
     }
 
     /// The same agent, which takes requests that show no version for requests of the version of this one.
@@ -283,12 +351,12 @@ impl AgentObject {
         let own = self.own_head(std::mem::take(&mut request.parameters))?;
         let head = own.as_ref().unwrap_or(&self.head);
         let asked = VersionedOperation::written(operation, written);
-        let call = http_call::call(self.caller()?, head, VersionSource::Request)?;
+        let call = http_call::call(self.wire.name, self.caller()?, head, VersionSource::Request)?;
         let input = beside(request.weight, || asked.input(request.fields)).await;
-        asked.perform(&*self.wire.service, call, input).await
+        asked.perform(&self.wire, call, input).await
     }
 
-    fn caller(&self) -> Result<&Principal, Error> {
+    pub(super) fn caller(&self) -> Result<&Principal, Error> {
         let caller = self.caller.as_ref();
         caller.ok_or_else(|| self.wire.door.without_credentials().into())
     }
@@ -299,7 +367,7 @@ impl AgentObject {
             return Ok(None);
         }
         let headers = http_call::with_parameters(&self.head.headers, parameters)?;
-        Ok(Some(http_call::head(headers)))
+        Ok(Some(http_call::head(headers, &self.connection)))
     }
 
     /// The version of a request: the one it shows, else the one that its own parameters name, else that of the first one

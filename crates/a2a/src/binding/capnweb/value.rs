@@ -99,7 +99,7 @@ pub fn of_reply(reply: &Bytes) -> Result<Value, Error> {
 pub(super) fn of_frame(frame: &Frame) -> Result<Value, Error> {
     let print = |json: &Bytes| raw(json).ok();
     let event = frame.event.as_ref();
-    match event.and_then(|event| event.expression(print)) {
+    match event.and_then(|(event, generations)| event.expression(*generations, print)) {
         Some(printed) => Ok(Value::Raw(printed)),
         None => of_reply(&frame.body),
     }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use dial::Http2Pool;
+use dial::trace::{Kind, Span};
 use futures_core::future::BoxFuture;
 use futures_util::StreamExt as _;
-use http::Uri;
 use http::uri::PathAndQuery;
+use http::{Method, Uri};
 use serde_json::{Value, json};
 use tonic::body::Body;
 use tonic::client::Grpc;
@@ -60,17 +61,26 @@ impl Channel for Client {
         let (mut grpc, origin) = (self.grpc.clone(), self.origin.clone());
         let dialer = self.dialer.clone();
         let mut headers = self.dialer.headers().clone();
-        Box::pin(async move {
+        let mut span = Span::start(Kind::Client, "gRPC");
+        let scope = span.scope();
+        let sent = async move {
             for (name, value) in &call.parameters {
                 let pair = (name.parse::<http::HeaderName>(), value.parse());
                 if let (Ok(name), Ok(value)) = pair {
                     headers.insert(name, value);
                 }
             }
+            if let Some(context) = dial::trace::current()
+                && let Ok(context) = context.to_string().parse()
+            {
+                headers.insert(dial::trace::HEADER, context);
+            }
             // Where there is no room for a parameter, an address of the method alone has some.
             let path = dialer.address(&path(call.asked)?)?;
             let path = PathAndQuery::try_from(path.to_string())
                 .map_err(|error| Error::Settings(error.to_string()))?;
+            let (target, framed) = (whole(&origin, &path)?, framed(&call.body));
+            dialer.sign(&Method::POST, &target, &mut headers, &framed)?;
             let mut request = tonic::Request::new(call.body);
             *request.metadata_mut() = MetadataMap::from_headers(headers);
             let failed = move |status: Status| failed(&origin, &status);
@@ -91,8 +101,37 @@ impl Channel for Client {
             let reply = replies.message().await.map_err(&failed)?;
             let nothing = || Error::unclear("no message where one was expected");
             Ok(Carried::One(reply.ok_or_else(nothing)?))
+        };
+        if span.is_recorded() {
+            span.set("rpc.system", "grpc");
+            span.set(
+                "server.address",
+                self.origin.host().unwrap_or_default().to_owned(),
+            );
+        }
+        Box::pin(async move {
+            let sent = dial::trace::within(scope, sent).await;
+            if let Err(error) = &sent {
+                span.fail(error);
+            }
+            sent
         })
     }
+}
+
+/// The address that a request is sent to, which its signature covers.
+fn whole(origin: &Uri, path: &PathAndQuery) -> Result<Uri, Error> {
+    let below = origin.path().trim_end_matches('/');
+    let mut parts = origin.clone().into_parts();
+    let path = format!("{below}{path}").parse();
+    parts.path_and_query = Some(path.map_err(|_| Error::unclear("no address"))?);
+    Uri::from_parts(parts).map_err(|_| Error::unclear("no address"))
+}
+
+/// A message as gRPC frames it: not compressed, its length, its bytes.
+fn framed(message: &Bytes) -> Vec<u8> {
+    let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
+    [&[0], &length.to_be_bytes()[..], message].concat()
 }
 
 fn path(asked: VersionedOperation) -> Result<Uri, Error> {

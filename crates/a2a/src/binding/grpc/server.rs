@@ -18,13 +18,13 @@ use tonic::{Code, Status};
 use tonic_health::ServingStatus;
 
 use super::codec::Raw;
-use super::{SERVICE, SERVICE_V0_3};
+use super::{SERVICE, SERVICE_V0_3, census};
 use crate::binding::Wire;
 use crate::binding::http_call::{self, VersionSource};
 use crate::binding::versioned_operation::VersionedOperation;
 use crate::error::{DOMAIN, Error};
 use crate::event::Format;
-use crate::operation::{self, Input, Operation, Reply, TABLE};
+use crate::operation::{self, Input, Operation, Reply, TABLE, beside};
 use crate::types::descriptor::{self, Package};
 use crate::types::rpc_error;
 use crate::types::rpc_error::{Any, BadRequest, ErrorInfo, FieldViolation};
@@ -188,14 +188,17 @@ async fn perform(
             VersionSource::NameOfV0_3
         }
     };
-    let call = http_call::call(caller, head, versioned)?;
+    let call = http_call::call(wire.name, caller, head, versioned)?;
+    if let Some(request) = asked.rpc_request() {
+        beside(body.len(), || census::check(&body, request)).await?;
+    }
     let extensions = http_call::activated(&call, wire.service.card());
     let input = Input {
         format: Format::Protobuf,
         body,
         fields: Vec::new(),
     };
-    let replies: Replies = match asked.perform(&*wire.service, call, input).await? {
+    let replies: Replies = match asked.perform(wire, call, input).await? {
         Reply::One(reply) => Box::pin(stream::once(async { Ok(reply) })),
         Reply::Many(frames) => Box::pin(frames.flat_map(|portion| {
             let portion: Vec<Result<Bytes, Status>> = match portion {

@@ -91,12 +91,8 @@ impl Envelope {
             Err(error) => return Err((none, Error::Parse(error.to_string()))),
         };
         let id = match parsed.id.map(RawValue::get) {
-            None => {
-                return Err(invalid(
-                    &none,
-                    "notifications are not supported: there is no id",
-                ));
-            }
+            // It would be a notification. Every operation has a reply, and who forgot the id is to learn what is wrong.
+            None => none.clone(),
             Some(id) if id.starts_with(['{', '[', 't', 'f']) => {
                 return Err(invalid(&none, "the id must be a string, a number or null"));
             }

@@ -41,6 +41,17 @@ fn ids_are_kept_as_they_came() {
     );
 }
 
+/// A request without an id was refused as such, whatever else was wrong with it.
+#[test]
+fn without_an_id_the_reply_bears_null() {
+    check(r#"{"jsonrpc":"2.0","method":"A"}"#, "null A ");
+    check(
+        r#"{"jsonrpc":"2.0","method":"A","params":7}"#,
+        "null -32602",
+    );
+    check(r#"{"jsonrpc":"1.0","method":"A"}"#, "null -32600");
+}
+
 #[test]
 fn what_is_not_json_is_a_parse_error() {
     check("", "null -32700");
@@ -54,7 +65,6 @@ fn what_is_not_a_request_is_an_invalid_one() {
     check("[]", "null -32600");
     check(r#"[{"jsonrpc":"2.0","id":1,"method":"A"}]"#, "null -32600");
     check("7", "null -32600");
-    check(r#"{"jsonrpc":"2.0","method":"A"}"#, "null -32600");
     check(r#"{"jsonrpc":"2.0","id":{},"method":"A"}"#, "null -32600");
     check(r#"{"jsonrpc":"2.0","id":true,"method":"A"}"#, "null -32600");
     // What is echoed must be readable: these broke the reply.

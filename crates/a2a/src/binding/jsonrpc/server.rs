@@ -17,9 +17,11 @@ use crate::error::Error;
 use crate::event::Format;
 use crate::operation::{Input, Reply, beside};
 
+/// At the address of the card, and at the root, where samples and test kits of the protocol look for it.
 pub fn routes(wire: Wire) -> Router {
     Router::new()
         .route("/a2a/jsonrpc", post(answer).fallback(refuse_verb))
+        .route("/", post(answer))
         .with_state(wire)
 }
 
@@ -41,7 +43,7 @@ async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Bo
     let Some(asked) = VersionedOperation::named(&method) else {
         return refuse(&id, &Error::MethodNotFound(method));
     };
-    let call = match http_call::call(&caller, &head, asked.versioned()) {
+    let call = match http_call::call(wire.name, &caller, &head, asked.versioned()) {
         Ok(call) => call,
         Err(error) => return refuse(&id, &error),
     };
@@ -51,7 +53,7 @@ async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Bo
         body: params,
         fields: Vec::new(),
     };
-    let mut response = match asked.perform(&*wire.service, call, input).await {
+    let mut response = match asked.perform(&wire, call, input).await {
         Ok(Reply::One(result)) => reply(result_of(&id, &result)),
         Ok(Reply::Many(frames)) => sse::response(frames, Under(id), wire.limits.keep_alive),
         Err(error) if asked.fails_in_stream() => {
@@ -141,6 +143,7 @@ fn refuse(id: &Id, error: &Error) -> Response<Body> {
             | Error::TooLarge { .. }
             | Error::TooManyValues(_)
             | Error::TooSlow
+            | Error::RateLimited(_)
             | Error::Unauthenticated(_)
             | Error::Unauthorized(_)
     ) {

@@ -139,6 +139,10 @@ fn path(route: &Route, fields: &mut Map<String, Value>) -> String {
         rest = behind;
     }
     path.push_str(rest);
+    // A slash at the end counts for nothing, so that an empty id, which is for the agent to refuse, needs one more.
+    if path.ends_with('/') {
+        path.push('/');
+    }
     path
 }
 

@@ -69,7 +69,7 @@ async fn perform(
     form: Form,
 ) -> Result<Performed, Error> {
     let (mut asked, mut fields) = find(head, form)?;
-    let call = http_call::call(caller, head, asked.versioned())?;
+    let call = http_call::call(wire.name, caller, head, asked.versioned())?;
     let extensions = http_call::activated(&call, wire.service.card());
     let mut input = Input {
         format: Format::Json,
@@ -90,7 +90,7 @@ async fn perform(
     if let VersionedOperation::V0_3(_, dialect) = &mut asked {
         *dialect = beside(input.body.len(), || Dialect::of(&input)).await;
     }
-    let reply = asked.perform(&*wire.service, call, input).await?;
+    let reply = asked.perform(wire, call, input).await?;
     let header = asked.versioned().extensions_header();
     Ok((reply, extensions.map(|extensions| (header, extensions))))
 }
@@ -151,21 +151,20 @@ async fn read(wire: &Wire, head: &Parts, body: Body) -> Result<Bytes, Error> {
     }
 }
 
-/// Replies are written as requests are: who sends `application/json` gets it.
+/// The media type of replies and errors: the protocol's own for callers that write or accept it, and plain JSON, which every
+/// client reads, for all others.
 fn reply_type(headers: &HeaderMap) -> &'static str {
-    match &*http_call::media_type(headers) {
-        JSON => return JSON,
-        A2A_JSON => return A2A_JSON,
-        _ => {}
-    }
-    let accepted = headers
-        .get(ACCEPT)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    if accepted.contains(JSON) && !accepted.contains(A2A_JSON) {
-        JSON
-    } else {
+    let mut accepted = headers
+        .get_all(ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|list| list.split(','))
+        .map(|kind| kind.split(';').next().unwrap_or_default().trim());
+    let sent = http_call::media_type(headers);
+    if sent == A2A_JSON || accepted.any(|kind| kind.eq_ignore_ascii_case(A2A_JSON)) {
         A2A_JSON
+    } else {
+        JSON
     }
 }
 

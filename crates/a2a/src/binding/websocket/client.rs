@@ -71,6 +71,7 @@ impl Channel for Client {
     }
 
     fn call(&self, call: Outgoing) -> BoxFuture<'static, Result<Carried, Error>> {
+        let call = call.traced();
         let shared = self.0.clone();
         Box::pin(async move {
             let orders = shared.connection().await?;
@@ -120,6 +121,7 @@ impl Shared {
             "sec-websocket-protocol",
             HeaderValue::from_static(SUBPROTOCOL),
         );
+        self.dialer.sign_handshake(&mut request)?;
         let stream = self.dialer.open(&self.url).await?;
         let limit = Some(self.dialer.max_reply());
         let config = WebSocketConfig::default()

@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use super::frame::{self, Incoming};
 use super::{PATH, SUBPROTOCOL};
 use crate::binding::Wire;
+use crate::binding::http_call::Connection;
 use crate::binding::jsonrpc::server::{write_error, write_result};
 use crate::binding::jsonrpc::{Envelope, Id};
 use crate::binding::versioned_operation::VersionedOperation;
@@ -56,7 +57,7 @@ async fn upgrade(State(wire): State<Wire>, request: Request<Body>) -> Response<B
         Ok(caller) => caller,
         Err(error) => return http_call::refused(&error),
     };
-    head.extensions.clear();
+    Connection::of(&head).put(&mut head);
     let limit = wire.limits.max_body;
     upgrade
         .protocols([SUBPROTOCOL])
@@ -263,14 +264,18 @@ impl Answer {
     }
 
     async fn perform(&self, head: &Parts, body: Bytes) -> Result<Reply, Error> {
-        let call = http_call::call(&self.caller, head, self.asked.versioned_at_address())?;
+        let call = http_call::call(
+            self.wire.name,
+            &self.caller,
+            head,
+            self.asked.versioned_at_address(),
+        )?;
         let input = Input {
             format: Format::Json,
             body,
             fields: Vec::new(),
         };
-        let service = &*self.wire.service;
-        self.asked.perform(service, call, input).await
+        self.asked.perform(&self.wire, call, input).await
     }
 
     fn result(&self, result: &Bytes) -> Vec<u8> {

@@ -71,7 +71,7 @@ impl Server {
         let row = webhook.row();
         let opened = Batch::new().put(&WEBHOOKS, row.clone());
         self.inner.store.commit(opened).await?;
-        self.inner.push.begin(&self.inner, row);
+        self.inner.push.begin(&self.inner, row, None);
         Ok(true)
     }
 }

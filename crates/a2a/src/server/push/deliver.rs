@@ -28,6 +28,7 @@ use super::post::Failed;
 use super::row::{State, Webhook};
 use crate::error::Error;
 use crate::event::{Event, Format};
+use crate::generation::{Generations, WITH_GENERATIONS};
 use crate::limits::EVENTS_AT_ONCE;
 use crate::sabotage::broken;
 use crate::server::Inner;
@@ -92,7 +93,7 @@ async fn deliver(server: &Inner, row: &Row) -> Result<(), Error> {
         for (place, entry) in entries.iter().enumerate() {
             let event = journal::event(entry, &id, context);
             let delivery = match dialect {
-                None => Delivery::of_event(&event),
+                None => Delivery::of_event(&webhook, &event),
                 Some(dialect) => {
                     journal::apply(&mut task, entry, &id, context);
                     // A delivery is the whole task, so a part of an artifact can wait for the next event.
@@ -116,7 +117,7 @@ async fn deliver(server: &Inner, row: &Row) -> Result<(), Error> {
 /// The owner of the task. Deliveries take places of the owner's share.
 fn caller_of(task: &Row) -> String {
     match task.columns.first() {
-        Some(Value::Text(scope)) => Scope::stored(scope).caller().name().to_owned(),
+        Some(Value::Text(scope)) => Scope::stored(scope).caller().to_owned(),
         _ => String::new(),
     }
 }
@@ -134,7 +135,7 @@ async fn deliver_end(server: &Inner, caller: &str, webhook: Webhook) -> Result<(
     let generation = task.generation.unsigned_abs();
     let delivery = match server.push.dialect(&webhook.dialect) {
         Some(dialect) => Delivery::of_task(dialect, &task),
-        None => Delivery::of_event(&Event::new(task)),
+        None => Delivery::of_event(&webhook, &Event::new(task)),
     };
     hand_over(server, caller, webhook, &delivery, generation, true).await?;
     Ok(())
@@ -147,10 +148,14 @@ struct Delivery {
 }
 
 impl Delivery {
-    fn of_event(event: &Event) -> Self {
+    fn of_event(webhook: &Webhook, event: &Event) -> Self {
+        let generations = match &*webhook.dialect {
+            WITH_GENERATIONS => Generations::Shown,
+            _ => Generations::Hidden,
+        };
         Self {
             media_type: "application/a2a+json",
-            body: event.encode(Format::Json),
+            body: event.encode(Format::Json, generations),
         }
     }
 
@@ -174,12 +179,14 @@ async fn hand_over(
 ) -> Result<Webhook, Error> {
     match offer(server, caller, &webhook.config, delivery, generation).await {
         Ok(()) => {
+            server.counters.delivered();
             webhook.delivered = generation;
             if over {
                 webhook.state = State::Closed;
             }
         }
         Err(error) => {
+            server.counters.given_up();
             let (url, task) = (&webhook.config.url, &webhook.config.task_id);
             tracing::warn!(url, task, generation, %error, "webhook given up after its last attempt");
             webhook.state = State::Dead {
@@ -214,6 +221,7 @@ async fn offer(
                 .await
         };
         let Err(error) = posted else { return Ok(()) };
+        server.counters.delivery_failed();
         tracing::debug!(url = config.url, attempt, %error, "webhook delivery failed");
         if attempt >= limits.push_attempts {
             return Err(error);

@@ -1,6 +1,7 @@
 //! The changes of a run: events folded into its task, and the batch that commits them.
 
 use bytes::Bytes;
+use dial::trace;
 use store::{Batch, Commit, Follow, NewEvent, Row};
 
 use super::{Incoming, Run, Wants};
@@ -8,7 +9,7 @@ use crate::error::Error;
 use crate::event::Chunk;
 use crate::fold;
 use crate::server::id;
-use crate::server::journal::{self, NOTES, RUNNING, SENDS, TASKS, WEBHOOKS};
+use crate::server::journal::{self, NOTES, RUNNING, SENDS, Sender, TASKS, WEBHOOKS};
 use crate::server::live::Reply;
 use crate::server::replay::Ticket;
 use crate::types::{
@@ -30,7 +31,8 @@ pub(super) struct Pending {
     /// Messages that are refused because of a change in it. The refusal is sent after the commit, since only then is its
     /// reason true.
     pub(super) refused: Vec<(Incoming, Error)>,
-    pub(super) webhooks: Vec<Row>,
+    /// Webhooks, each with the trace of the message that registered it.
+    pub(super) webhooks: Vec<(Row, Option<trace::Scope>)>,
 }
 
 /// A message of a caller that is recorded with the commit.
@@ -63,7 +65,7 @@ impl Run {
             return;
         }
         let status = self.status(state, message);
-        self.append(status_update(status), None);
+        self.append(status_update(status), None, None);
     }
 
     pub(super) fn add_artifact(&mut self, mut artifact: Artifact, chunk: Chunk) {
@@ -77,7 +79,7 @@ impl Run {
             last_chunk: chunk.is_last(),
             ..TaskArtifactUpdateEvent::default()
         };
-        self.append(Payload::ArtifactUpdate(update), None);
+        self.append(Payload::ArtifactUpdate(update), None, None);
     }
 
     /// Adds a note of the agent to the next commit. It opens the task if there is none.
@@ -92,7 +94,8 @@ impl Run {
     pub(super) fn record_received(&mut self, incoming: Incoming) {
         let message = self.claim(&incoming);
         let status = self.status(TaskState::Working, None);
-        self.append(status_update(status), Some(&message));
+        let sender = Sender::of(&incoming.asked.caller);
+        self.append(status_update(status), Some(&message), Some(sender));
         self.inbox.push_back(incoming.asked.clone());
         let after = self.task.as_ref().map_or(0, |task| task.generation);
         self.expect(incoming, after);
@@ -111,7 +114,8 @@ impl Run {
             ..Task::default()
         };
         self.task = Some(Task::default());
-        self.append(Payload::Task(created), None);
+        let sender = Sender::of(&incoming.asked.caller);
+        self.append(Payload::Task(created), None, Some(sender));
         self.expect(incoming, 0);
     }
 
@@ -136,7 +140,8 @@ impl Run {
         }
         if let Some(registration) = incoming.webhook {
             let webhook = registration.of(&self.task_id, cursor);
-            self.pending.webhooks.push(webhook.row());
+            let trace = incoming.asked.trace.clone();
+            self.pending.webhooks.push((webhook.row(), trace));
         }
         let begun = match incoming.wants {
             Wants::Rest => Begun::Rest(after),
@@ -158,7 +163,7 @@ impl Run {
         self.task.clone().filter(|_| after > 0).map(Box::new)
     }
 
-    fn append(&mut self, payload: Payload, received: Option<&Message>) {
+    fn append(&mut self, payload: Payload, received: Option<&Message>, sender: Option<Sender>) {
         let Some(task) = &mut self.task else { return };
         let mut event = StreamResponse { payload };
         let generation = task.generation + 1;
@@ -172,7 +177,7 @@ impl Run {
         self.pending.ends = task.state().is_terminal();
         self.pending
             .events
-            .push(journal::record(task, event, received));
+            .push(journal::record(task, event, received, sender));
     }
 
     fn status(&self, state: TaskState, message: Option<Message>) -> TaskStatus {
@@ -202,7 +207,12 @@ impl Run {
         let mut batch = Batch::new();
         if !events.is_empty() {
             batch = batch.append(&self.stream, after, events);
-            batch = batch.put(&TASKS, journal::row(&self.scope, task, Bytes::new()));
+            // Parts of an artifact change nothing that lists show or sort by.
+            let row = Some((task.state(), journal::updated(task)));
+            if self.row != row {
+                self.row = row;
+                batch = batch.put(&TASKS, journal::row(&self.scope, task, Bytes::new()));
+            }
         }
         let works = !task.is_settled();
         if works && !self.marked {
@@ -227,7 +237,7 @@ impl Run {
         for note in self.pending.notes.drain(..) {
             batch = batch.put(&NOTES, note);
         }
-        for webhook in &self.pending.webhooks {
+        for (webhook, _) in &self.pending.webhooks {
             batch = batch.put(&WEBHOOKS, webhook.clone());
         }
         Some(self.server.store.commit(batch))

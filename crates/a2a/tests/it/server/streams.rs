@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use a2a::error::Error;
 use a2a::event::Format;
+use a2a::generation::Generations;
 use a2a::server::{COMPACTED, Interrupted};
 use a2a::service::{Call, Service as _};
 use a2a::types::*;
@@ -70,7 +71,10 @@ async fn a_thousand_followers_share_one_encoding_for_each_format() {
     let mut encoded = Vec::new();
     for follower in followers {
         for event in follower.rest_as_it_is().await {
-            encoded.extend([Format::Json, Format::Protobuf].map(|format| event.encode(format)));
+            encoded.extend(
+                [Format::Json, Format::Protobuf]
+                    .map(|format| event.encode(format, Generations::Shown)),
+            );
         }
     }
     assert_eq!(encoded.len(), 1000 * 2 * 2);
