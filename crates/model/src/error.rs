@@ -18,6 +18,9 @@ pub enum Error {
         retry_after: Option<Duration>,
         message: String,
     },
+    /// The account at the provider has nothing left to spend. Asking again does not help.
+    #[error("the account at the provider has no quota left: {0}")]
+    Quota(String),
     /// The provider refuses this request: the model is unknown, or the input is too large.
     #[error("request refused: {0}")]
     Refused(String),
@@ -67,6 +70,7 @@ impl Error {
             | Self::Cut(_)
             | Self::TimedOut(_) => true,
             Self::Auth(_)
+            | Self::Quota(_)
             | Self::Refused(_)
             | Self::Malformed(_)
             | Self::Budget(_)
@@ -79,6 +83,7 @@ impl Error {
         match self {
             Self::Auth(_) => "auth",
             Self::RateLimited { .. } => "rate-limited",
+            Self::Quota(_) => "quota",
             Self::Refused(_) => "refused",
             Self::Server(_) => "server",
             Self::Unreachable(_) => "unreachable",

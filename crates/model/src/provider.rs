@@ -54,6 +54,9 @@ use crate::request::Request;
 use dialect::{Dialect, Place, ReadReply};
 use frames::Frames;
 
+/// What is said of a reply that is not in the form of the provider at all.
+const NO_STREAM: &str = "no event stream: is model.url right?";
+
 /// How many texts one request for vectors holds.
 const BATCH: usize = 64;
 
@@ -104,15 +107,63 @@ impl FromStr for Kind {
     }
 }
 
+/// Finds a key at the time of each request, so that it can change meanwhile; else says why there is none.
+pub type FindKey = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
+
 /// An API key. Its `Debug` does not show it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
+#[derive(Clone)]
+pub struct Key(KeySource);
+
+#[derive(Clone)]
+enum KeySource {
+    Text(String),
+    Found(FindKey),
+}
 
 impl Key {
     pub fn new(key: impl Into<String>) -> Self {
-        Self(key.into())
+        Self(KeySource::Text(key.into()))
+    }
+
+    /// A key that is looked up for each request.
+    pub fn found(find: FindKey) -> Self {
+        Self(KeySource::Found(find))
+    }
+
+    /// What follows a prefix of a key that is a text: a key can be the name of one that is kept elsewhere.
+    pub fn after(&self, prefix: &str) -> Option<&str> {
+        match &self.0 {
+            KeySource::Text(text) => text.strip_prefix(prefix),
+            KeySource::Found(_) => None,
+        }
+    }
+
+    /// The header of a request.
+    fn header(&self, dialect: &Dialect) -> Result<HeaderValue, Error> {
+        let written = match &self.0 {
+            KeySource::Text(key) => (dialect.key.1)(key),
+            KeySource::Found(find) => (dialect.key.1)(find().map_err(Error::Auth)?.trim()),
+        };
+        let value = HeaderValue::try_from(written);
+        let mut value = value.map_err(|_| {
+            Error::Auth("the API key contains characters that a header cannot hold".into())
+        })?;
+        value.set_sensitive(true);
+        Ok(value)
     }
 }
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (KeySource::Text(own), KeySource::Text(other)) => own == other,
+            (KeySource::Found(own), KeySource::Found(other)) => Arc::ptr_eq(own, other),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Key {}
 
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -150,7 +201,7 @@ struct Line {
     place: Arc<Place>,
     /// The base address, with a slash at its end.
     url: Arc<str>,
-    key: Option<HeaderValue>,
+    key: Option<Key>,
     client: HttpClient,
 }
 
@@ -158,17 +209,11 @@ impl Line {
     fn to(endpoint: Endpoint, client: HttpClient) -> Result<Self, Error> {
         let dialect = endpoint.kind.dialect();
         let url = endpoint.url.as_deref().unwrap_or(dialect.url);
-        let key = match endpoint.key {
-            None => None,
-            Some(Key(key)) => {
-                let value = HeaderValue::try_from((dialect.key.1)(&key));
-                let mut value = value.map_err(|_| {
-                    Error::Auth("the API key contains characters that a header cannot hold".into())
-                })?;
-                value.set_sensitive(true);
-                Some(value)
-            }
-        };
+        // A key that cannot be sent is reported now rather than at the first request.
+        let key = endpoint.key;
+        if let Some(key) = &key {
+            key.header(dialect)?;
+        }
         Ok(Self {
             name: format!("{}:{}", dialect.name, endpoint.model).into(),
             dialect,
@@ -196,17 +241,38 @@ impl Line {
         for (name, value) in self.dialect.headers {
             headers.insert(*name, HeaderValue::from_static(value));
         }
-        if let Some(key) = &self.key {
+        let key = self.key.as_ref().map(|it| it.header(self.dialect));
+        let key = key.transpose()?;
+        if let Some(key) = &key {
             headers.insert(&self.dialect.key.0, key.clone());
         }
         let response = self.client.send(request, Redirects::None).await?;
         if response.status().is_success() {
+            let page = response.headers().get(CONTENT_TYPE);
+            let page = page.and_then(|it| it.to_str().ok());
+            // A login page, or a server that is no provider.
+            if page.is_some_and(|it| it.starts_with("text/html")) {
+                return Err(Error::Malformed(format!(
+                    "{} answers with a web page; {NO_STREAM}",
+                    self.url
+                )));
+            }
             return Ok(response.into_body());
         }
         let (head, body) = response.into_parts();
         let said = body.read(MAX_ERROR).await.unwrap_or_default();
-        let said = String::from_utf8_lossy(&said);
+        let said = without_key(&String::from_utf8_lossy(&said), key.as_ref());
         Err(fail::of_status(head.status, &said, &head.headers))
+    }
+}
+
+/// A text of the provider without the key, which some repeat in their errors; callers see these.
+fn without_key(said: &str, key: Option<&HeaderValue>) -> String {
+    let key = key.and_then(|it| it.to_str().ok());
+    let key = key.and_then(|it| it.rsplit(' ').next());
+    match key.filter(|it| !it.is_empty()) {
+        Some(key) => said.replace(key, "…"),
+        None => said.to_owned(),
     }
 }
 
@@ -233,6 +299,7 @@ impl Model for Provider {
             frames: Frames::new(self.0.dialect.framing),
             state: State::Unasked(Box::new(request)),
             deltas: VecDeque::new(),
+            read: false,
         };
         Box::pin(stream::unfold(reply, ReplyStream::next))
     }
@@ -246,6 +313,8 @@ struct ReplyStream {
     state: State,
     /// Deltas that arrived and were not passed on yet.
     deltas: VecDeque<Result<Delta, Error>>,
+    /// Whether a frame was read.
+    read: bool,
 }
 
 enum State {
@@ -306,7 +375,13 @@ impl ReplyStream {
 
     fn read(&mut self, frames: impl IntoIterator<Item = String>) -> Result<(), Error> {
         for frame in frames {
-            let read = self.reader.frame(&frame)?;
+            let read = self.reader.frame(&frame).map_err(|error| match error {
+                Error::Malformed(why) if !self.read => {
+                    Error::Malformed(format!("{NO_STREAM} ({why})"))
+                }
+                error => error,
+            })?;
+            self.read = true;
             self.deltas.extend(read.into_iter().map(Ok));
         }
         Ok(())
@@ -318,8 +393,10 @@ impl ReplyStream {
             return Ok(());
         }
         let last = self.reader.over();
-        let last =
-            last.ok_or_else(|| Error::Cut("the stream ended without an end marker".to_owned()))?;
+        let last = last.ok_or_else(|| match self.read {
+            true => Error::Cut("the stream ended without an end marker".to_owned()),
+            false => Error::Malformed(NO_STREAM.to_owned()),
+        })?;
         self.deltas.extend(last.into_iter().map(Ok));
         Ok(())
     }

@@ -39,6 +39,8 @@ pub enum Delta {
 pub enum End {
     /// The reply is complete.
     Said,
+    /// The request was not understood, or cannot be done. The text says why; nothing was done.
+    Declined,
     /// The model waits for the results of its calls.
     Calls,
     /// The length limit was reached; there would be more.

@@ -1,5 +1,7 @@
 //! Requests: the conversation so far, the tools on offer, and the form of the reply.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 /// A request to a model. Fields that are not set are left to the model.
@@ -125,8 +127,8 @@ pub struct Tool {
     pub title: String,
     /// What it does, and when to call it.
     pub description: String,
-    /// The JSON schema of its arguments, an object.
-    pub input: Value,
+    /// The JSON schema of its arguments, an object. Requests share it: a tool is offered with each of them.
+    pub input: Arc<Value>,
     /// Example requests. A language model sees them in the description; [`rules`](crate::rules) match against them.
     pub examples: Vec<String>,
 }
@@ -137,7 +139,7 @@ impl Tool {
             name: name.into(),
             title: String::new(),
             description: description.into(),
-            input,
+            input: Arc::new(input),
             examples: Vec::new(),
         }
     }
@@ -172,6 +174,8 @@ pub struct CallResult {
     pub name: String,
     /// The result or the error, in words for the model.
     pub content: String,
+    /// The result as a text for people, with which [`rules`](crate::rules) answer; None if it is the same.
+    pub told: Option<String>,
 }
 
 impl CallResult {
@@ -180,7 +184,15 @@ impl CallResult {
             id: call.id.clone(),
             name: call.name.clone(),
             content: content.into(),
+            told: None,
         }
+    }
+
+    /// With a text for people.
+    #[must_use]
+    pub fn told(mut self, told: Option<String>) -> Self {
+        self.told = told;
+        self
     }
 
     /// The result as a language model is shown it: each line behind `> `, because what a tool or a file says is no

@@ -6,18 +6,24 @@
 //! A request is understood in the first of these ways that fits:
 //! 1. `/help`;
 //! 2. a tool by its name or title, with or without a slash before it: `/weather city=Riga`, `weather Riga`;
-//! 3. an example of a tool that has slots in it: `read {path}`;
-//! 4. a known request, for the tool that can do it: `read src/main.rs`, `remember that …`;
-//! 5. an example of a tool, up to the words in which it differs: `What is the weather in Riga?`.
+//! 3. an example of a tool, word for word or with slots in it: `read {path}`;
+//! 4. what people say besides requests: `hello`, `who are you?`, `why did you do that?`;
+//! 5. a known request, for the tool that can do it: `read src/main.rs`, `remember that …`;
+//! 6. an example of a tool, up to the words in which it differs: `What is the weather in Riga?`;
+//! 7. a question, which memory may answer, and a statement, which it may keep: `where does Ada live?`, `my name is Ada`.
 //!
-//! Layout: `text` and `pattern` match words; `fields` fills the arguments of a tool; `known` is the list of known
-//! requests; `example` matches examples of tools; `answer` writes the replies.
+//! Layout: `text` and `pattern` match words; `fields` fills the arguments of a tool; `talk` is what people say besides
+//! requests; `known` is the list of known requests; `example` matches examples of tools; `sentence` tells questions and
+//! statements; `beyond` knows what takes more than rules; `answer` writes the replies.
 
 mod answer;
+mod beyond;
 mod example;
 mod fields;
 mod known;
 mod pattern;
+mod sentence;
+mod talk;
 mod text;
 
 #[cfg(test)]
@@ -30,8 +36,10 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::model::Model;
 use crate::reply::{Delta, Deltas, End};
-use crate::request::{Call, Message, Request, Tool};
+use crate::request::{Call, CallResult, Message, Request, Tool};
+use beyond::Beyond;
 use fields::Unfilled;
+use text::Forms;
 
 /// The plan for a request.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,28 +47,52 @@ pub enum Plan {
     Calls(Vec<Call>),
     /// An answer in words.
     Answer(String),
+    /// It is understood, and cannot be done as it is said: a part is missing, or no tool can do it. The words say which.
+    Decline(String),
+    /// It is not understood, or takes a language model; the words say so.
+    Unknown(String),
 }
 
-/// Plans a request. The same request with the same tools always gives the same plan.
+/// Why rules answer and not a language model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mind {
+    /// None is configured.
+    #[default]
+    None,
+    /// One is configured and gives no answer.
+    Away,
+}
+
+/// Plans a request where no language model is configured. The same request with the same tools always gives the same plan.
 pub fn plan(request: &str, tools: &[Tool]) -> Plan {
+    plan_with(request, tools, Mind::None)
+}
+
+/// Plans a request; answers say what keeps a language model from answering.
+pub fn plan_with(request: &str, tools: &[Tool], mind: Mind) -> Plan {
     let said = text::polite(request.trim());
-    if said.is_empty() || matches!(said.to_lowercase().as_str(), "help" | "/help" | "/?") {
-        return Plan::Answer(answer::help(tools));
+    let signs = |text: &str| !text.is_empty() && text.chars().all(|it| "?!. ".contains(it));
+    if said.is_empty() || signs(said) || matches!(said, "/help" | "/?") {
+        return Plan::Answer(answer::help(tools, mind));
     }
-    let direct = direct(said, tools);
-    let unfilled = match direct {
+    let unfilled = match direct(said, tools) {
         Some((tool, Ok(arguments))) => return calls(tool, [arguments]),
         // A slash names this tool and no other.
         Some((tool, Err(problem))) if said.starts_with('/') => {
-            return Plan::Answer(answer::unfilled(tool, &problem));
+            return Plan::Decline(answer::unfilled(tool, &problem));
         }
         Some((tool, Err(problem))) => Some((tool, problem)),
-        None if said.starts_with('/') => return Plan::Answer(answer::no_such_tool(said, tools)),
+        None if said.starts_with('/') => return Plan::Decline(answer::no_such_tool(said, tools)),
         None => None,
     };
-    let words = text::Words::of(said);
-    if let Some((tool, arguments)) = example::by_slots(&words, tools) {
+    let said = text::written_out(said, Forms::First);
+    let words = text::Words::of(&said);
+    let exact = || example::word_for_word(&words, tools);
+    if let Some((tool, arguments)) = example::by_slots(&words, tools).or_else(exact) {
         return calls(tool, [arguments]);
+    }
+    if let Some(plan) = spoken(request.trim(), &said, tools, mind) {
+        return plan;
     }
     let impossible = match known::find(&words, tools) {
         Some(known::Found::Possible(tool, arguments)) => return calls(tool, arguments),
@@ -70,11 +102,37 @@ pub fn plan(request: &str, tools: &[Tool]) -> Plan {
     if let Some((tool, arguments)) = example::by_likeness(&words, tools) {
         return calls(tool, [arguments]);
     }
-    Plan::Answer(match (unfilled, impossible) {
-        (Some((tool, problem)), _) => answer::unfilled(tool, &problem),
-        (None, Some(what)) => answer::impossible(what, tools),
-        (None, None) => answer::not_understood(said, tools),
-    })
+    if let Some((tool, problem)) = unfilled {
+        return Plan::Decline(answer::unfilled(tool, &problem));
+    }
+    if let Some(what) = impossible {
+        return Plan::Decline(answer::impossible(what, tools));
+    }
+    let lacks = |what: &Beyond| match what {
+        Beyond::Model(_) => true,
+        Beyond::Skill(_) => !answer::has_namesake(&words, tools),
+    };
+    if let Some(what) = beyond::find(&words).filter(lacks) {
+        return Plan::Unknown(answer::beyond(what, tools, mind));
+    }
+    let sentence = match () {
+        () if sentence::is_question(&words) => sentence::recall(&words, tools),
+        () if sentence::is_statement(&words) => sentence::remember(&words, tools),
+        () => None,
+    };
+    match sentence {
+        Some((tool, arguments)) => calls(tool, [arguments]),
+        None => Plan::Unknown(answer::not_understood(&said, tools, mind)),
+    }
+}
+
+/// The plan for what people say besides requests: the whole of it, or what is left without polite words.
+fn spoken(whole: &str, said: &str, tools: &[Tool], mind: Mind) -> Option<Plan> {
+    let phrase = |text: &str| {
+        let text = text::written_out(text, Forms::All);
+        talk::plan(&text::Words::of(&text), tools, mind)
+    };
+    phrase(whole).or_else(|| phrase(said))
 }
 
 fn calls(tool: &Tool, arguments: impl IntoIterator<Item = Value>) -> Plan {
@@ -92,6 +150,7 @@ fn calls(tool: &Tool, arguments: impl IntoIterator<Item = Value>) -> Plan {
 
 /// The tool that a text names, with the rest of the text.
 fn direct<'a>(said: &str, tools: &'a [Tool]) -> Option<(&'a Tool, Result<Value, Unfilled>)> {
+    let slash = said.starts_with('/');
     let said = said.strip_prefix('/').unwrap_or(said);
     let named = tools.iter().filter_map(|tool| {
         let names = [&tool.name, &tool.title];
@@ -101,12 +160,26 @@ fn direct<'a>(said: &str, tools: &'a [Tool]) -> Option<(&'a Tool, Result<Value, 
         Some((tool, rest))
     });
     let (tool, rest) = named.min_by_key(|(_, rest)| rest.len())?;
+    // `remember that` says nothing yet.
+    if text::is_pointing(rest) && !slash {
+        return None;
+    }
     Some((tool, fields::from_text(tool, rest)))
 }
 
 /// The rules as a model. It answers with the results of its calls.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rules;
+pub struct Rules {
+    /// Why they answer and not a language model.
+    pub mind: Mind,
+}
+
+impl Rules {
+    /// The results at the end of a request, as an answer.
+    pub fn results(self, request: &Request) -> String {
+        answer::results(&last_results(request))
+    }
+}
 
 impl Model for Rules {
     fn name(&self) -> &str {
@@ -114,9 +187,12 @@ impl Model for Rules {
     }
 
     fn reply(&self, request: Request) -> Deltas {
-        let deltas = match decide(&request) {
+        let deltas = match decide(&request, self.mind) {
             Err(error) => vec![Err(error)],
             Ok(Plan::Answer(text)) => vec![Ok(Delta::Text(text)), Ok(Delta::End(End::Said))],
+            Ok(Plan::Decline(why) | Plan::Unknown(why)) => {
+                vec![Ok(Delta::Text(why)), Ok(Delta::End(End::Declined))]
+            }
             Ok(Plan::Calls(calls)) => {
                 let calls = calls.into_iter().map(|call| Ok(Delta::Call(call)));
                 calls.chain([Ok(Delta::End(End::Calls))]).collect()
@@ -126,27 +202,30 @@ impl Model for Rules {
     }
 }
 
-fn decide(request: &Request) -> Result<Plan, Error> {
+fn decide(request: &Request, mind: Mind) -> Result<Plan, Error> {
     if request.output.is_some() {
         let why = "structured output needs a language model: configure one";
         return Err(Error::Unsupported(why.to_owned()));
     }
-    let results = request
-        .messages
-        .iter()
-        .rev()
-        .map_while(|message| match message {
-            Message::Result(result) => Some(result),
-            _ => None,
-        });
-    let mut results: Vec<_> = results.collect();
-    results.reverse();
+    let results = last_results(request);
     if !results.is_empty() {
         return Ok(Plan::Answer(answer::results(&results)));
     }
     match request.messages.last() {
-        Some(Message::User(said)) => Ok(plan(said, &request.tools)),
-        Some(Message::Quoted(words)) => Ok(plan(&words.text, &request.tools)),
-        _ => Ok(Plan::Answer(answer::help(&request.tools))),
+        Some(Message::User(said)) => Ok(plan_with(said, &request.tools, mind)),
+        Some(Message::Quoted(words)) => Ok(plan_with(&words.text, &request.tools, mind)),
+        _ => Ok(Plan::Answer(answer::help(&request.tools, mind))),
     }
+}
+
+/// The results of the last calls, in their order.
+fn last_results(request: &Request) -> Vec<&CallResult> {
+    let results = request.messages.iter().rev();
+    let results = results.map_while(|message| match message {
+        Message::Result(result) => Some(result),
+        _ => None,
+    });
+    let mut results: Vec<_> = results.collect();
+    results.reverse();
+    results
 }

@@ -55,7 +55,7 @@ fn tools() -> Vec<Tool> {
 /// What is planned, as one line for each call.
 fn said(request: &str, tools: &[Tool]) -> String {
     match plan(request, tools) {
-        Plan::Answer(text) => text,
+        Plan::Answer(text) | Plan::Decline(text) | Plan::Unknown(text) => text,
         Plan::Calls(calls) => {
             let calls = calls
                 .iter()
@@ -238,11 +238,11 @@ fn what_no_tool_can_do_is_said() {
     let only = &tools()[5..6];
     assert_eq!(
         said("read src/main.rs", only),
-        "I understand that I am to read a file, but none of my tools can do that. Say /help for what I can do."
+        "I cannot read a file: none of my skills does that. Say /help for what I can do."
     );
     assert_eq!(
         said("remember that it rains", &[]),
-        "I understand that I am to remember something, but none of my tools can do that."
+        "I cannot remember something: none of my skills does that."
     );
 }
 
@@ -298,7 +298,7 @@ fn help_says_what_can_be_asked() {
 async fn as_a_model_it_calls_and_then_tells_what_came_of_it() {
     let asked = Message::User("read a.rs and b.rs".to_owned());
     let request = Request::of(vec![asked.clone()]).tools(tools());
-    let reply = Rules.ask(request).await.unwrap();
+    let reply = Rules::default().ask(request).await.unwrap();
     assert_eq!(reply.calls.len(), 2);
     let results = reply
         .calls
@@ -307,7 +307,7 @@ async fn as_a_model_it_calls_and_then_tells_what_came_of_it() {
     let mut messages: Vec<_> = results.map(Message::Result).collect();
     messages.insert(0, reply.into_message());
     messages.insert(0, asked);
-    let reply = Rules
+    let reply = Rules::default()
         .ask(Request::of(messages).tools(tools()))
         .await
         .unwrap();
@@ -332,14 +332,21 @@ async fn only_what_came_of_the_last_calls_is_told() {
         Message::User("ping".to_owned()),
         result,
     ];
-    assert_eq!(Rules.ask(Request::of(messages)).await.unwrap().text, "pong");
+    assert_eq!(
+        Rules::default()
+            .ask(Request::of(messages))
+            .await
+            .unwrap()
+            .text,
+        "pong"
+    );
 }
 
 #[tokio::test]
 async fn it_does_not_pretend_to_fill_a_schema() {
     let request = Request::new("who?").output(json!({"type": "object"}));
     assert!(matches!(
-        Rules.ask(request).await,
+        Rules::default().ask(request).await,
         Err(Error::Unsupported(_))
     ));
 }
@@ -412,7 +419,7 @@ proptest! {
         let planned = plan(&request, &tools);
         prop_assert_eq!(&planned, &plan(&request, &tools));
         match planned {
-            Plan::Answer(text) => prop_assert!(!text.is_empty()),
+            Plan::Answer(text) | Plan::Decline(text) | Plan::Unknown(text) => prop_assert!(!text.is_empty()),
             Plan::Calls(calls) => {
                 prop_assert!(!calls.is_empty());
                 for call in calls {

@@ -33,7 +33,7 @@ pub struct Price {
 
 impl Price {
     /// The price of this usage in millionths of a [`Cost`], so that nothing is lost by rounding.
-    fn of(self, usage: Usage) -> u128 {
+    pub(super) fn of(self, usage: Usage) -> u128 {
         u128::from(usage.input) * u128::from(self.input.0)
             + u128::from(usage.output) * u128::from(self.output.0)
     }
@@ -376,7 +376,7 @@ impl Meter {
 }
 
 /// The input of a request in tokens, estimated.
-fn read(request: &Request) -> u64 {
+pub(super) fn read(request: &Request) -> u64 {
     let said = request.messages.iter().map(|message| match message {
         Message::User(text) => text.len(),
         Message::Quoted(words) => words.title.len() + words.text.len(),
@@ -394,6 +394,6 @@ fn read(request: &Request) -> u64 {
 }
 
 /// Tokens for a number of bytes, estimated: about four bytes each.
-fn estimate(bytes: usize) -> u64 {
+pub(super) fn estimate(bytes: usize) -> u64 {
     bytes.div_ceil(4) as u64
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use dial::{Backoff, Jitter};
 use futures_util::StreamExt as _;
 use futures_util::stream;
+use tokio::time::{Instant, timeout_at};
 
 use crate::embed::{Embed, Vectors};
 use crate::error::Error;
@@ -22,6 +23,8 @@ pub struct Patience {
     pub pause: Duration,
     /// The longest pause. If the provider asks for a longer one, the request fails.
     pub longest: Duration,
+    /// How long all attempts together may take until a reply begins. Clients wait for five minutes.
+    pub within: Duration,
 }
 
 impl Default for Patience {
@@ -30,6 +33,7 @@ impl Default for Patience {
             attempts: 4,
             pause: Duration::from_millis(500),
             longest: Duration::from_secs(30),
+            within: Duration::from_secs(240),
         }
     }
 }
@@ -93,6 +97,7 @@ impl Model for Retry<dyn Model> {
             deltas: self.inner.reply(request.clone()),
             request,
             begun: false,
+            since: None,
         };
         Box::pin(stream::unfold(Some(asking), |asking| async move {
             asking?.next().await
@@ -108,12 +113,23 @@ struct Asking {
     deltas: Deltas,
     /// Whether a piece of the reply was passed on.
     begun: bool,
+    /// When it was first asked.
+    since: Option<Instant>,
 }
 
 impl Asking {
     async fn next(mut self) -> Option<(Result<Delta, Error>, Option<Self>)> {
+        let within = self.attempts.patience.within;
+        let end = *self.since.get_or_insert_with(Instant::now) + within;
         loop {
-            let error = match self.deltas.next().await? {
+            let next = match self.begun {
+                true => self.deltas.next().await,
+                false => match timeout_at(end, self.deltas.next()).await {
+                    Ok(next) => next,
+                    Err(_) => return Some((Err(Error::TimedOut(within)), None)),
+                },
+            };
+            let error = match next? {
                 Ok(delta) => {
                     self.begun |= delta != Delta::Working;
                     return Some((Ok(delta), Some(self)));
@@ -124,10 +140,10 @@ impl Asking {
                 false => self.attempts.pause_after(&error),
                 true => None,
             };
-            let Some(pause) = pause else {
+            let Some(pause) = pause.filter(|it| Instant::now() + *it < end) else {
                 return Some((Err(error), None));
             };
-            tracing::debug!(model = self.model.name(), %error, ?pause, "model request failed, retrying");
+            tracing::info!(model = self.model.name(), %error, ?pause, "model request failed, retrying");
             tokio::time::sleep(pause).await;
             self.deltas = self.model.reply(self.request.clone());
         }

@@ -102,3 +102,13 @@ async fn embedders_are_asked_again_too() {
     let (vectors, ()) = tokio::join!(asked, mended);
     assert_eq!(vectors.unwrap().len(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn all_attempts_together_end_before_a_client_gives_up() {
+    let (_, model) = patient([Turn::fails(Failure::Silence), Turn::text("too late")]);
+    let begun = Instant::now();
+    let failed = model.ask(Request::new("?")).await.unwrap_err();
+    assert_eq!(failed.code(), "timed-out");
+    assert_eq!(begun.elapsed(), Patience::default().within);
+    assert!(begun.elapsed() < SECOND * 300);
+}

@@ -45,7 +45,7 @@ fn body(place: &Place, request: &Request) -> Value {
             json!({
                 "name": tool.name,
                 "description": description(tool),
-                "input_schema": tool.input,
+                "input_schema": *tool.input,
             })
         });
         body["tools"] = tools.collect();

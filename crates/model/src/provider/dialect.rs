@@ -103,18 +103,61 @@ pub(super) fn functions(tools: &[Tool]) -> Option<Value> {
         let function = json!({
             "name": tool.name,
             "description": description(tool),
-            "parameters": tool.input,
+            "parameters": *tool.input,
         });
         json!({"type": "function", "function": function})
     });
     (!tools.is_empty()).then(|| functions.collect())
 }
 
-/// The system prompt as the first message, then all messages.
+/// The system prompt as the first message, then all messages, in turns.
 pub(super) fn with_system(request: &Request, message: fn(&Message) -> Value) -> Vec<Value> {
     let system = request.system.iter();
     let system = system.map(|text| json!({"role": "system", "content": text}));
-    system.chain(request.messages.iter().map(message)).collect()
+    let messages = in_turns(&request.messages);
+    system.chain(messages.iter().map(message)).collect()
+}
+
+/// Messages in which user and model take turns, and the user begins: the chat templates of many models refuse any other
+/// order. Neighbours of one speaker are merged, and what the model said before any user did is left out.
+pub(super) fn in_turns(messages: &[Message]) -> Vec<Message> {
+    let speaks =
+        |message: &Message| matches!(message, Message::Model(said) if said.calls.is_empty());
+    let mut turns: Vec<Message> = Vec::with_capacity(messages.len());
+    for message in messages.iter().skip_while(|it| speaks(it)) {
+        match (turns.last_mut(), message) {
+            (Some(Message::Model(before)), Message::Model(said)) if before.calls.is_empty() => {
+                before.text = joined(&before.text, &said.text);
+                before.calls.clone_from(&said.calls);
+                before.thoughts.extend(said.thoughts.iter().cloned());
+            }
+            (Some(last), Message::User(_) | Message::Quoted(_)) if is_user(last) => {
+                *last = Message::User(joined(&words(last), &words(message)));
+            }
+            (_, message) => turns.push(message.clone()),
+        }
+    }
+    turns
+}
+
+fn is_user(message: &Message) -> bool {
+    matches!(message, Message::User(_) | Message::Quoted(_))
+}
+
+/// The words of a message of the user, as the model is shown them.
+fn words(message: &Message) -> String {
+    match message {
+        Message::User(text) => text.clone(),
+        Message::Quoted(words) => words.shown(),
+        _ => String::new(),
+    }
+}
+
+fn joined(one: &str, other: &str) -> String {
+    match (one.is_empty(), other.is_empty()) {
+        (false, false) => format!("{one}\n\n{other}"),
+        _ => format!("{one}{other}"),
+    }
 }
 
 /// All messages; results in a row are merged into one.
@@ -123,6 +166,7 @@ pub(super) fn with_results_together(
     message: fn(&Message) -> Value,
     results: fn(Vec<&CallResult>) -> Value,
 ) -> Vec<Value> {
+    let messages = in_turns(messages);
     let together = messages
         .chunk_by(|one, next| matches!((one, next), (Message::Result(_), Message::Result(_))));
     let written = together.map(|some| {

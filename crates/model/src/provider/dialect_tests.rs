@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Kind;
 use super::dialect::Place;
-use crate::{Delta, End, Request};
+use crate::{Call, CallResult, Delta, End, Message, Quotation, Request, Said};
 
 /// What is deltas of these frames, and at the end of the connection.
 fn read(kind: Kind, frames: &[Value]) -> (Vec<Delta>, Option<Vec<Delta>>) {
@@ -163,5 +163,69 @@ proptest! {
                 let _ = said.iter().map(vectors.read).count();
             }
         }
+    }
+}
+
+/// The roles of the messages that a provider is sent, without the system text.
+fn roles(kind: Kind, messages: Vec<Message>) -> Vec<String> {
+    let place = Place {
+        model: "m".to_owned(),
+        is_own: true,
+    };
+    let body = (kind.dialect().body)(&place, &Request::of(messages).system("You are Ada."));
+    let list = body.get("messages").or_else(|| body.get("contents"));
+    let list = list.and_then(Value::as_array).unwrap();
+    let roles = list
+        .iter()
+        .map(|it| it["role"].as_str().unwrap().to_owned());
+    roles.filter(|it| it != "system").collect()
+}
+
+#[test]
+fn user_and_model_take_turns_and_the_user_begins() {
+    let user = |text: &str| Message::User(text.to_owned());
+    let model = |text: &str| {
+        Message::Model(Said {
+            text: text.to_owned(),
+            ..Said::default()
+        })
+    };
+    let quoted = Message::Quoted(Quotation {
+        title: "Memory:".to_owned(),
+        text: "Ada likes tea".to_owned(),
+    });
+    let call = Call {
+        id: "call-0".to_owned(),
+        name: "look".to_owned(),
+        arguments: json!({}),
+    };
+    let calling = Message::Model(Said {
+        calls: vec![call.clone()],
+        ..Said::default()
+    });
+    let result = Message::Result(CallResult::of(&call, "a boat"));
+    for kind in Kind::ALL {
+        let (assistant, tool) = match kind {
+            Kind::Gemini => ("model", "user"),
+            Kind::Anthropic => ("assistant", "user"),
+            _ => ("assistant", "tool"),
+        };
+        let messages = vec![
+            model("Anything else?"),
+            user("hello"),
+            user("are you there?"),
+            model("Yes."),
+            model("What is it?"),
+            quoted.clone(),
+            user("look"),
+            calling.clone(),
+            result.clone(),
+            model("A boat."),
+            user("thanks"),
+        ];
+        let expected = [
+            "user", assistant, "user", assistant, tool, assistant, "user",
+        ];
+        assert_eq!(roles(kind, messages), expected, "{kind:?}");
     }
 }

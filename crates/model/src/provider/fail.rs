@@ -14,6 +14,8 @@ pub(super) fn of_status(status: StatusCode, body: &str, headers: &HeaderMap) -> 
     let message = message(status, body);
     match status.as_u16() {
         401 | 403 => Error::Auth(message),
+        402 => Error::Quota(message),
+        429 if is_out_of_quota(body) => Error::Quota(message),
         429 => Error::RateLimited {
             retry_after: retry_after(headers, SystemTime::now()),
             message,
@@ -34,6 +36,19 @@ fn message(status: StatusCode, body: &str) -> String {
         said if said.is_empty() => status.to_string(),
         said => format!("{said} ({})", status.as_u16()),
     }
+}
+
+/// Whether an error says that the account has nothing left, rather than that it asks too often.
+fn is_out_of_quota(body: &str) -> bool {
+    let value: Value = serde_json::from_str(body).unwrap_or_default();
+    let error = value.get("error").unwrap_or(&value);
+    let says = |name: &str| error.get(name).and_then(Value::as_str);
+    ["code", "type"].into_iter().any(|name| {
+        matches!(
+            says(name),
+            Some("insufficient_quota" | "billing_hard_limit_reached")
+        )
+    })
 }
 
 /// The header `Retry-After`: seconds, or a date.
@@ -63,6 +78,7 @@ pub(super) fn of_event(body: &Value) -> Error {
             retry_after: None,
             message,
         },
+        "insufficient_quota" => Error::Quota(message),
         "authentication_error" | "permission_error" => Error::Auth(message),
         "invalid_request_error" | "INVALID_ARGUMENT" => Error::Refused(message),
         _ => Error::Server(message),

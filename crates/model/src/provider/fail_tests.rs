@@ -46,6 +46,12 @@ fn a_status_says_what_went_wrong_with_the_message_of_the_provider() {
             "rate limited: slow down (429)",
         ),
         (
+            429,
+            r#"{"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}"#,
+            "quota",
+            "the account at the provider has no quota left: You exceeded your quota (429)",
+        ),
+        (
             500,
             "",
             "server",

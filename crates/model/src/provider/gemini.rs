@@ -49,7 +49,7 @@ fn body(_place: &Place, request: &Request) -> Value {
             json!({
                 "name": tool.name,
                 "description": description(tool),
-                "parametersJsonSchema": tool.input,
+                "parametersJsonSchema": *tool.input,
             })
         });
         body["tools"] = json!([{"functionDeclarations": tools.collect::<Vec<_>>()}]);

@@ -2,6 +2,10 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
+
+use super::Mind;
+use super::beyond::Beyond;
 use super::fields::{self, Unfilled};
 use super::text::Words;
 use crate::limits::quote;
@@ -14,11 +18,57 @@ const LISTED: usize = 100;
 /// The longest quotation of a result, in bytes.
 const RESULT: usize = 32 << 10;
 
-const NO_MODEL: &str = "No language model is configured, so I only follow direct requests.";
+/// The requests that a greeting suggests, each with a word of the tool that it takes.
+const FIRST: &[(&str, &str)] = &[
+    ("list", "list my files"),
+    ("read", "read WELCOME.md"),
+    ("search", "search for TODO"),
+    ("remember", "remember that Ada likes coffee"),
+    ("recall", "what do you know about Ada?"),
+    ("remind", "remind me in 10 minutes to drink water"),
+];
+
+impl Mind {
+    /// Why only direct requests are followed.
+    fn why(self) -> &'static str {
+        match self {
+            Self::None => "No language model is configured, so I only follow direct requests.",
+            Self::Away => "My language model does not answer, so I only follow direct requests.",
+        }
+    }
+
+    /// The same as the end of a sentence.
+    fn because(self) -> &'static str {
+        match self {
+            Self::None => "without a language model, and none is configured",
+            Self::Away => "without my language model, which does not answer",
+        }
+    }
+}
+
+/// The reply to a greeting: what to try first, as far as there are tools for it.
+pub(super) fn hello(tools: &[Tool], mind: Mind) -> String {
+    let has = |word: &str| {
+        let mut names = tools.iter().map(|tool| &tool.name);
+        names.any(|name| name.split(['-', '_']).any(|it| it == word))
+    };
+    let mut hello = format!("Hello! {}", mind.why());
+    let first = FIRST.iter().filter(|(word, _)| has(word));
+    let first: Vec<&str> = first.map(|(_, request)| *request).collect();
+    if !first.is_empty() {
+        hello.push_str(" You can try:");
+        for request in first {
+            let _ = write!(hello, "\n- {request}");
+        }
+        hello.push('\n');
+    }
+    hello.push_str(" Say help for all that I can do.");
+    hello.replace("\n Say", "\nSay")
+}
 
 /// The reply to `/help`.
-pub(super) fn help(tools: &[Tool]) -> String {
-    let mut help = String::from(NO_MODEL);
+pub(super) fn help(tools: &[Tool], mind: Mind) -> String {
+    let mut help = String::from(mind.why());
     if tools.is_empty() {
         help.push_str(" I have no tools, either.");
         return help;
@@ -39,8 +89,9 @@ pub(super) fn help(tools: &[Tool]) -> String {
 }
 
 /// The request was not understood.
-pub(super) fn not_understood(said: &str, tools: &[Tool]) -> String {
-    let mut answer = format!("I did not understand “{}”. {NO_MODEL}", quote(said));
+pub(super) fn not_understood(said: &str, tools: &[Tool], mind: Mind) -> String {
+    let why = mind.why();
+    let mut answer = format!("I did not understand “{}”. {why}", quote(said));
     match &*nearest(said, tools) {
         [] => {}
         near => {
@@ -57,11 +108,29 @@ pub(super) fn not_understood(said: &str, tools: &[Tool]) -> String {
 
 /// The request was understood, and no tool can do it.
 pub(super) fn impossible(what: &str, tools: &[Tool]) -> String {
-    let mut answer = format!("I understand that I am to {what}, but none of my tools can do that.");
+    let mut answer = format!("I cannot {what}: none of my skills does that.");
     if !tools.is_empty() {
         answer.push_str(" Say /help for what I can do.");
     }
     answer
+}
+
+/// Whether a word of a request is in the name of a tool, which may be meant.
+pub(super) fn has_namesake(words: &Words<'_>, tools: &[Tool]) -> bool {
+    let said = words.plains();
+    let mut names = tools.iter().flat_map(|tool| [&tool.name, &tool.title]);
+    names.any(|name| split(name).any(|word| said.contains(&word)))
+}
+
+/// The request takes something that rules do not have.
+pub(super) fn beyond(what: Beyond, tools: &[Tool], mind: Mind) -> String {
+    match what {
+        Beyond::Skill(what) => impossible(what, tools),
+        Beyond::Model(what) => format!(
+            "I cannot {what} {}. Say /help for what I can do without.",
+            mind.because()
+        ),
+    }
 }
 
 /// The request names a tool that does not exist.
@@ -96,16 +165,61 @@ pub(super) fn unfilled(tool: &Tool, problem: &Unfilled) -> String {
     format!("{problem}. Say it as in {}", usage(tool))
 }
 
-/// The results of calls.
+/// The results of calls, as people are told them.
 pub(super) fn results(results: &[&CallResult]) -> String {
     match results {
-        [one] => bounded(&one.content),
+        [one] => told(one),
         many => {
-            let each = many
-                .iter()
-                .map(|it| format!("{}:\n{}", it.name, bounded(&it.content)));
+            let each = many.iter().map(|it| format!("{}:\n{}", it.name, told(it)));
             each.collect::<Vec<_>>().join("\n\n")
         }
+    }
+}
+
+/// A result in words. JSON that the skill has no words for is written as lines of names and values.
+fn told(result: &CallResult) -> String {
+    if let Some(told) = &result.told {
+        return bounded(told);
+    }
+    match serde_json::from_str(&result.content) {
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => {
+            let mut lines = Vec::new();
+            list(&value, 0, &mut lines);
+            bounded(&lines.join("\n"))
+        }
+        _ => bounded(&result.content),
+    }
+}
+
+/// How deep values are listed; deeper ones are written as they are.
+const DEPTH: usize = 6;
+
+/// The members of a value, a line for each.
+fn list(value: &Value, depth: usize, lines: &mut Vec<String>) {
+    let margin = "  ".repeat(depth);
+    let line = |name: &str, value: &Value, lines: &mut Vec<String>| match value {
+        Value::Object(_) | Value::Array(_) if depth < DEPTH => {
+            lines.push(format!("{margin}{name}"));
+            list(value, depth + 1, lines);
+        }
+        Value::String(text) => lines.push(format!("{margin}{name} {text}")),
+        Value::Null => lines.push(format!("{margin}{name} nothing")),
+        Value::Bool(true) => lines.push(format!("{margin}{name} yes")),
+        Value::Bool(false) => lines.push(format!("{margin}{name} no")),
+        other => lines.push(format!("{margin}{name} {other}")),
+    };
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                line(&format!("{}:", name.replace('_', " ")), value, lines);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                line("-", item, lines);
+            }
+        }
+        other => lines.push(format!("{margin}{other}")),
     }
 }
 

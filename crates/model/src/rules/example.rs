@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::fields;
 use super::pattern::Pattern;
-use super::text::{Words, unmarked, unquoted};
+use super::text::{Words, is_pointing, unmarked, unquoted};
 use crate::request::Tool;
 
 /// The tool with an example that has slots for its fields and matches the words.
@@ -22,12 +22,26 @@ pub(super) fn by_slots<'a>(words: &Words<'_>, tools: &'a [Tool]) -> Option<(&'a 
             return None;
         }
         let filled = pattern.fill(words)?;
+        if filled.iter().any(|it| is_pointing(&it.value)) {
+            return None;
+        }
         let filled = filled
             .iter()
             .map(|it| (it.slot.as_str(), it.value.as_str()));
         Some((tool, fields::from_fields(tool, filled).ok()?))
     });
     fitting.next()
+}
+
+/// The tool with an example that has these very words. A tool without fields takes them; one with a field would not know
+/// which words are for it.
+pub(super) fn word_for_word<'a>(words: &Words<'_>, tools: &'a [Tool]) -> Option<(&'a Tool, Value)> {
+    let said = words.plains();
+    let is_said = |example: &String| Words::of(example).plains() == said;
+    let mut tools = tools.iter();
+    let tool =
+        tools.find(|it| fields::required(it).is_empty() && it.examples.iter().any(is_said))?;
+    Some((tool, fields::from_fields(tool, []).ok()?))
 }
 
 /// The tool with the example that differs least from the words, in a single place: the words there are the argument.
@@ -42,6 +56,12 @@ pub(super) fn by_likeness<'a>(words: &Words<'_>, tools: &'a [Tool]) -> Option<(&
                 continue;
             };
             if best.as_ref().is_some_and(|(most, ..)| *most >= alike.count) {
+                continue;
+            }
+            // A field of chosen words takes no others.
+            let chosen = |schema: &Value| schema.get("type").is_none();
+            let field = fields::text_field(tool).and_then(|it| fields::field(tool, it));
+            if field.is_some_and(chosen) {
                 continue;
             }
             let value = unquoted(unmarked(words.span(alike.differs)));

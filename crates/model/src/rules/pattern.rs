@@ -61,6 +61,21 @@ impl Pattern {
         fits.then_some(Self(elements))
     }
 
+    /// Parses a pattern of ours, which may have no slot, or two beside each other: the first then takes one word. `None` if it
+    /// is malformed.
+    pub(super) fn phrase(pattern: &str) -> Option<Self> {
+        let whole = |word: &str| {
+            let inner = word
+                .trim_start_matches(['(', '['])
+                .trim_end_matches([')', ']']);
+            let closed = |open, close| word.starts_with(open) == word.ends_with(close);
+            closed('(', ')') && closed('[', ']') && !inner.contains(['(', ')', '[', ']'])
+        };
+        let mut words = pattern.split_whitespace();
+        let elements = words.clone().map(element).collect::<Option<Vec<_>>>()?;
+        (words.all(whole) && !elements.is_empty()).then_some(Self(elements))
+    }
+
     /// The names of the slots.
     pub(super) fn slots(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|element| match element {

@@ -75,6 +75,11 @@ pub(super) fn plain(word: &str) -> String {
         .to_lowercase()
 }
 
+/// Whether a text only points at something, as `that` in `remember that`.
+pub(super) fn is_pointing(text: &str) -> bool {
+    matches!(&*plain(text.trim()), "that" | "this" | "it" | "something")
+}
+
 /// The text inside quotes if the whole text is quoted, else the text.
 pub(super) fn unquoted(text: &str) -> &str {
     let text = text.trim();
@@ -95,34 +100,118 @@ pub(super) fn unmarked(text: &str) -> &str {
     }
 }
 
-/// A request without polite words around it.
+/// What may stand before a request and says nothing, longer ones first.
+const BEFORE: &[&str] = &[
+    "i would like you to",
+    "i'd like you to",
+    "i want you to",
+    "i need you to",
+    "good afternoon",
+    "good morning",
+    "good evening",
+    "hello there",
+    "would you",
+    "could you",
+    "hey there",
+    "hi there",
+    "can you",
+    "will you",
+    "please",
+    "kindly",
+    "hello",
+    "okay",
+    "just",
+    "hey",
+    "now",
+    "and",
+    "ok",
+    "so",
+    "hi",
+];
+
+/// A request without polite words around it. A text of nothing else stays as it is.
 pub(super) fn polite(text: &str) -> &str {
-    const BEFORE: &[&str] = &["please", "can you", "could you", "would you", "hey", "now"];
-    let mut text = text.trim();
-    loop {
-        let shorter = BEFORE.iter().find_map(|before| {
-            let rest = text.get(before.len()..)?;
-            let same = text[..before.len()].eq_ignore_ascii_case(before);
-            let rest = rest.strip_prefix([' ', ',', '\n'])?;
-            same.then(|| rest.trim_start())
-        });
-        match shorter {
-            Some(rest) => text = rest,
-            None => break,
-        }
+    let whole = text.trim();
+    let mut text = whole;
+    while let Some(rest) = BEFORE.iter().find_map(|before| after(text, before)) {
+        text = rest;
     }
     let rest = text.trim_end_matches(['?', '!', '.']);
-    let cut = rest.len().saturating_sub("please".len());
-    match rest.get(cut..) {
-        Some(end) if end.eq_ignore_ascii_case("please") && cut > 0 => {
-            let before = &rest[..cut];
-            match before.ends_with([' ', ',']) {
-                true => before.trim_end_matches([' ', ',']),
-                false => text,
-            }
+    for end in ["for me please", "for me", "please", "thanks", "thank you"] {
+        let cut = rest.len().saturating_sub(end.len());
+        if let Some(tail) = rest.get(cut..)
+            && tail.eq_ignore_ascii_case(end)
+            && rest[..cut].ends_with([' ', ','])
+        {
+            text = rest[..cut].trim_end_matches([' ', ',']);
+            break;
         }
-        _ => text,
     }
+    if text.is_empty() { whole } else { text }
+}
+
+/// The rest of a text behind some words, unless nothing is left.
+fn after<'a>(text: &'a str, words: &str) -> Option<&'a str> {
+    let rest = text.get(words.len()..)?;
+    let same = text[..words.len()].eq_ignore_ascii_case(words);
+    let ends = rest.starts_with([' ', ',', '!', '.', '\n', ':']);
+    let rest = rest.trim_start_matches([' ', ',', '!', '.', '\n', ':', '-']);
+    // What is left must be more than a sign.
+    (same && ends && rest.contains(char::is_alphanumeric)).then_some(rest)
+}
+
+/// Short forms, and what they stand for.
+const SHORT: &[(&str, &str)] = &[
+    ("what's", "what is"),
+    ("whats", "what is"),
+    ("who's", "who is"),
+    ("whos", "who is"),
+    ("where's", "where is"),
+    ("how's", "how is"),
+    ("when's", "when is"),
+    ("that's", "that is"),
+    ("it's", "it is"),
+    ("i'm", "i am"),
+    ("im", "i am"),
+    ("you're", "you are"),
+    ("don't", "do not"),
+    ("dont", "do not"),
+    ("doesn't", "does not"),
+    ("doesnt", "does not"),
+    ("didn't", "did not"),
+    ("can't", "can not"),
+    ("cant", "can not"),
+    ("won't", "will not"),
+    ("today's", "todays"),
+];
+
+/// A text with its short forms written out: all of them, or that of its first word alone.
+pub(super) fn written_out(text: &str, which: Forms) -> String {
+    let text = text.replace('\u{2019}', "'");
+    let mut out = String::with_capacity(text.len());
+    for (place, word) in text.split_inclusive(char::is_whitespace).enumerate() {
+        let bare = word.trim_end();
+        let core = bare.trim_end_matches(['?', '!', '.', ',']);
+        let long = SHORT
+            .iter()
+            .filter(|_| place == 0 || which == Forms::All)
+            .find(|(short, _)| short.eq_ignore_ascii_case(core));
+        match long {
+            Some((_, long)) => {
+                out.push_str(long);
+                out.push_str(&word[core.len()..]);
+            }
+            None => out.push_str(word),
+        }
+    }
+    out
+}
+
+/// Which short forms are written out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Forms {
+    All,
+    First,
 }
 
 /// The rest of a text behind a name; case, hyphens, underscores and spaces count as equal.

@@ -53,6 +53,8 @@ struct Shared {
 pub struct Seen {
     pub path: String,
     pub body: Value,
+    /// The trace context that came with it; empty where none did.
+    pub traceparent: String,
 }
 
 impl Server {
@@ -159,9 +161,12 @@ async fn answer(
     let path = uri.path().to_owned();
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let asked = body.clone();
+    let trace = headers.get(dial::trace::HEADER);
+    let trace = trace.and_then(|it| it.to_str().ok());
     shared.seen().push(Seen {
         path: path.clone(),
         body,
+        traceparent: trace.unwrap_or_default().to_owned(),
     });
     let Some((dialect, what)) = dialect(&path) else {
         return failed(StatusCode::NOT_FOUND, "there is no such path");

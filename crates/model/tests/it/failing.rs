@@ -127,6 +127,7 @@ async fn layers_hold_over_the_wire() {
         attempts: 3,
         pause: Duration::from_millis(1),
         longest: Duration::from_secs(1),
+        ..Patience::default()
     };
     let model: Arc<dyn Model> = Arc::new(Timed::new(model, times));
     let model = Retry::new(model, patience);
@@ -141,4 +142,51 @@ async fn to_drop_the_stream_is_to_hang_up() {
     assert_eq!(deltas.next().await, Some(Ok(Delta::Text("so".to_owned()))));
     drop(deltas);
     server.hung_up().await;
+}
+
+/// A server that answers everything with this body, with status 200.
+async fn answering(kind: &str, body: &str) -> (std::net::SocketAddr, tokio::task::JoinHandle<()>) {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .await
+        .unwrap();
+    let address = listener.local_addr().unwrap();
+    let answer = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let serving = tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = vec![0; 64 << 10];
+            let _ = stream.read(&mut request).await;
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    (address, serving)
+}
+
+#[tokio::test]
+async fn a_web_page_or_a_plain_answer_is_said_to_be_no_event_stream() {
+    let page = "<html><body>Please log in.</body></html>";
+    for (form, body) in [
+        ("text/html; charset=utf-8", page),
+        ("text/plain", page),
+        ("application/json", "{\"choices\": [{\"message\""),
+    ] {
+        let (address, serving) = answering(form, body).await;
+        for kind in Kind::ALL {
+            let mut endpoint = Endpoint::new(kind, "m");
+            endpoint.url = Some(format!("http://{address}"));
+            let model = Provider::new(endpoint, client()).unwrap();
+            let error = model.ask(Request::new("?")).await.unwrap_err();
+            assert_eq!(error.code(), "malformed", "{kind:?}, {form}: {error}");
+            let said = error.to_string();
+            assert!(
+                said.contains("no event stream: is model.url right?"),
+                "{kind:?}, {form}: {said}"
+            );
+            assert!(!error.is_transient());
+        }
+        serving.abort();
+    }
 }

@@ -72,7 +72,7 @@ fn frames(turn: &Turn) -> Vec<String> {
     }
     if let Some(end) = turn.said_end() {
         let reason = match end {
-            End::Said => "end_turn",
+            End::Said | End::Declined => "end_turn",
             End::Calls => "tool_use",
             End::Length => "max_tokens",
             End::Withheld => "refusal",

@@ -31,7 +31,7 @@ fn frames(turn: &Turn) -> Vec<String> {
     let mut frames: Vec<String> = parts.map(|part| frame(&[part], None, turn)).collect();
     if let Some(end) = turn.said_end() {
         let reason = match end {
-            End::Said | End::Calls => "STOP",
+            End::Said | End::Declined | End::Calls => "STOP",
             End::Length => "MAX_TOKENS",
             End::Withheld => "SAFETY",
         };

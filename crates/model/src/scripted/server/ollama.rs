@@ -39,7 +39,7 @@ fn frames(turn: &Turn) -> Vec<String> {
         let Usage { input, output } = turn.last_usage();
         let reason = match end {
             End::Length => "length",
-            End::Said | End::Calls | End::Withheld => "stop",
+            End::Said | End::Declined | End::Calls | End::Withheld => "stop",
         };
         frames.push(line(&json!({
             "model": "scripted",

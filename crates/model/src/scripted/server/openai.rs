@@ -50,7 +50,7 @@ fn frames(turn: &Turn) -> Vec<String> {
     }
     if let Some(end) = turn.said_end() {
         let reason = match end {
-            End::Said => "stop",
+            End::Said | End::Declined => "stop",
             End::Calls => "tool_calls",
             End::Length => "length",
             End::Withheld => "content_filter",
