@@ -1,5 +1,7 @@
 //! What stands in the parentheses of `#[skill(...)]`.
 
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Ident, LitInt, LitStr, Result, Token, bracketed};
@@ -14,6 +16,9 @@ pub(crate) struct Arguments {
     /// Those of the flags that were given.
     pub(crate) flags: Vec<Ident>,
     pub(crate) seconds: Option<LitInt>,
+    /// The variant of `Needs` that was named.
+    pub(crate) permission: Option<TokenStream>,
+    pub(crate) scopes: Vec<LitStr>,
 }
 
 /// The flags, which are fields of `Traits`.
@@ -37,6 +42,8 @@ impl Parse for Arguments {
         let mut examples = None;
         let mut flags: Vec<Ident> = Vec::new();
         let mut seconds = None;
+        let mut permission = None;
+        let mut scopes = None;
         while !input.is_empty() {
             let key: Ident = input.parse()?;
             let word = key.to_string();
@@ -55,8 +62,11 @@ impl Parse for Arguments {
                     "tags" => tags.replace(list(input, &key)?).is_none(),
                     "examples" => examples.replace(list(input, &key)?).is_none(),
                     "seconds" => seconds.replace(input.parse()?).is_none(),
+                    "permission" => permission.replace(needs(&input.parse()?)?).is_none(),
+                    "scopes" => scopes.replace(list(input, &key)?).is_none(),
                     _ => {
-                        let known = "id, name, description, tags, examples, seconds";
+                        let known =
+                            "id, name, description, tags, examples, seconds, permission, scopes";
                         let flags = FLAGS.join(", ");
                         let problem = format!("`{word}` is not known: use {known}, {flags}");
                         return Err(syn::Error::new(key.span(), problem));
@@ -82,6 +92,8 @@ impl Parse for Arguments {
             examples: examples.ok_or_else(|| missing("examples"))?,
             flags,
             seconds,
+            permission,
+            scopes: scopes.unwrap_or_default(),
         })
     }
 }
@@ -99,6 +111,37 @@ fn list(input: ParseStream<'_>, key: &Ident) -> Result<Vec<LitStr>> {
         return Err(syn::Error::new(blank.span(), "this says nothing"));
     }
     Ok(texts.into_iter().collect())
+}
+
+/// The permissions, which are variants of `access::Permission`.
+const PERMISSIONS: [(&str, &str); 8] = [
+    ("read_files", "ReadFiles"),
+    ("write_files", "WriteFiles"),
+    ("execute_commands", "ExecuteCommands"),
+    ("browse", "Browse"),
+    ("remember", "Remember"),
+    ("approve", "Approve"),
+    ("operate", "Operate"),
+    ("admin", "Admin"),
+];
+
+/// The variant of `Needs` for the name of a permission, or for `none`.
+fn needs(text: &LitStr) -> Result<TokenStream> {
+    let value = text.value();
+    if value == "none" {
+        return Ok(quote!(::skill::Needs::Nothing));
+    }
+    match PERMISSIONS.iter().find(|(name, _)| *name == value) {
+        Some((_, variant)) => {
+            let variant = format_ident!("{variant}");
+            Ok(quote!(::skill::Needs::Permission(::skill::Permission::#variant)))
+        }
+        None => {
+            let known = PERMISSIONS.map(|(name, _)| name).join(", ");
+            let problem = format!("{value:?} is not a permission: use none, {known}");
+            Err(syn::Error::new(text.span(), problem))
+        }
+    }
 }
 
 /// A text that can be the id of a skill.

@@ -24,7 +24,8 @@ mod signature;
 ///
 /// An `impl` block becomes the implementation of `Skill` for its type. It has an async method `run(&self, input,
 /// ctx)` with the description as its documentation, and maybe `preview(&self, input)`, which returns
-/// `Result<Option<String>, SkillError>`, and `bind(&self, input)`, which returns `Result<Option<Value>, SkillError>`.
+/// `Result<Option<String>, SkillError>`, `bind(&self, input)`, which returns `Result<Option<Value>, SkillError>`, and
+/// `tell(&self, output: &Value)`, which returns `Option<String>`.
 ///
 /// | argument | what it is |
 /// |---|---|
@@ -37,6 +38,8 @@ mod signature;
 /// | `approval` | a person agrees before it is done |
 /// | `own_state` | it changes only what the agent itself keeps: memory, timers, letters |
 /// | `seconds = 30` | how long it may take |
+/// | `permission = "write_files"` | what its callers need; `"none"` for nothing; default: what fits the other marks |
+/// | `scopes = ["..."]` | the scopes that its callers need beside the permission |
 ///
 /// ```
 /// use schemars::JsonSchema;

@@ -21,13 +21,14 @@ pub(crate) fn expand(arguments: &Arguments, block: ItemImpl) -> Result<TokenStre
         return Err(Error::new_spanned(&block.generics, problem));
     }
     let (kind, ident) = (&block.self_ty, name_of(&block.self_ty)?);
-    let (mut run, mut preview, mut bind) = (None, None, None);
+    let (mut run, mut preview, mut bind, mut tell) = (None, None, None, None);
     for item in block.items {
-        let problem = "a skill has the method `run`, and maybe `preview` and `bind`: put other items into a block of their own";
+        let problem = "a skill has the method `run`, and maybe `preview`, `bind` and `tell`: put other items into a block of their own";
         match item {
             ImplItem::Fn(method) if method.sig.ident == "run" => run = Some(method),
             ImplItem::Fn(method) if method.sig.ident == "preview" => preview = Some(method),
             ImplItem::Fn(method) if method.sig.ident == "bind" => bind = Some(method),
+            ImplItem::Fn(method) if method.sig.ident == "tell" => tell = Some(method),
             other => return Err(Error::new_spanned(other, problem)),
         }
     }
@@ -82,11 +83,26 @@ pub(crate) fn expand(arguments: &Arguments, block: ItemImpl) -> Result<TokenStre
             })
         })
         .transpose()?;
+    let told = tell
+        .as_mut()
+        .map(|tell| {
+            let called = own(tell, "tell")?;
+            Ok::<_, Error>(quote! {
+                fn tell(
+                    &self,
+                    output: &::skill::Value,
+                ) -> ::core::option::Option<::std::string::String> {
+                    self.#called(output)
+                }
+            })
+        })
+        .transpose()?;
     Ok(quote! {
         impl #kind {
             #run
             #preview
             #bind
+            #tell
         }
 
         impl ::skill::Skill for #kind {
@@ -106,6 +122,8 @@ pub(crate) fn expand(arguments: &Arguments, block: ItemImpl) -> Result<TokenStre
             #shown
 
             #bound
+
+            #told
         }
 
         const _: ::skill::Spec = <#kind as ::skill::Skill>::SPEC;

@@ -64,6 +64,8 @@ pub(crate) fn spec(
     }
     let (tags, examples, flags) = (&arguments.tags, &arguments.examples, &arguments.flags);
     let seconds = arguments.seconds.iter();
+    let needs = arguments.permission.iter();
+    let scopes = &arguments.scopes;
     Ok(quote! {{
         #[allow(unused_mut, reason = "most skills have the usual traits")]
         let mut traits = ::skill::Traits::new();
@@ -77,6 +79,8 @@ pub(crate) fn spec(
             ::skill::OneOrMore::new(&[#(#examples),*]),
         )
         .with(traits)
+        #(.needs(#needs))*
+        .scopes(&[#(#scopes),*])
     }})
 }
 

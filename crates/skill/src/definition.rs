@@ -1,13 +1,15 @@
 //! A skill as the wires see it: what it is called, what it takes and gives. No handler is in it.
 
 use a2a::types::{AgentSkill, Part};
-use jsonschema::Validator;
+use access::{Permission, Principal, Rule};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{ValidationError, Validator};
 use model::Tool;
 use serde_json::{Value, json};
 
-use crate::error::{DefinitionError, Fault};
+use crate::error::{DefinitionError, Fault, SkillError};
 use crate::input;
-use crate::spec::{Spec, Traits, is_label};
+use crate::spec::{Needs, Spec, Traits, is_label};
 
 /// What is said about a skill on every wire.
 #[derive(Clone, Debug)]
@@ -25,6 +27,10 @@ pub struct Definition {
     /// What it gives, if it says so.
     pub output: Option<Value>,
     pub traits: Traits,
+    /// The permission that its callers need, if they need one.
+    pub permission: Option<Permission>,
+    /// The scopes that its callers need beside the permission.
+    pub scopes: Vec<String>,
     /// What it is called where it comes from, if that is another server.
     pub origin: Option<String>,
 }
@@ -42,8 +48,19 @@ impl Definition {
             input,
             output,
             traits: spec.traits,
+            permission: match spec.needs {
+                Needs::ByTraits => Some(spec.traits.permission()),
+                Needs::Nothing => None,
+                Needs::Permission(permission) => Some(permission),
+            },
+            scopes: texts(spec.scopes),
             origin: None,
         }
+    }
+
+    /// Whether a caller may have it called: the permission and the scopes that it needs.
+    pub fn check(&self, caller: &Principal) -> Result<(), SkillError> {
+        check_caller(&self.id, self.permission, &self.scopes, caller)
     }
 
     /// The skill in a card.
@@ -94,10 +111,26 @@ impl Definition {
     }
 }
 
+/// Whether a caller may have the skill of this id called, which needs this permission and these scopes.
+pub fn check_caller(
+    id: &str,
+    permission: Option<Permission>,
+    scopes: &[String],
+    caller: &Principal,
+) -> Result<(), SkillError> {
+    let rule = permission.map_or(Rule::part(), |it| Rule::part().needs(it));
+    let checked = rule.check_scopes(caller, scopes);
+    checked.map_err(|refusal| SkillError::Forbidden {
+        id: id.to_owned(),
+        refusal,
+    })
+}
+
 /// A definition that was found to be one, with its schemas compiled.
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) definition: Definition,
+    pub(crate) tool: Tool,
     input: Validator,
     output: Option<Validator>,
 }
@@ -125,6 +158,7 @@ impl Checked {
         Ok(Self {
             input: compile(&definition.input)?,
             output: definition.output.as_ref().map(compile).transpose()?,
+            tool: definition.tool(),
             definition,
         })
     }
@@ -153,6 +187,19 @@ pub(crate) fn faults(schema: &Validator, value: &Value) -> Vec<Fault> {
     }
     let errors = schema.iter_errors(value).take(FAULTS);
     errors
-        .map(|error| Fault::new(error.instance_path().as_str(), error.to_string()))
+        .map(|error| Fault::new(error.instance_path().as_str(), in_words(&error)))
         .collect()
+}
+
+/// What a schema finds wrong, with all that it allows instead: the library names the first of a list and counts the rest.
+fn in_words(error: &ValidationError<'_>) -> String {
+    let ValidationErrorKind::Enum { options } = error.kind() else {
+        return error.to_string();
+    };
+    let options = options.as_array().into_iter().flatten().map(|it| match it {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    });
+    let options: Vec<String> = options.take(FAULTS).collect();
+    format!("expected one of {}", options.join(", "))
 }

@@ -1,5 +1,6 @@
 //! Errors of skills: in their definition, in their input, and in their work.
 
+use access::Refusal;
 use serde_json::Value;
 
 /// A skill is not defined as one. Found before anything is served.
@@ -58,6 +59,9 @@ impl Fault {
 /// The code of a call that a person did not approve of.
 pub const NOT_APPROVED: &str = "not-approved";
 
+/// The code of a call that the caller lacks a permission for.
+pub const FORBIDDEN: &str = "forbidden";
+
 /// Why a call of a skill failed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -77,6 +81,10 @@ pub enum SkillError {
     /// The skill will not do it. The task ends REJECTED.
     #[error("{0}")]
     Refused(String),
+    /// The caller may not have it called: it lacks a permission or a scope. It was not run, and nobody was asked. The task
+    /// ends REJECTED.
+    #[error("{id} is not allowed: {refusal}")]
+    Forbidden { id: String, refusal: Refusal },
     /// A person did not approve of it, for this reason. The task ends CANCELED.
     #[error("{0}")]
     NotApproved(String),
@@ -137,6 +145,7 @@ impl SkillError {
             Self::InvalidInput(_) => "invalid-input",
             Self::Failed { code, .. } => code,
             Self::Refused(_) => "refused",
+            Self::Forbidden { .. } => FORBIDDEN,
             Self::NotApproved(_) => NOT_APPROVED,
             Self::Declined => "declined",
             Self::TimedOut(_) => "timed-out",

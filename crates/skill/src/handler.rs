@@ -31,6 +31,12 @@ pub trait Handler: Send + Sync + 'static {
         let _ = input;
         Box::pin(std::future::ready(Ok(None)))
     }
+
+    /// An output as a text for people; see [`Skill::tell`].
+    fn tell(&self, output: &Value) -> Option<String> {
+        let _ = output;
+        None
+    }
 }
 
 impl fmt::Debug for dyn Handler {
@@ -68,6 +74,10 @@ impl<S: Skill> Handler for Typed<S> {
     fn preview(&self, input: Value) -> BoxFuture<'static, Result<Option<String>, SkillError>> {
         let skill = self.0.clone();
         Box::pin(async move { skill.preview(typed(input)?).await })
+    }
+
+    fn tell(&self, output: &Value) -> Option<String> {
+        self.0.tell(output)
     }
 }
 

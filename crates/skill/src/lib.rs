@@ -54,10 +54,11 @@ mod spec;
 mod tool_server;
 mod visible;
 
+pub use access::Permission;
 pub use call::{Call, QuestionAnswer, WaitGuard};
 pub use context::Context;
-pub use definition::Definition;
-pub use error::{DefinitionError, Fault, NOT_APPROVED, SkillError};
+pub use definition::{Definition, check_caller};
+pub use error::{DefinitionError, FORBIDDEN, Fault, NOT_APPROVED, SkillError};
 pub use grants::Grants;
 pub use handler::Handler;
 pub use memory_call::MemoryCall;
@@ -65,8 +66,8 @@ pub use registry::{Entry, Registry};
 pub use reply::{Chunk, Ending, Outcome, Reply};
 pub use skill::{Skill, SkillInput, SkillOutput};
 pub use skill_macros::{SkillInput, skill};
-pub use spec::{Id, MAX_LABEL, OneOrMore, Spec, Traits, is_label, to_label};
-pub use tool_server::ToolServer;
+pub use spec::{Id, MAX_LABEL, Needs, OneOrMore, Spec, Traits, is_label, to_label};
+pub use tool_server::{ToolEnterprise, ToolServer, ToolSignIn};
 pub use visible::visible;
 
 // What the macros write refers to these.

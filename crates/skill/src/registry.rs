@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use indexmap::IndexMap;
+use model::Tool;
 use serde_json::Value;
 
 use crate::context::Context;
@@ -13,6 +14,7 @@ use crate::error::{DefinitionError, Fault, SkillError};
 use crate::handler::{Handler, Typed};
 use crate::reply::{Outcome, Reply};
 use crate::skill::Skill;
+use crate::spec::Traits;
 
 /// Skills in the order in which they were added. Clones share them.
 ///
@@ -45,6 +47,11 @@ impl Entry {
         &self.checked.definition
     }
 
+    /// The skill as a function of a language model, made once: a clone shares its schema.
+    pub fn tool(&self) -> &Tool {
+        &self.checked.tool
+    }
+
     /// All that is wrong with an input.
     pub fn input_faults(&self, input: &Value) -> Vec<Fault> {
         self.checked.input_faults(input)
@@ -54,6 +61,17 @@ impl Entry {
     /// checked: what runs calls does that.
     pub fn run(&self, input: Value, ctx: Context) -> BoxFuture<'static, Outcome> {
         self.handler.run(input, ctx)
+    }
+
+    /// An output of the skill as a text for people: what the skill makes of it, or its field `says`.
+    pub fn tell(&self, output: &Value) -> Option<String> {
+        let says = || {
+            output
+                .get("says")
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
+        self.handler.tell(output).or_else(says)
     }
 
     /// The reply, if its output is what the definition promises.
@@ -79,8 +97,18 @@ impl Registry {
 
     /// With this skill, too.
     pub fn with<S: Skill>(self, skill: S) -> Result<Self, DefinitionError> {
-        let definition =
+        self.with_traits(skill, |_| {})
+    }
+
+    /// With this skill, and traits that depend on where it runs.
+    pub fn with_traits<S: Skill>(
+        self,
+        skill: S,
+        change: impl FnOnce(&mut Traits),
+    ) -> Result<Self, DefinitionError> {
+        let mut definition =
             Definition::new(&S::SPEC, schema::<S::Input>(), Some(schema::<S::Output>()));
+        change(&mut definition.traits);
         self.with_handler(definition, Arc::new(Typed(Arc::new(skill))))
     }
 
@@ -150,6 +178,11 @@ impl Registry {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// The skills to be called, in a stable order.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &Arc<Entry>> {
+        self.entries.values()
     }
 
     /// A skill to be called, by its id.

@@ -58,6 +58,12 @@ pub trait Skill: Send + Sync + 'static {
         let _ = input;
         std::future::ready(Ok(None))
     }
+
+    /// An output of this skill as a text for people, who are not shown JSON. None: what the output has in its field `says`.
+    fn tell(&self, output: &Value) -> Option<String> {
+        let _ = output;
+        None
+    }
 }
 
 /// What a skill takes: an object. `#[derive(SkillInput)]` on a struct with named fields says so.

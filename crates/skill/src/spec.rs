@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use access::Permission;
+
 /// What a skill says of itself.
 ///
 /// ```
@@ -27,6 +29,21 @@ pub struct Spec {
     /// What one could ask for.
     pub examples: OneOrMore,
     pub traits: Traits,
+    /// The permission that its callers need.
+    pub needs: Needs,
+    /// The scopes that its callers need beside the permission.
+    pub scopes: &'static [&'static str],
+}
+
+/// The permission that callers of a skill need.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Needs {
+    /// The one that fits its traits: [`Traits::permission`].
+    #[default]
+    ByTraits,
+    /// None: every caller of the agent may have it called.
+    Nothing,
+    Permission(Permission),
 }
 
 impl Spec {
@@ -45,7 +62,21 @@ impl Spec {
             tags,
             examples,
             traits: Traits::new(),
+            needs: Needs::ByTraits,
+            scopes: &[],
         }
+    }
+
+    /// The same for callers with this permission.
+    pub const fn needs(mut self, needs: Needs) -> Self {
+        self.needs = needs;
+        self
+    }
+
+    /// The same for callers with all of these scopes.
+    pub const fn scopes(mut self, scopes: &'static [&'static str]) -> Self {
+        self.scopes = scopes;
+        self
     }
 
     /// The same with other traits.
@@ -140,6 +171,8 @@ pub struct Traits {
     /// A person agrees before it is done: the agent that runs it shows them what the skill
     /// [says it will do](crate::Registry::preview) and waits. The mark says so; it does not wait itself.
     pub approval: bool,
+    /// A person agrees to each call by itself: an earlier decision never counts for a later call.
+    pub ask_each_time: bool,
     /// It changes nothing but what the agent itself keeps: its memory, its timers, its letters. No approval is needed for
     /// that.
     pub own_state: bool,
@@ -159,9 +192,26 @@ impl Traits {
             open_world: false,
             replayable: false,
             approval: false,
+            ask_each_time: false,
             own_state: false,
             claimed: false,
             timeout: None,
+        }
+    }
+
+    /// The permission that callers need of a skill that names none. What another server claims of its tools counts for
+    /// nothing: they may change everything.
+    pub const fn permission(&self) -> Permission {
+        if self.claimed {
+            Permission::ExecuteCommands
+        } else if self.read_only && self.open_world {
+            Permission::Browse
+        } else if self.read_only {
+            Permission::ReadFiles
+        } else if self.own_state {
+            Permission::Remember
+        } else {
+            Permission::ExecuteCommands
         }
     }
 }
