@@ -6,6 +6,7 @@ use std::io;
 use cap_std::fs::FileType;
 
 use crate::path::{Problem, ProjectPath};
+use crate::project::PatchProblem;
 
 /// Why an operation on a project failed. The text continues "could not read", "could not write" and the like.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +31,14 @@ pub enum Error {
         /// What the path is instead of a file.
         kind: Kind,
     },
+    /// Something is there already, where something else was to be moved to.
+    #[error("{0}: there is something of that name already")]
+    Exists(ProjectPath),
+    #[error("{0}: a folder cannot be moved into itself")]
+    IntoItself(ProjectPath),
+    /// A folder that has something in it is not deleted.
+    #[error("{0}: the folder is not empty; delete what is in it first")]
+    NotEmpty(ProjectPath),
     #[error("{0}: not UTF-8 text")]
     NotText(ProjectPath),
     /// A file, or a text to write, is larger than the [limits](crate::Limits) allow.
@@ -51,9 +60,27 @@ pub enum Error {
     /// The operating system denies access, or the file is marked read-only.
     #[error("{0}: permission denied")]
     Denied(ProjectPath),
+    /// A diff cannot be applied to the file. Nothing was changed.
+    #[error("{path}: {problem}")]
+    Patch {
+        path: ProjectPath,
+        problem: PatchProblem,
+    },
+    /// There is no such change to take back.
+    #[error("the change {0:?}: there is no such change, or it is kept no longer")]
+    NoChange(String),
+    /// The place of the change is not as the change left it.
+    #[error("the change {change} of {path}: that place has changed since; nothing was done")]
+    NotUndone { path: ProjectPath, change: String },
     /// The text or the glob of a search is invalid.
     #[error("{what}: {problem}")]
     Query { what: &'static str, problem: String },
+    /// A command could not be run; the text says why.
+    #[error("the command: {0}")]
+    Command(String),
+    /// The project's folder is not where it was opened.
+    #[error("the project folder {0}: it was moved or replaced since the server started")]
+    Moved(String),
     /// The project's folder cannot be created or opened.
     #[error("open the project folder {folder}: {source}")]
     Folder { folder: String, source: io::Error },
@@ -72,6 +99,10 @@ pub enum Kind {
     Folder,
     /// A parent of the path is a file or a dangling symlink.
     NoFolder,
+    /// A file where a folder is needed.
+    NotFolder,
+    /// The folder of the project itself.
+    Root,
     /// A pipe, a socket or a device: reading may never end, and opening may have effects.
     Special,
 }
@@ -84,12 +115,20 @@ impl Error {
             Self::Outside(_) => "outside-workspace",
             Self::NotFound(_) => "not-found",
             Self::Kind { .. } => "not-a-file",
+            Self::Exists(_) => "exists",
+            Self::IntoItself(_) => "into-itself",
+            Self::NotEmpty(_) => "not-empty",
             Self::NotText(_) => "not-text",
             Self::TooLarge { .. } => "too-large",
             Self::TooMuch { .. } => "too-much",
             Self::Changed(_) => "changed",
             Self::Denied(_) => "denied",
             Self::Query { .. } => "invalid-query",
+            Self::Patch { .. } => "does-not-fit",
+            Self::NoChange(_) => "no-change",
+            Self::NotUndone { .. } => "changed-since",
+            Self::Command(_) => "command",
+            Self::Moved(_) => "moved",
             Self::Folder { .. } | Self::Io { .. } => "io",
         }
     }
@@ -134,6 +173,8 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Folder => "a folder",
+            Self::Root => "the folder of the project itself",
+            Self::NotFolder => "not a folder",
             Self::NoFolder => "below something that is not a folder",
             Self::Special => "neither a file nor a folder",
         })

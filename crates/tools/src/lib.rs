@@ -28,20 +28,32 @@
 //!
 //! Layout:
 //! - [`ProjectPath`], [`Project`]: a parsed path, and the folder it is resolved in
-//! - `project/read`, `write`, `diff`, `search`: the operations of a project; `walk`: its folders in order
-//! - [`files`]: the skills `file-read`, `file-write` and `file-search`
+//! - `project/read`, `write`, `diff`, `search`, `list`, `rename`: the operations of a project; `walk`: its folders in order
+//! - [`files`]: the skills `file-list`, `file-read`, `file-search`, `file-write`, `file-edit`, `file-move`, `file-delete` and `undo`
+//! - [`FileDelta`]: what changed in a file, line by line
+//! - [`history`]: what agents changed, so that it can be taken back
+//! - [`terminal`]: the skill `terminal-run`; [`sandbox`]: what confines a command (both on Linux)
 //! - [`Limits`], [`Error`]: bounds of each operation, and how it fails
 
+mod delta;
 mod error;
 pub mod files;
+pub mod history;
 mod limits;
 mod path;
 mod project;
+#[cfg(target_os = "linux")]
+pub mod sandbox;
+#[cfg(target_os = "linux")]
+pub mod terminal;
 
+pub use delta::{DeltaOperation, FileDelta, apply_delta, deltas};
 pub use error::{Error, Kind};
-pub use files::{ALIASES, skills};
+pub use files::{ALIASES, skills, skills_with_history};
+pub use history::{FileChange, History};
 pub use limits::Limits;
 pub use path::{Problem, ProjectPath};
 pub use project::{
-    ABSENT, Case, Found, Hit, Incomplete, Lines, Project, Query, Syntax, Text, Written,
+    ABSENT, Accepted, Case, Found, Hit, Hunk, Incomplete, Lines, Listed, Listing, ListingKind,
+    PatchProblem, Patched, Project, Query, Syntax, Text, WholeFile, Written, apply,
 };

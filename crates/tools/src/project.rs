@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::ambient_authority;
@@ -14,14 +14,22 @@ use crate::limits::Limits;
 use crate::path::ProjectPath;
 
 mod diff;
+mod list;
+mod patch;
 mod read;
+mod rename;
 mod search;
 mod walk;
+mod whole;
 mod write;
 
+pub use list::{Listed, Listing, ListingKind};
+pub(crate) use patch::apply_exactly;
+pub use patch::{Accepted, Hunk, PatchProblem, Patched, apply};
 pub use read::{Lines, Text};
 pub use search::{Case, Found, Hit, Query, Syntax};
 pub use walk::Incomplete;
+pub use whole::WholeFile;
 pub use write::{ABSENT, Written};
 
 /// The text of `WELCOME.md` in a new project.
@@ -63,6 +71,8 @@ struct Inner {
     root: Dir,
     limits: Limits,
     is_new: bool,
+    /// Where the folder was when it was opened. Commands and watchers need a path; files are never reached by it.
+    location: PathBuf,
 }
 
 impl Project {
@@ -76,9 +86,9 @@ impl Project {
     pub fn with_limits(folder: &Path, limits: Limits) -> Result<Self, Error> {
         let opened = make(folder).and_then(|is_new| {
             let root = Dir::open_ambient_dir(folder, ambient_authority())?;
-            Ok((root, is_new))
+            Ok((root, is_new, folder.canonicalize()?))
         });
-        let (root, is_new) = opened.map_err(|source| Error::Folder {
+        let (root, is_new, location) = opened.map_err(|source| Error::Folder {
             folder: folder.display().to_string(),
             source,
         })?;
@@ -86,6 +96,7 @@ impl Project {
             root,
             limits,
             is_new,
+            location,
         };
         Ok(Self {
             inner: Arc::new(inner),
@@ -109,6 +120,40 @@ impl Project {
         &self.inner.limits
     }
 
+    /// The path of the folder, for programs that are started in it. An error if the folder is not there any longer.
+    pub(crate) fn location(&self) -> Result<PathBuf, Error> {
+        let place = &self.inner.location;
+        let is_same = || -> io::Result<bool> {
+            let (there, here) = (std::fs::metadata(place)?, self.root().dir_metadata()?);
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::MetadataExt as _;
+                let here = (
+                    cap_std::fs::MetadataExt::dev(&here),
+                    cap_std::fs::MetadataExt::ino(&here),
+                );
+                Ok((there.dev(), there.ino()) == here)
+            }
+            #[cfg(not(unix))]
+            Ok(there.is_dir() && here.is_dir())
+        };
+        match is_same() {
+            Ok(true) => Ok(place.clone()),
+            _ => Err(Error::Moved(place.display().to_string())),
+        }
+    }
+
+    /// A folder beneath the project after all symlinks, relative to it.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn folder_beneath(&self, path: &ProjectPath) -> Result<PathBuf, Error> {
+        let failed = |error| Error::io(path, error);
+        let found = self.root().metadata(path.as_path()).map_err(failed)?;
+        if !found.is_dir() {
+            return Err(Error::kind(path, Kind::NotFolder));
+        }
+        self.root().canonicalize(path.as_path()).map_err(failed)
+    }
+
     fn root(&self) -> &Dir {
         &self.inner.root
     }
@@ -117,7 +162,7 @@ impl Project {
         bytes(self.root(), path.as_path(), path, self.limits().file_bytes)
     }
 
-    fn text(&self, path: &ProjectPath) -> Result<String, Error> {
+    pub(crate) fn text(&self, path: &ProjectPath) -> Result<String, Error> {
         String::from_utf8(self.bytes(path)?).map_err(|_| Error::NotText(path.clone()))
     }
 }
@@ -181,7 +226,7 @@ fn reading() -> OpenOptions {
 }
 
 /// The SHA-256 of the bytes, in hexadecimal digits. Callers pass it back as `seen`.
-fn hash(bytes: &[u8]) -> String {
+pub(crate) fn hash(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use skill::{SkillError, SkillInput, skill};
 
 use crate::files::on_disk;
@@ -60,6 +61,7 @@ impl FileRead {
 
 #[skill(
     name = "Read a file",
+    permission = "read_files",
     tags = ["files", "workspace"],
     examples = ["read README.md", "show me /project/src/main.rs"],
     read_only,
@@ -85,5 +87,21 @@ impl FileRead {
             })
         });
         content.await
+    }
+
+    fn tell(&self, output: &Value) -> Option<String> {
+        let mut text = output.get("content")?.as_str()?.to_owned();
+        let path = output.get("path")?.as_str()?;
+        if text.is_empty() {
+            return Some(format!("There is no text in these lines of {path}."));
+        }
+        if let Some(next) = output.get("next_offset").and_then(Value::as_u64) {
+            let total = output.get("total_lines")?.as_u64()?;
+            let ends = if text.ends_with('\n') { "" } else { "\n" };
+            text.push_str(&format!(
+                "{ends}… {path} goes on with line {next} of {total}."
+            ));
+        }
+        Some(text)
     }
 }

@@ -2,12 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use skill::{SkillError, SkillInput, skill};
 use tokio_util::sync::CancellationToken;
 
-use crate::files::on_disk;
+use crate::files::{counted, incomplete, on_disk, within};
 use crate::path::ProjectPath;
-use crate::project::{Case, Incomplete, Project, Query, Syntax};
+use crate::project::{Case, Project, Query, Syntax};
 
 /// The skill `file-search`, bound to a project.
 #[derive(Clone, Debug)]
@@ -69,6 +70,7 @@ impl FileSearch {
 
 #[skill(
     name = "Search files",
+    permission = "read_files",
     tags = ["files", "search", "workspace"],
     examples = ["search for TODO", "search for fn main"],
     read_only,
@@ -93,10 +95,36 @@ impl FileSearch {
                 matches: matches.collect(),
                 files_searched: found.files,
                 files_skipped: found.skipped,
-                incomplete: found.incomplete.map(|why| words(why).to_owned()),
+                incomplete: found.incomplete.map(|why| incomplete(why).to_owned()),
             })
         });
         searched.await
+    }
+
+    fn tell(&self, output: &Value) -> Option<String> {
+        let mut lines = Vec::new();
+        for found in output.get("matches")?.as_array()? {
+            let path = within(found.get("path")?.as_str()?, "/project");
+            let line = found.get("line")?.as_u64()?;
+            let text = found.get("content")?.as_str()?;
+            lines.push(format!("{path}:{line}: {text}"));
+        }
+        let count = |name: &str| -> usize {
+            let count = output.get(name).and_then(Value::as_u64).unwrap_or_default();
+            usize::try_from(count).unwrap_or(usize::MAX)
+        };
+        if lines.is_empty() {
+            let searched = counted(count("files_searched"), "file");
+            lines.push(format!("Nothing found: I looked into {searched}."));
+        }
+        if count("files_skipped") > 0 {
+            let skipped = counted(count("files_skipped"), "file");
+            lines.push(format!("I left out {skipped}, too large or not text."));
+        }
+        if let Some(why) = output.get("incomplete").and_then(Value::as_str) {
+            lines.push(format!("That is not all: {why}."));
+        }
+        Some(lines.join("\n"))
     }
 }
 
@@ -117,16 +145,5 @@ impl Search {
         }
         query.glob = self.glob;
         Ok(query)
-    }
-}
-
-fn words(why: Incomplete) -> &'static str {
-    match why {
-        Incomplete::Hits => "there are more lines",
-        Incomplete::Entries => "there are more files than one search visits",
-        Incomplete::Depth => "some folders are nested too deeply to be searched",
-        Incomplete::Bytes => "there is more text than one search reads",
-        Incomplete::Time => "the search took too long",
-        Incomplete::Stopped => "the search was stopped",
     }
 }

@@ -3,15 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use skill::{SkillError, SkillInput, skill};
+use skill::{Context, SkillError, SkillInput, skill};
 
-use crate::files::on_disk;
+use crate::error::Error;
+use crate::files::{Changing, on_disk, size};
 use crate::path::ProjectPath;
 use crate::project::Project;
 
 /// The skill `file-write`, bound to a project. It needs an approval; its preview is the diff it would make.
 #[derive(Clone, Debug)]
-pub struct FileWrite(Project);
+pub struct FileWrite(Changing);
 
 /// The input of the skill `file-write`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, SkillInput)]
@@ -19,8 +20,11 @@ pub struct FileWrite(Project);
 pub struct Write {
     /// The file, relative to the project folder or below /project. Missing files and folders are created.
     pub path: String,
-    /// The whole new content of the file.
+    /// The whole new content of the file; with `append` what is added at its end.
     pub content: String,
+    /// True when the content is added at the end of the file, on a line of its own.
+    #[serde(default)]
+    pub append: bool,
     /// The `hash` that file-read returned, or `absent` for a file that does not exist. If the file has changed since, it
     /// is not written.
     pub seen: Option<String>,
@@ -45,13 +49,14 @@ pub struct Wrote {
 }
 
 impl FileWrite {
-    pub fn new(project: Project) -> Self {
-        Self(project)
+    pub(crate) fn new(changing: Changing) -> Self {
+        Self(changing)
     }
 }
 
 #[skill(
     name = "Write a file",
+    permission = "write_files",
     tags = ["files", "workspace"],
     examples = ["write \"rain\" into notes/today.md"],
     approval,
@@ -61,18 +66,21 @@ impl FileWrite {
 )]
 impl FileWrite {
     /// Writes a text file of the project, after a person has seen the diff and approved it.
-    async fn run(&self, input: Write) -> Result<Wrote, SkillError> {
-        let project = self.0.clone();
+    async fn run(&self, input: Write, ctx: Context) -> Result<Wrote, SkillError> {
+        let changing = self.0.clone();
+        let by = ctx.caller().to_string();
         let wrote = on_disk("write", move || {
             let path = ProjectPath::parse(&input.path)?;
-            let written = project.write(&path, &input.content, input.seen.as_deref())?;
+            let content = input.whole(&changing.project, &path)?;
+            let written =
+                changing.write((&by, "file-write"), &path, &content, input.seen.as_deref())?;
             let deed = match (written.created, written.changed) {
                 (true, _) => "created",
                 (false, true) => "changed",
                 (false, false) => "unchanged",
             };
             Ok(Wrote {
-                says: format!("{path}: {deed}, {} bytes", written.bytes),
+                says: format!("{path}: {deed}, {}", size(written.bytes as u64)),
                 path: path.to_string(),
                 created: written.created,
                 changed: written.changed,
@@ -85,26 +93,50 @@ impl FileWrite {
 
     /// The file that the path stands for, with the content that it has now.
     async fn bind(&self, input: Write) -> Result<Option<Value>, SkillError> {
-        let project = self.0.clone();
+        let project = self.0.project.clone();
         let bound = on_disk("write", move || {
             let (path, now) = project.state(&ProjectPath::parse(&input.path)?)?;
+            // What is added to, is what was seen here: the bound input has the whole content.
+            let content = input.whole(&project, &path)?;
             let seen = input.seen.unwrap_or(now);
-            Ok(json!({ "path": path.as_str(), "content": input.content, "seen": seen }))
+            Ok(json!({ "path": path.as_str(), "content": content, "seen": seen }))
         });
         bound.await.map(Some)
     }
 
     async fn preview(&self, input: Write) -> Result<Option<String>, SkillError> {
-        let project = self.0.clone();
+        let project = self.0.project.clone();
         let diff = on_disk("write", move || {
             let path = ProjectPath::parse(&input.path)?;
-            let diff = project.diff(&path, &input.content)?;
+            let content = input.whole(&project, &path)?;
+            let diff = project.diff(&path, &content)?;
             // After the diff: it was made from the content that the input names.
             if let Some(seen) = &input.seen {
-                project.check_seen(&path, &input.content, seen)?;
+                project.check_seen(&path, &content, seen)?;
             }
             Ok(diff)
         });
         diff.await.map(Some)
+    }
+}
+
+impl Write {
+    /// The content that the file is to have.
+    fn whole(&self, project: &Project, path: &ProjectPath) -> Result<String, Error> {
+        if !self.append {
+            return Ok(self.content.clone());
+        }
+        let mut whole = match project.text(path) {
+            Ok(before) => before,
+            Err(Error::NotFound(_)) => String::new(),
+            Err(error) => return Err(error),
+        };
+        for text in ["", &*self.content] {
+            whole.push_str(text);
+            if !whole.is_empty() && !whole.ends_with('\n') {
+                whole.push('\n');
+            }
+        }
+        Ok(whole)
     }
 }

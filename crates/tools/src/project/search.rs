@@ -243,13 +243,13 @@ fn expression(query: &Query, limit: usize) -> Result<Regex, Error> {
 }
 
 /// A glob that is matched against file names, or against paths if it contains a `/`.
-struct Glob {
+pub(super) struct Glob {
     matcher: GlobMatcher,
     of_paths: bool,
 }
 
 impl Glob {
-    fn matches(&self, path: &ProjectPath) -> bool {
+    pub(super) fn matches(&self, path: &ProjectPath) -> bool {
         match (self.of_paths, path.split()) {
             (false, Some((_, name))) => self.matcher.is_match(name),
             _ => self.matcher.is_match(path.as_path()),
@@ -257,7 +257,7 @@ impl Glob {
     }
 }
 
-fn glob(text: &str, limit: usize) -> Result<Glob, Error> {
+pub(super) fn glob(text: &str, limit: usize) -> Result<Glob, Error> {
     let wrong = |problem: String| Error::Query {
         what: "glob",
         problem,

@@ -166,7 +166,7 @@ impl Project {
     }
 
     /// Opens a folder; creates it and its parents if they are missing.
-    fn folder(&self, path: &ProjectPath) -> io::Result<Dir> {
+    pub(super) fn folder(&self, path: &ProjectPath) -> io::Result<Dir> {
         match self.root().open_dir(path.as_path()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.root().create_dir_all(path.as_path())?;

@@ -2,10 +2,16 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod attack;
+mod changes;
+mod edit;
 mod files;
 mod limits;
 mod paths;
 mod race;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod search;
 mod skills;
 mod support;
+#[cfg(target_os = "linux")]
+mod terminal;

@@ -95,7 +95,10 @@ async fn to_write_needs_approval_and_shows_the_difference() {
         .filter(|it| it.traits.approval)
         .map(|it| &*it.id)
         .collect();
-    assert_eq!(marked, ["file-write"]);
+    assert_eq!(
+        marked,
+        ["file-write", "file-edit", "file-move", "file-delete"]
+    );
 
     let input = json!({ "path": "poem.txt", "content": "Roses are red,\nviolets are violet.\n" });
     let shown = skills.preview("file-write", input).await.unwrap().unwrap();
@@ -139,13 +142,20 @@ fn a_skill_needs_little_and_takes_more() {
         (
             "file-write",
             json!(["path", "content"]),
-            vec!["content", "path", "seen"],
+            vec!["append", "content", "path", "seen"],
         ),
         (
             "file-search",
             json!(["query"]),
             vec!["glob", "ignore_case", "limit", "path", "query", "regex"],
         ),
+        ("file-list", Value::Null, vec!["glob", "limit", "path"]),
+        (
+            "file-move",
+            json!(["from", "to"]),
+            vec!["from", "seen", "to"],
+        ),
+        ("file-delete", json!(["path"]), vec!["path", "seen"]),
     ] {
         let input = &skills.get(id).unwrap().input;
         assert_eq!(input["required"], required);

@@ -89,6 +89,17 @@ impl Bed {
             seen.extend(found.into_iter().flat_map(|it| it.hits).map(|hit| hit.text));
         }
         let _ = self.write(text, "by the test\n");
+        if let Ok(path) = ProjectPath::parse(text) {
+            seen.extend(self.project.stamp(&path));
+            let listed = self.project.list(&path, None, 100);
+            let listed = listed.into_iter().flat_map(|it| it.entries);
+            seen.extend(listed.map(|it| it.path.to_string()));
+            if let Ok(here) = ProjectPath::parse("moved-by-the-test") {
+                let _ = self.project.rename(&path, &here, None);
+                let _ = self.project.rename(&here, &path, None);
+            }
+            let _ = self.project.delete(&path, None);
+        }
         seen
     }
 
