@@ -97,6 +97,13 @@ fn resident() -> u64 {
     pages.unwrap_or_default() * 4096 / 1_000_000
 }
 
+/// What the thread of the questions has used of the processor: it is the first thread of the process.
+fn cpu() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let nanos = stat.split(' ').next().and_then(|it| it.parse().ok());
+    Duration::from_nanos(nanos.unwrap_or_default())
+}
+
 #[tokio::main]
 #[expect(clippy::print_stdout, reason = "it is a report")]
 async fn main() {
@@ -162,8 +169,9 @@ async fn main() {
         begun.elapsed().as_secs_f64()
     );
 
-    let mut times = Vec::new();
-    for _ in 0..300 {
+    const QUERIES: u32 = 300;
+    let (mut times, used) = (Vec::new(), cpu());
+    for _ in 0..QUERIES {
         let words: Vec<String> = (0..6).map(|_| dice.word()).collect();
         let mut recall = Recall::new(format!("What did Ada say about {}?", words.join(" ")));
         recall.noted = Noted::Look;
@@ -172,9 +180,10 @@ async fn main() {
         times.push(begun.elapsed());
         assert!(!answer.hits.is_empty());
     }
+    let used = (cpu() - used) / QUERIES;
     let (half, most) = middle(times);
     println!(
-        "query ({}): p50 {half:.2?}, p99 {most:.2?}",
+        "query ({}): p50 {half:.2?}, p99 {most:.2?}, {used:.2?} of CPU in the mean",
         memory.retriever()
     );
     println!("resident: {} MB", resident());

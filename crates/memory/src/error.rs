@@ -17,12 +17,12 @@ pub enum Error {
         what: &'static str,
         problem: &'static str,
     },
-    /// The handle lacks the right.
-    #[error("{what} in {space}: this handle is for {access} only")]
+    /// The handle lacks the right; `needed` says what has it.
+    #[error("{what} in {space}: {needed}")]
     Denied {
         what: &'static str,
         space: String,
-        access: &'static str,
+        needed: &'static str,
     },
     /// The rules of the space do not admit the record.
     #[error("keep this: {0}")]

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::error::Error;
+use crate::graph::Seen;
 use crate::record::Record;
 use crate::space::Space;
 use crate::viewer::Viewer;
@@ -38,12 +39,13 @@ pub(crate) fn cypher(space: &Space, viewer: &Viewer) -> String {
          CREATE CONSTRAINT record_id IF NOT EXISTS FOR (r:Record) REQUIRE r.id IS UNIQUE;\n",
     );
     let graph = space.graph();
-    let seen = |slot| space.at(slot).is_some_and(|record| viewer.sees(record));
+    let by_record = |slot| space.at(slot).is_some_and(|record| viewer.sees(record));
+    let seen = Seen::by(viewer, &by_record);
     let mut say = |line: String| {
         text.push_str(&line);
         text.push_str(";\n");
     };
-    for node in graph.nodes(&seen) {
+    for node in graph.nodes(seen) {
         let kind = serde_json::to_value(node.kind).unwrap_or(Value::Null);
         let kind = quoted(kind.as_str().unwrap_or_default());
         say(format!(
@@ -89,7 +91,7 @@ pub(crate) fn cypher(space: &Space, viewer: &Viewer) -> String {
         let sources: Vec<String> = edge
             .support
             .iter()
-            .filter(|&&slot| seen(slot))
+            .filter(|&&slot| seen.sees(slot))
             .filter_map(|&slot| space.at(slot))
             .map(|record| quoted(record.id.as_str()))
             .collect();

@@ -3,12 +3,14 @@
 //! An entity or a relation exists as long as at least one record supports it: when a record is removed, what only it
 //! supported goes with it.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::index::Slot;
+use crate::viewer::Viewer;
 
 pub(crate) mod extract;
 #[cfg(test)]
@@ -20,14 +22,17 @@ use extract::Extract;
 
 type Number = u32;
 
+/// A relation: the two entities and its type.
+type Key = (Number, Number, Box<str>);
+
 /// The graph of a space.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
     numbers: FxHashMap<Box<str>, Number>,
     entities: Vec<Entity>,
-    relations: FxHashMap<(Number, Number, Box<str>), Vec<Slot>>,
-    /// What each record supports, for its removal.
-    supported: FxHashMap<Slot, Supported>,
+    relations: FxHashMap<Key, Vec<Slot>>,
+    /// What each record supports, by slot.
+    supported: Vec<Supported>,
 }
 
 #[derive(Debug)]
@@ -43,7 +48,7 @@ struct Entity {
 #[derive(Debug, Default)]
 struct Supported {
     entities: Vec<Number>,
-    relations: Vec<(Number, Number, Box<str>)>,
+    relations: Vec<Key>,
 }
 
 /// An entity of the graph.
@@ -65,10 +70,46 @@ pub(crate) struct Edge {
     pub(crate) support: Vec<Slot>,
 }
 
+/// The records that a caller sees. Those who see all of them need not look at each.
+#[derive(Clone, Copy)]
+pub(crate) enum Seen<'a> {
+    All,
+    Those(&'a dyn Fn(Slot) -> bool),
+}
+
+impl<'a> Seen<'a> {
+    /// What this viewer sees, if it sees `those` where it does not see everything.
+    pub(crate) fn by(viewer: &Viewer, those: &'a dyn Fn(Slot) -> bool) -> Self {
+        match viewer.sees_all() {
+            true => Self::All,
+            false => Self::Those(those),
+        }
+    }
+
+    pub(crate) fn sees(self, slot: Slot) -> bool {
+        match self {
+            Self::All => true,
+            Self::Those(those) => those(slot),
+        }
+    }
+
+    /// How many of these records, which all exist, are seen.
+    fn count(self, slots: &[Slot]) -> usize {
+        match self {
+            Self::All => slots.len(),
+            Self::Those(those) => slots.iter().filter(|&&slot| those(slot)).count(),
+        }
+    }
+}
+
 impl Graph {
     /// Adds the extract of a record. A second extract of the same record, from a model, is added to the first.
     pub(crate) fn insert(&mut self, slot: Slot, extract: Extract) {
-        let mut supported = self.supported.remove(&slot).unwrap_or_default();
+        if self.supported.len() <= slot as usize {
+            self.supported
+                .resize_with(slot as usize + 1, Supported::default);
+        }
+        let mut supported = std::mem::take(&mut self.supported[slot as usize]);
         for (name, kind) in extract.entities {
             let number = self.number(&name, kind);
             let mentions = &mut self.entities[number as usize].mentions;
@@ -93,16 +134,15 @@ impl Graph {
             }
             supported.relations.push(key);
         }
-        if !supported.entities.is_empty() {
-            self.supported.insert(slot, supported);
-        }
+        self.supported[slot as usize] = supported;
     }
 
     /// Removes the support of a record. What other records support stays.
     pub(crate) fn remove(&mut self, slot: Slot) {
-        let Some(supported) = self.supported.remove(&slot) else {
+        let Some(supported) = self.supported.get_mut(slot as usize) else {
             return;
         };
+        let supported = std::mem::take(supported);
         for key in supported.relations {
             for (one, other) in [(key.0, key.1), (key.1, key.0)] {
                 let neighbours = &mut self.entities[one as usize].neighbours;
@@ -156,8 +196,9 @@ impl Graph {
         for length in (1..=4).rev() {
             for window in words.windows(length) {
                 let alone = length == 1 && crate::text::is_common(&window[0]);
-                let name = window.join(" ");
-                if let Some(number) = self.find(&name).filter(|_| !alone) {
+                // Joined words are the key of a name.
+                let number = self.numbers.get(&*window.join(" "));
+                if let Some(&number) = number.filter(|_| !alone) {
                     let entity = &self.entities[number as usize];
                     let name = entity.name.to_string();
                     if !entity.mentions.is_empty() && !found.contains(&name) {
@@ -176,14 +217,14 @@ impl Graph {
     }
 
     pub(crate) fn of(&self, slot: Slot) -> impl Iterator<Item = &str> {
-        let supported = self.supported.get(&slot).into_iter();
+        let supported = self.supported.get(slot as usize).into_iter();
         supported
             .flat_map(|it| &it.entities)
             .map(|&number| &*self.entities[number as usize].name)
     }
 
     pub(crate) fn relations_of(&self, slot: Slot) -> impl Iterator<Item = Edge> {
-        let supported = self.supported.get(&slot).into_iter();
+        let supported = self.supported.get(slot as usize).into_iter();
         supported
             .flat_map(|it| &it.relations)
             .filter_map(|key| self.edge(key))
@@ -196,8 +237,12 @@ impl Graph {
         };
         let entity = &self.entities[number as usize];
         let mut neighbours: Vec<_> = entity.neighbours.iter().collect();
-        neighbours.sort_by_key(|&(number, count)| (std::cmp::Reverse(*count), *number));
-        neighbours.truncate(limit);
+        let order = |&(number, count): &(&Number, &u32)| (Reverse(*count), *number);
+        if neighbours.len() > limit {
+            neighbours.select_nth_unstable_by_key(limit, order);
+            neighbours.truncate(limit);
+        }
+        neighbours.sort_unstable_by_key(order);
         let named = neighbours
             .into_iter()
             .map(|(&number, &count)| (self.entities[number as usize].name.to_string(), count));
@@ -209,39 +254,39 @@ impl Graph {
         let Some(number) = self.find(name) else {
             return Vec::new();
         };
-        let mut slots: Vec<Slot> = self.entities[number as usize].mentions.clone();
+        let mentions = &self.entities[number as usize].mentions;
         // Only the newest relations are considered.
-        slots.drain(..slots.len().saturating_sub(4096));
-        let mut edges: Vec<Edge> = Vec::new();
+        let newest = &mentions[mentions.len().saturating_sub(4096)..];
         let mut seen = rustc_hash::FxHashSet::default();
-        for slot in slots {
-            let Some(supported) = self.supported.get(&slot) else {
-                continue;
-            };
-            for key in &supported.relations {
+        let mut edges: Vec<(usize, &Key)> = Vec::new();
+        for slot in newest {
+            for key in &self.supported[*slot as usize].relations {
                 if (key.0 == number || key.1 == number) && seen.insert(key) {
-                    edges.extend(self.edge(key));
+                    let support = self.relations.get(key).map_or(0, Vec::len);
+                    edges.push((support, key));
                 }
             }
         }
-        edges.sort_by(|a, b| {
-            let order = b.support.len().cmp(&a.support.len());
-            order.then_with(|| (&a.from, &a.kind, &a.to).cmp(&(&b.from, &b.kind, &b.to)))
+        let name = |number: Number| &*self.entities[number as usize].name;
+        edges.sort_by_cached_key(|(support, key)| {
+            (Reverse(*support), name(key.0), &*key.2, name(key.1))
         });
-        edges.truncate(limit);
-        edges
+        let best = edges.into_iter().take(limit);
+        best.filter_map(|(_, key)| self.edge(key)).collect()
     }
 
     /// An entity of the graph, if one of the records that are `seen` mentions it.
-    pub(crate) fn node(&self, name: &str, seen: &dyn Fn(Slot) -> bool) -> Option<Node> {
+    pub(crate) fn node(&self, name: &str, seen: Seen<'_>) -> Option<Node> {
         node(&self.entities[self.find(name)? as usize], seen)
     }
 
+    /// Whether one of the records that are `seen` mentions an entity.
+    pub(crate) fn is_seen(&self, name: &str, seen: Seen<'_>) -> bool {
+        self.mentions(name).iter().any(|&slot| seen.sees(slot))
+    }
+
     /// All entities that records which are `seen` mention, in the order of their first mention.
-    pub(crate) fn nodes<'a>(
-        &'a self,
-        seen: &'a dyn Fn(Slot) -> bool,
-    ) -> impl Iterator<Item = Node> + 'a {
+    pub(crate) fn nodes<'a>(&'a self, seen: Seen<'a>) -> impl Iterator<Item = Node> + 'a {
         let entities = self.entities.iter();
         entities.filter_map(move |entity| node(entity, seen))
     }
@@ -253,7 +298,7 @@ impl Graph {
         keys.into_iter().filter_map(|key| self.edge(key)).collect()
     }
 
-    fn edge(&self, key: &(Number, Number, Box<str>)) -> Option<Edge> {
+    fn edge(&self, key: &Key) -> Option<Edge> {
         let support = self.relations.get(key)?;
         Some(Edge {
             from: self.entities[key.0 as usize].name.to_string(),
@@ -265,8 +310,8 @@ impl Graph {
 }
 
 /// An entity with the number of the records that are `seen` and mention it. None without one.
-fn node(entity: &Entity, seen: &dyn Fn(Slot) -> bool) -> Option<Node> {
-    let mentions = entity.mentions.iter().filter(|&&slot| seen(slot)).count();
+fn node(entity: &Entity, seen: Seen<'_>) -> Option<Node> {
+    let mentions = seen.count(&entity.mentions);
     (mentions > 0).then(|| Node {
         name: entity.name.to_string(),
         kind: entity.kind,

@@ -8,12 +8,23 @@
 //! conversation. FTS5 gives none of these, and tantivy only through its internals. And with the index in memory, ranking is
 //! a pure function of values and can be tested as such.
 //!
+//! What ranking reads of every record that has a term is kept apart from the rest and close together: its [`Extent`], eight
+//! bytes by slot, and the terms of all texts, one after the other in one array. A search through the postings of a frequent
+//! term then walks through memory in one direction.
+//!
 //! What it costs: the index is built when a space is loaded, and stays in memory (155 MB for 100,000 records with
 //! everything else of a space, docs/benchmarks.md). A term that no record contains now keeps its number.
 
 use rustc_hash::FxHashMap;
 
 use crate::text;
+
+mod texts;
+#[cfg(test)]
+#[path = "index/texts_tests.rs"]
+mod texts_tests;
+
+use texts::Texts;
 
 /// The number of a record in its space. Slots are not reused.
 pub(crate) type Slot = u32;
@@ -22,8 +33,8 @@ pub(crate) type Term = u32;
 
 pub(crate) type Session = u32;
 
-/// Stands for a missing neighbour.
-pub(crate) const NONE: Slot = Slot::MAX;
+/// Stands for a missing neighbour, session or speaker.
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// A record that contains a term, and how often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,21 +43,46 @@ pub(crate) struct Posting {
     pub(crate) count: u32,
 }
 
-/// What ranking needs to know of a record.
-#[derive(Clone, Debug, Default)]
+/// What BM25 needs to know of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// Number of terms; 0 after the record was removed.
+    pub(crate) length: u32,
+    /// [`NONE`] for a record outside of sessions.
+    pub(crate) session: Session,
+}
+
+/// What else ranking needs to know of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Doc {
-    /// In the order of the text; empty after the record was removed.
-    pub(crate) terms: Box<[Term]>,
-    pub(crate) session: Option<Session>,
     /// The neighbours in the session, [`NONE`] at its ends.
     pub(crate) before: Slot,
     pub(crate) after: Slot,
+    /// The number of the speaker, or [`NONE`].
+    pub(crate) speaker: u32,
     /// Whether the text ends with a question mark.
     pub(crate) asks: bool,
     /// Whether the text contains a question mark.
     pub(crate) has_question: bool,
-    /// The number of the speaker.
-    pub(crate) speaker: Option<u32>,
+}
+
+impl Extent {
+    /// That of a slot without a record.
+    const NONE: Self = Self {
+        length: 0,
+        session: NONE,
+    };
+}
+
+impl Doc {
+    /// That of a slot without a record.
+    const NONE: Self = Self {
+        before: NONE,
+        after: NONE,
+        speaker: NONE,
+        asks: false,
+        has_question: false,
+    };
 }
 
 /// The index of a space (see the module).
@@ -54,10 +90,14 @@ pub(crate) struct Doc {
 pub(crate) struct Index {
     terms: FxHashMap<Box<str>, Term>,
     postings: Vec<Vec<Posting>>,
+    extents: Vec<Extent>,
     docs: Vec<Doc>,
+    texts: Texts,
     count: usize,
     /// Number of terms in all records.
     length: u64,
+    /// Number of terms in the records of all sessions.
+    session_length: u64,
     sessions: FxHashMap<Box<str>, Session>,
     ends: Vec<Ends>,
     speakers: FxHashMap<Box<str>, u32>,
@@ -86,9 +126,10 @@ impl Index {
     ) {
         let place = slot as usize;
         if self.docs.len() <= place {
-            self.docs.resize_with(place + 1, Doc::default);
+            self.docs.resize(place + 1, Doc::NONE);
+            self.extents.resize(place + 1, Extent::NONE);
         }
-        let terms: Box<[Term]> = text::terms(text)
+        let terms: Vec<Term> = text::terms(text)
             .iter()
             .map(|term| self.number(term))
             .collect();
@@ -102,53 +143,56 @@ impl Index {
                 _ => postings.push(Posting { slot, count }),
             }
         }
+        self.texts.insert(slot, &terms);
         self.count += 1;
         self.length += terms.len() as u64;
         let length = terms.len() as u32;
-        let session = session.map(|session| self.session(session));
+        let session = session.map_or(NONE, |session| self.session(session));
         let mut before = NONE;
-        if let Some(session) = session {
-            let ends = &mut self.ends[session as usize];
+        if let Some(ends) = self.ends.get_mut(session as usize) {
             before = ends.last;
             ends.last = slot;
             ends.length += length;
             ends.count += 1;
+            self.session_length += u64::from(length);
         }
         if before != NONE {
             self.docs[before as usize].after = slot;
         }
-        let trimmed = text.trim_end();
+        self.extents[place] = Extent { length, session };
         self.docs[place] = Doc {
-            terms,
-            session,
             before,
             after: NONE,
-            asks: trimmed.ends_with('?'),
+            speaker: speaker.map_or(NONE, |speaker| self.speaker(speaker)),
+            asks: text.trim_end().ends_with('?'),
             has_question: text.contains('?'),
-            speaker: speaker.map(|speaker| self.speaker(speaker)),
         };
     }
 
     /// Removes a record. Its neighbours become neighbours of each other.
     pub(crate) fn remove(&mut self, slot: Slot) {
-        let Some(doc) = self.docs.get_mut(slot as usize).map(std::mem::take) else {
+        let place = slot as usize;
+        let Some(doc) = self.docs.get_mut(place) else {
             return;
         };
-        for (term, _) in counted(&doc.terms) {
+        let doc = std::mem::replace(doc, Doc::NONE);
+        let Extent { length, session } = std::mem::replace(&mut self.extents[place], Extent::NONE);
+        for (term, _) in counted(self.texts.of(slot)) {
             let postings = &mut self.postings[term as usize];
             if let Ok(at) = postings.binary_search_by_key(&slot, |it| it.slot) {
                 postings.remove(at);
             }
         }
+        self.texts.remove(slot);
         self.count = self.count.saturating_sub(1);
-        self.length = self.length.saturating_sub(doc.terms.len() as u64);
-        if let Some(session) = doc.session {
-            let ends = &mut self.ends[session as usize];
-            ends.length = ends.length.saturating_sub(doc.terms.len() as u32);
+        self.length = self.length.saturating_sub(u64::from(length));
+        if let Some(ends) = self.ends.get_mut(session as usize) {
+            ends.length = ends.length.saturating_sub(length);
             ends.count = ends.count.saturating_sub(1);
             if ends.last == slot {
                 ends.last = doc.before;
             }
+            self.session_length = self.session_length.saturating_sub(u64::from(length));
             if doc.before != NONE {
                 self.docs[doc.before as usize].after = doc.after;
             }
@@ -176,6 +220,16 @@ impl Index {
         &self.docs[slot as usize]
     }
 
+    /// By slot.
+    pub(crate) fn extents(&self) -> &[Extent] {
+        &self.extents
+    }
+
+    /// The terms of a record in the order of its text; none after it was removed.
+    pub(crate) fn terms_of(&self, slot: Slot) -> &[Term] {
+        self.texts.of(slot)
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.count
     }
@@ -200,8 +254,7 @@ impl Index {
 
     /// Mean number of terms of a session, at least 1.
     pub(crate) fn mean_session_length(&self) -> f32 {
-        let length: u64 = self.ends.iter().map(|ends| u64::from(ends.length)).sum();
-        (length as f32 / self.ends.len().max(1) as f32).max(1.0)
+        (self.session_length as f32 / self.ends.len().max(1) as f32).max(1.0)
     }
 
     /// The speakers with a name among these words.

@@ -96,5 +96,6 @@ pub use rules::{NotAdmitted, Rules};
 pub use tables::TABLES;
 pub use text::date::{Millis, format as format_time, parse as parse_time};
 pub use text::utterance::Utterance;
+pub use text::{Overlap, overlap};
 pub use view::{Context, Picture};
 pub use viewer::{Viewer, caller_of};

@@ -161,6 +161,13 @@ impl Memory {
         Ok(self.0.store.read(tables::spaces).await?)
     }
 
+    /// How many spaces are loaded, and how many records they have.
+    pub fn loaded(&self) -> (usize, usize) {
+        let spaces: Vec<Shared> = self.0.spaces.read().values().cloned().collect();
+        let records = spaces.iter().map(|space| space.read().len()).sum();
+        (spaces.len(), records)
+    }
+
     /// How questions are answered: `words`, or `words+vectors` with the embedder's name.
     pub fn retriever(&self) -> String {
         self.0.recaller.name()
@@ -248,12 +255,15 @@ pub enum Access {
 }
 
 impl Access {
-    const fn name(self) -> &'static str {
+    /// Why a handle without this right is refused, and the way out.
+    const fn needed(self) -> &'static str {
         match self {
-            Self::Read => "reading",
-            Self::Append => "adding",
-            Self::Own => "owning",
-            Self::Govern => "governing",
+            Self::Read => "it may not be read here",
+            Self::Append => "it is shared for reading only",
+            Self::Own => "only the agent that it belongs to moves and forgets records",
+            Self::Govern => {
+                "axioms come from the law of the agent: change frozen.axioms there, or axioms in its manifest"
+            }
         }
     }
 }
@@ -319,7 +329,7 @@ impl Handle {
         Err(Error::Denied {
             what,
             space: self.name.to_string(),
-            access: self.access.name(),
+            needed: least.needed(),
         })
     }
 

@@ -19,6 +19,7 @@ use crate::limits::{READ_BATCH, READ_TEXT};
 use crate::record::{Record, RecordId};
 use crate::space::Derived;
 use crate::text;
+use crate::text::utterance::Utterance;
 use crate::writer::Shared;
 
 /// The system prompt. Notes are untrusted text, so the prompt says that they are data.
@@ -84,7 +85,14 @@ impl Reading {
     /// model would give the same reply to the same prompt.
     async fn read(&self, records: &[Arc<Record>]) -> Result<Vec<Extract>, Failure> {
         let mut found = vec![Extract::default(); records.len()];
-        let reply = match self.model.ask(question(records)).await {
+        let worth: Vec<usize> = (0..records.len())
+            .filter(|&it| is_worth(&records[it]))
+            .collect();
+        if worth.is_empty() {
+            return Ok(found);
+        }
+        let notes: Vec<Arc<Record>> = worth.iter().map(|&it| records[it].clone()).collect();
+        let reply = match self.model.ask(question(&notes)).await {
             Ok(reply) => reply,
             Err(error @ Error::Malformed(_)) => {
                 tracing::warn!(
@@ -99,9 +107,8 @@ impl Reading {
             return Ok(found);
         };
         for note in answer.notes {
-            let place = note.note.wrapping_sub(1);
-            if let (Some(record), Some(found)) = (records.get(place), found.get_mut(place)) {
-                *found = supported(&record.content.text, note);
+            if let Some(&place) = worth.get(note.note.wrapping_sub(1)) {
+                found[place] = supported(&records[place].content.text, note);
             }
         }
         Ok(found)
@@ -112,6 +119,13 @@ impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "entity extraction with {}", self.model.name())
     }
+}
+
+/// Whether there may be something to find in a record: a "yes", a question, and the JSON of a tool would cost a call for
+/// nothing. What lasts is always read.
+fn is_worth(record: &Record) -> bool {
+    let text = record.content.text.trim_start();
+    record.kept().is_some() || !text.starts_with(['{', '[']) && Utterance::of(text).tells()
 }
 
 fn question(records: &[Arc<Record>]) -> Request {

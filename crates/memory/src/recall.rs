@@ -25,8 +25,15 @@ use crate::viewer::Viewer;
 use crate::writer::{Shared, Write};
 
 mod answer;
+mod best;
+#[cfg(test)]
+#[path = "recall/best_tests.rs"]
+mod best_tests;
 pub(crate) mod question;
 pub(crate) mod rank;
+#[cfg(test)]
+#[path = "recall/rank_reference.rs"]
+mod rank_reference;
 #[cfg(test)]
 #[path = "recall/rank_tests.rs"]
 mod rank_tests;
@@ -36,12 +43,16 @@ pub(crate) mod vectors;
 mod vectors_tests;
 mod weights;
 
-use answer::answer;
+use answer::{Asked, answer};
+use rank::Ranker;
 pub use rank::Sign;
 pub use weights::Weights;
 
 /// How many of the best hits count as used.
 const USED: usize = 3;
+
+/// Most rankers that are kept for the next question; each has some 40 bytes for every record of the largest space.
+const RANKERS: usize = 2;
 
 impl Handle {
     /// Answers a question from the records of this space. Every right allows it; with that of reading alone no hit counts
@@ -84,6 +95,7 @@ pub(crate) struct Recaller {
     weights: Weights,
     embedder: Option<Arc<dyn Embed>>,
     cache: Mutex<Cache>,
+    rankers: Mutex<Vec<Ranker>>,
 }
 
 impl Recaller {
@@ -92,6 +104,7 @@ impl Recaller {
             weights,
             embedder,
             cache: Mutex::default(),
+            rankers: Mutex::default(),
         }
     }
 
@@ -123,15 +136,15 @@ impl Recaller {
         }
         let (vector, retriever) = self.embed(space, &recall.question).await;
         let weights = recall.mode.adjust(&self.weights);
-        let answer = answer(
-            &space.read(),
-            viewer,
+        let asked = Asked {
             recall,
-            vector.as_deref(),
-            &weights,
-            rules,
-            retriever,
-        );
+            vector: vector.as_deref(),
+            weights: &weights,
+            viewer,
+        };
+        let mut ranker = self.rankers.lock().pop().unwrap_or_default();
+        let answer = answer(&mut ranker, &space.read(), asked, rules, retriever);
+        self.keep(ranker);
         let answer = Arc::new(answer);
         let mut cache = self.cache.lock();
         if cache.len() >= CACHE {
@@ -139,6 +152,13 @@ impl Recaller {
         }
         cache.insert(key, (version, Arc::clone(&answer)));
         answer
+    }
+
+    fn keep(&self, ranker: Ranker) {
+        let mut rankers = self.rankers.lock();
+        if rankers.len() < RANKERS {
+            rankers.push(ranker);
+        }
     }
 
     /// The question's vector if the space has vectors to compare it with, and the retriever that this makes. A failing

@@ -219,6 +219,10 @@ impl Space {
         self.records.iter().flatten()
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
     pub(crate) fn tombstone(&self, id: &RecordId) -> Option<&Tombstone> {
         self.tombstones.get(id)
     }

@@ -6,6 +6,7 @@ pub(crate) mod date;
 #[cfg(test)]
 #[path = "text/date_tests.rs"]
 mod date_tests;
+mod imperative;
 mod irregular;
 mod stem;
 #[cfg(test)]
@@ -60,4 +61,60 @@ pub(crate) fn terms(text: &str) -> Vec<String> {
 /// The stem of a word in lower case: the base of an irregular form, or the word, without its endings.
 pub(crate) fn term(word: &str) -> String {
     stem(irregular::base(word).unwrap_or(word))
+}
+
+/// How far a text has the words of a question, by their stems and without function words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overlap {
+    /// The words of the question that count.
+    pub asked: usize,
+    /// Those of them that the text has.
+    pub shared: usize,
+    /// The names in the question: capital letters behind its first word.
+    pub names: usize,
+    /// Those of them that the text has.
+    pub shared_names: usize,
+}
+
+/// Words of a question about knowing, which say nothing of what is asked.
+const KNOWING: &[&str] = &[
+    "know",
+    "tell",
+    "told",
+    "remember",
+    "recall",
+    "anything",
+    "something",
+    "everything",
+    "please",
+    "say",
+    "said",
+];
+
+/// Compares a question with a text.
+pub fn overlap(question: &str, text: &str) -> Overlap {
+    let has = terms(text);
+    let mut overlap = Overlap::default();
+    let mut seen = FxHashSet::default();
+    let tokens = question.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’');
+    for (place, token) in tokens.filter(|it| !it.is_empty()).enumerate() {
+        let name = place > 0 && token.starts_with(char::is_uppercase);
+        for word in words(token) {
+            if is_common(&word) || KNOWING.contains(&word.as_str()) {
+                continue;
+            }
+            let term = term(&word);
+            let shared = usize::from(has.contains(&term));
+            if !seen.insert(term) {
+                continue;
+            }
+            overlap.asked += 1;
+            overlap.shared += shared;
+            if name {
+                overlap.names += 1;
+                overlap.shared_names += shared;
+            }
+        }
+    }
+    overlap
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::graph::{Edge, Node};
+use crate::graph::{Edge, Node, Seen};
 use crate::index::Slot;
 use crate::recall::Relation;
 use crate::record::Record;
@@ -34,8 +34,12 @@ pub struct Context {
 const NAMED: usize = 8;
 
 /// A relation as far as records that are `seen` support it. None without one.
-pub(crate) fn relation(space: &Space, edge: Edge, seen: &dyn Fn(Slot) -> bool) -> Option<Relation> {
-    let support: Vec<Slot> = edge.support.into_iter().filter(|&it| seen(it)).collect();
+pub(crate) fn relation(space: &Space, edge: Edge, seen: Seen<'_>) -> Option<Relation> {
+    let support: Vec<Slot> = edge
+        .support
+        .into_iter()
+        .filter(|&it| seen.sees(it))
+        .collect();
     let named = support.iter().rev().take(NAMED);
     let sources = named
         .filter_map(|&slot| space.at(slot))
@@ -57,15 +61,16 @@ pub(crate) fn picture(
     limit: usize,
 ) -> Picture {
     let graph = space.graph();
-    let seen = |slot| space.at(slot).is_some_and(|record| viewer.sees(record));
+    let by_record = |slot| space.at(slot).is_some_and(|record| viewer.sees(record));
+    let seen = Seen::by(viewer, &by_record);
     let mut names: Vec<String> = match topic {
         Some(topic) => {
             let mut named = graph.named_in(topic);
-            named.retain(|name| graph.node(name, &seen).is_some());
+            named.retain(|name| graph.is_seen(name, seen));
             named
         }
         None => {
-            let mut nodes: Vec<Node> = graph.nodes(&seen).collect();
+            let mut nodes: Vec<Node> = graph.nodes(seen).collect();
             nodes.sort_by(|a, b| {
                 b.mentions
                     .cmp(&a.mentions)
@@ -81,7 +86,7 @@ pub(crate) fn picture(
     let mut edges: Vec<Relation> = Vec::new();
     for name in names.clone() {
         for edge in graph.edges(&name, limit) {
-            if !edge.support.iter().any(|&slot| seen(slot)) {
+            if !edge.support.iter().any(|&slot| seen.sees(slot)) {
                 continue;
             }
             for end in [&edge.from, &edge.to] {
@@ -90,14 +95,14 @@ pub(crate) fn picture(
                 }
             }
             let shown = names.contains(&edge.from) && names.contains(&edge.to);
-            let relation = relation(space, edge, &seen).filter(|_| shown);
+            let relation = relation(space, edge, seen).filter(|_| shown);
             edges.extend(relation.filter(|it| !edges.contains(it)));
         }
     }
     Picture {
         nodes: names
             .iter()
-            .filter_map(|name| graph.node(name, &seen))
+            .filter_map(|name| graph.node(name, seen))
             .collect(),
         edges,
     }

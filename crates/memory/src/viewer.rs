@@ -30,6 +30,11 @@ impl Viewer {
         }
     }
 
+    /// Whether it sees every record.
+    pub(crate) fn sees_all(&self) -> bool {
+        matches!(self, Self::All | Self::Reader(_))
+    }
+
     pub fn sees(&self, record: &Record) -> bool {
         match self {
             Self::All | Self::Reader(_) => true,

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::Graph;
 use super::extract::{EntityKind, extract};
+use super::{Graph, Seen};
 
 fn names(text: &str) -> Vec<(String, EntityKind)> {
     extract(text, None).entities
@@ -74,13 +74,13 @@ fn what_only_one_record_supported_goes_with_it() {
     graph.insert(0, extract("Bob lives in Lisbon.", None));
     graph.insert(1, extract("Bob works in Porto.", None));
     graph.remove(0);
-    assert!(graph.node("Bob", &|_| true).is_some() && graph.node("Porto", &|_| true).is_some());
-    assert!(graph.node("Lisbon", &|_| true).is_none());
+    assert!(graph.node("Bob", Seen::All).is_some() && graph.node("Porto", Seen::All).is_some());
+    assert!(graph.node("Lisbon", Seen::All).is_none());
     assert_eq!(graph.all_edges().len(), 1);
     assert_eq!(graph.neighbours("bob", 10), [("Porto".to_owned(), 1)]);
     graph.remove(1);
     assert_eq!(
-        (graph.nodes(&|_| true).count(), graph.all_edges().len()),
+        (graph.nodes(Seen::All).count(), graph.all_edges().len()),
         (0, 0)
     );
 }
@@ -104,7 +104,7 @@ proptest! {
             }
         }
         let shown = |graph: &Graph| {
-            let mut nodes: Vec<_> = graph.nodes(&|_| true).map(|node| (node.name, node.mentions)).collect();
+            let mut nodes: Vec<_> = graph.nodes(Seen::All).map(|node| (node.name, node.mentions)).collect();
             let mut edges: Vec<_> = graph.all_edges().into_iter().map(|it| (it.from, it.kind, it.to, it.support)).collect();
             nodes.sort();
             edges.sort();

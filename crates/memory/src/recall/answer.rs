@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::question::Question;
-use super::rank::rank;
+use super::rank::Ranker;
 use super::{Answer, Hit, Link, Mode, Recall, Relation, Weights, tokens};
+use crate::graph::Seen;
 use crate::record::{Record, RecordId};
 use crate::rules::{self, Rules};
 use crate::space::Space;
@@ -19,24 +20,39 @@ const MAX_PROVENANCE: usize = 16;
 /// How many relations of an entity that the question names are shown.
 const EDGES: usize = 8;
 
+/// A question with all that ranking needs to know of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) recall: &'a Recall,
+    pub(super) vector: Option<&'a [f32]>,
+    pub(super) weights: &'a Weights,
+    pub(super) viewer: &'a Viewer,
+}
+
 /// Answers a question from a space.
 pub(super) fn answer(
+    ranker: &mut Ranker,
     space: &Space,
-    viewer: &Viewer,
-    recall: &Recall,
-    vector: Option<&[f32]>,
-    weights: &Weights,
+    asked: Asked<'_>,
     rules: &Rules,
     retriever: String,
 ) -> Answer {
-    let seen = |slot| space.at(slot).is_some_and(|record| viewer.sees(record));
+    let Asked {
+        recall,
+        vector,
+        weights,
+        viewer,
+    } = asked;
+    let by_record = |slot| space.at(slot).is_some_and(|record| viewer.sees(record));
+    let seen = Seen::by(viewer, &by_record);
     let mut question = Question::of(&recall.question, space.graph());
     // The name of an entity tells that a record mentions it.
     question
         .entities
-        .retain(|name| space.graph().node(name, &seen).is_some());
-    let allowed = |slot| seen(slot) && space.at(slot).is_some_and(|record| recall.admits(record));
-    let ranked = rank(
+        .retain(|name| space.graph().is_seen(name, seen));
+    let allowed =
+        |slot| seen.sees(slot) && space.at(slot).is_some_and(|record| recall.admits(record));
+    let ranked = ranker.rank(
         space.corpus(),
         &question,
         vector,
@@ -88,7 +104,7 @@ pub(super) fn answer(
         .flat_map(|&slot| graph.relations_of(slot))
         .chain(edges)
     {
-        let Some(relation) = crate::view::relation(space, edge, &seen) else {
+        let Some(relation) = crate::view::relation(space, edge, seen) else {
             continue;
         };
         if !relations.contains(&relation) && relations.len() < MAX_RELATIONS {
@@ -99,7 +115,7 @@ pub(super) fn answer(
         hits,
         entities: names
             .iter()
-            .filter_map(|name| graph.node(name, &seen))
+            .filter_map(|name| graph.node(name, seen))
             .collect(),
         relations,
         retriever,

@@ -2,8 +2,10 @@
 
 use proptest::prelude::*;
 
+use super::Mode;
 use super::question::Question;
-use super::rank::{Ranked, rank};
+use super::rank::{Ranked, Ranker};
+use super::rank_reference;
 use super::weights::Weights;
 use crate::record::{Content, Record, RecordId, Standing, Usage};
 use crate::space::{Change, Derived, Space};
@@ -55,7 +57,7 @@ fn ranked(
     allowed: &dyn Fn(u32) -> bool,
 ) -> Vec<Ranked> {
     let question = Question::of(question, space.graph());
-    rank(
+    Ranker::default().rank(
         space.corpus(),
         &question,
         vector,
@@ -63,6 +65,48 @@ fn ranked(
         limit,
         allowed,
     )
+}
+
+fn forget(space: &mut Space, number: usize) {
+    let id = RecordId::new(number.to_string());
+    let record = space.get(&id).unwrap().clone();
+    for change in crate::decide::forget(space, &record, "a test", 0) {
+        space.apply(change);
+    }
+}
+
+/// More records than there are candidates, so that the best have to be selected from them.
+#[test]
+fn a_ranking_of_a_large_space_equals_the_plain_reference() {
+    let mut state = 42_u32;
+    let mut roll = |sides: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as usize % sides
+    };
+    let turns: Vec<(String, u8, u8)> = (0..5000)
+        .map(|_| {
+            let words: Vec<&str> = (0..1 + roll(9)).map(|_| WORDS[roll(12)]).collect();
+            (words.join(" "), roll(200) as u8, roll(3) as u8)
+        })
+        .collect();
+    let space = space(&turns);
+    let direction: Vec<f32> = (0..8).map(|_| roll(100) as f32 / 50.0 - 1.0).collect();
+    let (weights, allowed) = (Weights::default(), |slot| slot % 3 > 0);
+    let mut ranker = Ranker::default();
+    for asked in [
+        "Ada sings in Lisbon in June 2024?",
+        "oak",
+        "what?",
+        "the boat, recently",
+    ] {
+        for vector in [None, Some(&direction[..])] {
+            let question = Question::of(asked, space.graph());
+            let corpus = space.corpus();
+            let plain = rank_reference::rank(corpus, &question, vector, &weights, 100, &allowed);
+            let ours = ranker.rank(corpus, &question, vector, &weights, 100, &allowed);
+            assert_eq!(ours, plain, "{asked}");
+        }
+    }
 }
 
 proptest! {
@@ -113,11 +157,7 @@ proptest! {
         // After a record is removed, a space ranks as if it had never been added.
         let (_, before) = turns.split_last().unwrap();
         let mut shrunk = space(&turns);
-        let last = RecordId::new((turns.len() - 1).to_string());
-        let record = shrunk.get(&last).unwrap().clone();
-        for change in crate::decide::forget(&shrunk, &record, "a test", 0) {
-            shrunk.apply(change);
-        }
+        forget(&mut shrunk, turns.len() - 1);
         let scores = |space: &Space| -> Vec<u32> {
             ranked(space, &question, 1000, None, &|_| true).iter().map(|it| it.slot).collect()
         };
@@ -126,5 +166,34 @@ proptest! {
         one.sort_unstable();
         other.sort_unstable();
         prop_assert_eq!(one, other);
+    }
+
+    #[test]
+    fn a_ranking_equals_the_plain_reference_to_the_last_bit(
+        turns in prop::collection::vec((sentence(), 0..4_u8, 0..3_u8), 1..60),
+        questions in prop::collection::vec((sentence(), any::<bool>(), any::<bool>()), 1..4),
+        forgotten in prop::collection::hash_set(0..60_usize, 0..8),
+        mode in prop::sample::select(&[Mode::Hybrid, Mode::Local, Mode::Global][..]),
+        limit in 1..80_usize,
+        forbidden in 0..60_u32,
+        direction in prop::collection::vec(-1.0_f32..1.0, 8),
+    ) {
+        let mut space = space(&turns);
+        for number in forgotten.into_iter().filter(|it| *it < turns.len()) {
+            forget(&mut space, number);
+        }
+        let weights = mode.adjust(&Weights::default());
+        let allowed = |slot| slot != forbidden && space.at(slot).is_some();
+        // One ranker for all questions: what one leaves behind must not show in the next.
+        let mut ranker = Ranker::default();
+        for (text, newest, by_vector) in questions {
+            let text = if newest { text + " recently" } else { text };
+            let question = Question::of(&text, space.graph());
+            let vector = by_vector.then_some(&direction[..]);
+            let corpus = space.corpus();
+            let plain = rank_reference::rank(corpus, &question, vector, &weights, limit, &allowed);
+            let ours = ranker.rank(corpus, &question, vector, &weights, limit, &allowed);
+            prop_assert_eq!(ours, plain);
+        }
     }
 }

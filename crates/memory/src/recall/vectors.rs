@@ -5,8 +5,8 @@
 //! instruction multiply many numbers; the nearest few hundred are then compared exactly with the `f32` ones. The scan can
 //! misplace near equals, so the caller takes more candidates than it needs.
 //!
-//! Why no approximate index (HNSW): for 100,000 records of 384 numbers the vectors add about 15 ms to a question
-//! (docs/benchmarks.md); a graph index would cost memory and time for every write, has to be rebuilt or stored, and loses
+//! Why no approximate index (HNSW): for 100,000 records of 384 numbers the vectors add about 5 ms of CPU to a
+//! question (docs/benchmarks.md); a graph index would cost memory and time for every write, has to be rebuilt or stored, and loses
 //! recall. Why `pulp`: the loop is compiled for several register widths, and the widest one that the machine has is
 //! chosen at run time, without `unsafe` code of ours and without a build for one kind of CPU.
 //!
@@ -77,25 +77,28 @@ impl Vectors {
         }
     }
 
-    /// The approximate similarity of every record, by slot; None for those without a vector.
-    pub(crate) fn scan(&self, vector: &[f32]) -> Vec<Option<f32>> {
+    /// The approximate similarity of every record, by slot; negative infinity for those without a vector. What was in `near`
+    /// is dropped. It stays empty for a vector of another length.
+    pub(crate) fn scan(&self, vector: &[f32], near: &mut Vec<f32>) {
+        near.clear();
         if vector.len() != self.dimensions || self.dimensions == 0 {
-            return Vec::new();
+            return;
         }
         let largest = vector
             .iter()
             .fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
-        let asked: Vec<i8> = vector
+        let asked: Vec<i16> = vector
             .iter()
-            .map(|x| (x / largest * 127.0).round() as i8)
+            .map(|x| i16::from((x / largest * 127.0).round() as i8))
             .collect();
         let scan = Scan {
             vectors: self,
             asked: &asked,
             unit: largest / 127.0,
+            near,
         };
         // Chooses the widest registers of this machine.
-        Arch::new().dispatch(scan)
+        Arch::new().dispatch(scan);
     }
 
     /// The exact similarity of a record.
@@ -111,34 +114,38 @@ impl Vectors {
 /// The scan, compiled for several register widths.
 struct Scan<'a> {
     vectors: &'a Vectors,
-    asked: &'a [i8],
+    /// The question, quantised, and widened as the products need it.
+    asked: &'a [i16],
     /// The value of one quantisation step of the question.
     unit: f32,
+    near: &'a mut Vec<f32>,
 }
 
 impl WithSimd for Scan<'_> {
-    type Output = Vec<Option<f32>>;
+    type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _registers: S) -> Self::Output {
+    fn with_simd<S: Simd>(self, _registers: S) {
         let Vectors {
             coarse,
             scale,
             dimensions,
             ..
         } = self.vectors;
-        let mut near = Vec::with_capacity(scale.len());
-        for (row, scale) in coarse.chunks_exact(*dimensions).zip(scale) {
+        let rows = coarse.chunks_exact(*dimensions).zip(scale);
+        self.near.extend(rows.map(|(row, scale)| {
             let product = product(row, self.asked) as f32;
-            near.push((*scale > 0.0).then_some(product * self.unit * scale));
-        }
-        near
+            match *scale > 0.0 {
+                true => product * self.unit * scale,
+                false => f32::NEG_INFINITY,
+            }
+        }));
     }
 }
 
 /// The dot product of two rows. A plain loop over slices, which the compiler vectorises.
 #[inline(always)]
-fn product(one: &[i8], other: &[i8]) -> i32 {
+fn product(one: &[i8], other: &[i16]) -> i32 {
     let mut sum = 0;
     for (a, b) in one.iter().zip(other) {
         sum += i32::from(*a) * i32::from(*b);

@@ -1,6 +1,7 @@
 //! What a text does: it tells something, supposes something, asks, commands or greets. By rules for English, and
 //! without a model.
 
+use super::imperative::{is_imperative, is_imperative_after};
 use super::words;
 
 /// What a text does. Of a text with several sentences, the strongest: one that tells something makes it a statement.
@@ -62,7 +63,7 @@ fn one(sentence: &str) -> Utterance {
         () if sentence.starts_with('/') => Utterance::Command,
         () if words.iter().all(|word| GREETINGS.contains(word)) => Utterance::Greeting,
         () if asks(sentence, &words) => Utterance::Question,
-        () if commands(&words) => Utterance::Command,
+        () if commands(sentence, &words) => Utterance::Command,
         () if supposes(&words) => Utterance::Speculation,
         () => Utterance::Statement,
     }
@@ -114,7 +115,7 @@ fn asks(sentence: &str, words: &[&str]) -> bool {
         "you", "i", "we", "he", "she", "it", "they", "there", "the", "a", "an", "my", "your",
         "this", "that", "any",
     ];
-    if sentence.ends_with('?') {
+    if sentence.ends_with('?') || is_indirect(words) {
         return true;
     }
     let (first, second) = (words.first(), words.get(1));
@@ -133,56 +134,30 @@ fn asks(sentence: &str, words: &[&str]) -> bool {
     }
 }
 
-fn commands(words: &[&str]) -> bool {
-    const VERBS: [&str; 44] = [
-        "recall",
-        "remember",
-        "remind",
-        "show",
-        "list",
-        "read",
-        "cat",
-        "ls",
-        "find",
-        "search",
-        "write",
-        "delete",
-        "remove",
-        "run",
-        "tell",
-        "give",
-        "send",
-        "help",
-        "summarise",
-        "summarize",
-        "explain",
-        "translate",
-        "create",
-        "append",
-        "ask",
-        "browse",
-        "forget",
-        "stop",
-        "undo",
-        "open",
-        "look",
-        "describe",
-        "compare",
-        "fetch",
-        "download",
-        "greet",
-        "note",
-        "call",
-        "edit",
-        "rename",
-        "print",
-        "pause",
-        "resume",
-        "cancel",
-    ];
-    let polite = ["please", "now", "then", "and", "just", "kindly"];
-    let first = words.iter().find(|word| !polite.contains(word));
-    first.is_some_and(|first| VERBS.contains(first))
+/// Whether a sentence asks without the form of a question: "I wonder who has the key".
+fn is_indirect(words: &[&str]) -> bool {
+    matches!(
+        words,
+        ["i", "wonder", ..]
+            | ["i", "want", "to", "know", ..]
+            | ["i", "would", "like", "to", "know", ..]
+            | ["i", "d", "like", "to", "know", ..]
+    )
+}
+
+/// Whether a sentence wants something done, in its beginning or after a comma.
+fn commands(sentence: &str, all: &[&str]) -> bool {
+    if is_imperative(all) {
+        return true;
+    }
+    let Some((before, after)) = sentence.split_once(',') else {
+        return false;
+    };
+    let (before, after): (Vec<String>, Vec<String>) =
+        (words(before).collect(), words(after).collect());
+    let before: Vec<&str> = before.iter().map(String::as_str).collect();
+    let after: Vec<&str> = after.iter().map(String::as_str).collect();
+    is_imperative_after(&before, &after)
 }
 
 fn supposes(words: &[&str]) -> bool {

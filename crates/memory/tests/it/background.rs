@@ -65,6 +65,26 @@ async fn what_a_model_finds_is_in_the_graph_with_the_record_that_says_it() {
 }
 
 #[tokio::test]
+async fn a_yes_a_question_and_the_json_of_a_tool_cost_no_call() {
+    let (model, store) = (Scripted::new([turn()]), Store::memory(TABLES));
+    let memory = read_by(&model, &store);
+    let space = memory.space("scout").unwrap();
+    for said in [
+        "yes",
+        "what do mosses need?",
+        r#"{"matches":[],"files_searched":3}"#,
+    ] {
+        space.observe(Content::text(said)).await.unwrap();
+        memory.settled().await;
+    }
+    assert_eq!(model.requests().len(), 0);
+    space.observe(Content::text(SAID)).await.unwrap();
+    memory.settled().await;
+    assert_eq!(model.requests().len(), 1);
+    memory.close().await;
+}
+
+#[tokio::test]
 async fn what_was_read_is_not_read_again_after_a_restart() {
     let (model, store) = (Scripted::new([turn()]), Store::memory(TABLES));
     let memory = read_by(&model, &store);

@@ -120,7 +120,7 @@ async fn a_shared_space_allows_what_it_was_shared_for_and_never_more() {
     let denied = reader.observe(Content::text("x")).await.unwrap_err();
     assert_eq!(
         denied.to_string(),
-        "observe in library: this handle is for reading only"
+        "observe in library: it is shared for reading only"
     );
     let adder = own.shared(Access::Append);
     let id = adder
