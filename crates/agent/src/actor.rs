@@ -488,7 +488,8 @@ pub(crate) fn leaves_for_good(out: &Outgoing) -> bool {
             | Effect::Think
             | Effect::Call { .. }
             | Effect::Remember { .. }
-            | Effect::Amend { .. } => false,
+            | Effect::Amend { .. }
+            | Effect::Test { .. } => false,
             Effect::Clarify { .. } | Effect::Begin { .. } => true,
         },
         Outgoing::Gate { verdict, .. } => !matches!(verdict, Verdict::No(_) | Verdict::Rejected(_)),

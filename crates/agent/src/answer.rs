@@ -165,9 +165,9 @@ pub(crate) fn agrees(text: &str) -> bool {
     matches!(reading(text), Some(Reading::Yes | Reading::Session))
 }
 
-/// Whether a message reads as an answer to a question about a call.
+/// Whether a message reads as an answer to a question that waits: about a call, or about the moment of a reminder.
 pub(crate) fn is_answer(text: &str) -> bool {
-    reading(text).is_some() || is_decision(text)
+    reading(text).is_some() || is_decision(text) || crate::skills::is_moment(text)
 }
 
 fn is_decision(text: &str) -> bool {
@@ -182,8 +182,11 @@ pub(crate) fn read(question: &Question, message: &Message) -> Result<QuestionAns
         .iter()
         .any(|part| matches!(part.content, Content::Data(_)));
     let text = message.text();
-    if question.kind != QuestionKind::Approval || has_data || is_decision(&text) {
+    if question.kind != QuestionKind::Approval {
         return question.read(message);
+    }
+    if has_data || is_decision(&text) {
+        return question.read(message).map_err(|_| vec![unclear()]);
     }
     let decision = match reading(&text) {
         Some(Reading::Yes) => json!({ "decision": "approve" }),
@@ -191,14 +194,18 @@ pub(crate) fn read(question: &Question, message: &Message) -> Result<QuestionAns
         Some(Reading::No(why)) => json!({ "decision": "reject", "why": why }),
         Some(Reading::Modify(input)) => json!({ "decision": "modify", "input": input }),
         None if text.trim().is_empty() => return question.read(message),
-        None => {
-            let problem = "answer yes or no, or modify and the input to use instead";
-            return Err(vec![Fault::new("", problem)]);
-        }
+        None => return Err(vec![unclear()]),
     };
     let mut said = message.clone();
     said.parts = vec![Part::data(decision)];
     question.read(&said)
+}
+
+/// What a person is told whose words decide nothing about a call.
+fn unclear() -> Fault {
+    let problem = "answer yes or no, or modify and the input to use instead; for example: yes, or \"no, because it is \
+                   late\", or {\"decision\": \"approve\"}";
+    Fault::new("", problem)
 }
 
 /// What follows a word or some words at the beginning of a text.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use skill::Definition;
 
-use crate::event::{EffectId, TurnId};
+use crate::event::{EffectId, FurtherCall, TurnId};
 
 #[cfg(test)]
 #[path = "approval_tests.rs"]
@@ -37,6 +37,9 @@ pub struct Approval {
     /// The hash of the skill's definition, if another server defines it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub version: String,
+    /// The decision counts for this call alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub each_time: bool,
     /// What the person is told besides the call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -45,6 +48,9 @@ pub struct Approval {
     /// Until when a decision counts.
     pub until: Millis,
     pub standing: Standing,
+    /// Later steps of the same procedure that a yes covers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<FurtherCall>,
     /// The hash of the question as it was shown. An answer counts for what was shown, so a question with a preview that has
     /// changed is shown again.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -102,9 +108,12 @@ pub struct Grant {
     /// Only where this field begins so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<(String, String)>,
-    /// The caller who decided; it counts for calls of this caller alone.
+    /// The caller of the call that was decided about; it counts for calls of this caller alone.
     #[serde(default)]
     pub by: String,
+    /// The person who agreed. Empty in older journals: the caller itself.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub agreed: String,
     /// The approval that it was part of.
     pub from: EffectId,
     /// What the grant is known by outside of the agent: the UUID of the approval.
@@ -124,6 +133,14 @@ impl Grant {
         match self.id.as_str() {
             "" => self.from.to_string(),
             id => id.to_owned(),
+        }
+    }
+
+    /// The person who agreed to it.
+    pub fn agreed_by(&self) -> &str {
+        match self.agreed.as_str() {
+            "" => &self.by,
+            person => person,
         }
     }
 
@@ -254,6 +271,9 @@ pub enum UnusableAnswer {
     /// A text is given instead of an input, and several fields could take it.
     #[error("several fields could take this text: give the input as JSON")]
     ModifyWhich,
+    /// It begins as JSON does and is not JSON. Taken as a text it would be written as it stands.
+    #[error("the input is not JSON ({0}): correct it, or give the text alone")]
+    ModifyForm(String),
     /// The schema of the skill's input is not a schema, so no other input can be checked.
     #[error("{0}")]
     Schema(String),
@@ -313,7 +333,13 @@ fn edited_input(
     is_valid: impl Fn(&Value) -> bool,
 ) -> Result<Value, UnusableAnswer> {
     let mut merged = input.clone();
-    if let Ok(edited @ Value::Object(_)) = serde_json::from_str::<Value>(given) {
+    let parsed = serde_json::from_str::<Value>(given);
+    if let Err(error) = &parsed
+        && given.trim_start().starts_with('{')
+    {
+        return Err(UnusableAnswer::ModifyForm(error.to_string()));
+    }
+    if let Ok(edited @ Value::Object(_)) = parsed {
         for (name, value) in edited.as_object().into_iter().flatten() {
             merged[name.as_str()] = value.clone();
         }

@@ -102,6 +102,7 @@ impl World {
                 decision,
                 by,
                 message: String::new(),
+                permission: String::new(),
             });
             self.hear(call, &step);
         }

@@ -80,10 +80,17 @@ impl Board {
         }
     }
 
-    /// A letter for this board, written now.
-    pub fn letter(&self, agent: &str, body: Body) -> Result<Letter, InvalidLetter> {
+    /// A letter for this board, written now, and the caller for whom an agent writes it.
+    pub fn letter(
+        &self,
+        agent: &str,
+        caller: Option<String>,
+        body: Body,
+    ) -> Result<Letter, InvalidLetter> {
         let id = uuid::Uuid::new_v4().to_string();
-        let letter = written(agent, &id, body).checked()?;
+        let mut letter = written(agent, &id, body);
+        letter.provenance.caller = caller;
+        let letter = letter.checked()?;
         match serde_json::to_vec(&letter)?.len() > MAX_LETTER {
             true => Err(InvalidLetter::TooLong(MAX_LETTER)),
             false => Ok(letter),

@@ -1,6 +1,6 @@
 //! The state of an agent: the fold of the changes that were recorded. Only the agent's own steps change it.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use memory::Millis;
@@ -10,9 +10,10 @@ use skill::QuestionAnswer;
 
 use crate::approval::{Approval, Grant, Standing};
 use crate::conversation::{Conversations, Line};
-use crate::event::{Answer, Effect, EffectId, Intent, Recollection, Request, TurnId};
-use crate::law::Law;
+use crate::event::{Answer, Effect, EffectId, FurtherCall, Intent, Recollection, Request, TurnId};
+use crate::law::{Edit, Law};
 use crate::limits;
+use crate::revision::{LawGate, ProposedLaw};
 use crate::share;
 
 /// Who an agent is. The id is that of its birth; name and description are those of its manifest.
@@ -40,7 +41,7 @@ pub struct Ability {
     pub replayable: bool,
     /// A person agrees before it is done.
     pub approval: bool,
-    /// Others do it: to call it is to wait for them.
+    /// Another agent does it: to call it is to wait for that agent.
     #[serde(default)]
     pub elsewhere: bool,
 }
@@ -67,8 +68,8 @@ pub struct Context {
     pub(crate) questions: BTreeMap<TurnId, Arc<Questions>>,
     /// What was said last, by caller and conversation.
     pub(crate) conversations: Arc<Conversations>,
-    /// How the last requests ended.
-    pub(crate) ended: Arc<VecDeque<(TurnId, Arc<Answer>)>>,
+    /// How the last requests ended. A step that ends one copies the list, so that its entries are shared.
+    pub(crate) ended: Arc<VecDeque<Ended>>,
     pub(crate) paused: bool,
     pub(crate) fault: Option<String>,
     /// The next number of an effect.
@@ -79,7 +80,12 @@ pub struct Context {
     pub(crate) timers: Arc<BTreeMap<String, Millis>>,
     /// The version of its law, from 1.
     pub(crate) law_version: u64,
+    /// How its law may change, and what is under way. A snapshot without it is read from the journal anew.
+    pub(crate) revision: Arc<LawGate>,
 }
+
+/// A request that is over, and its answer.
+type Ended = Arc<(TurnId, Arc<Answer>)>;
 
 /// An effect that the agent wants and has not got a result of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,16 +109,27 @@ pub struct Turn {
     pub(crate) ceiling: u8,
     /// Its place among all requests.
     pub(crate) order: u64,
+    /// When it arrived. Older journals have no such field.
+    #[serde(default, skip_serializing_if = "is_unknown")]
+    pub(crate) began: Millis,
     pub(crate) stage: Stage,
     pub(crate) found: Arc<Vec<Recollection>>,
     pub(crate) rounds: Vec<Arc<Round>>,
     pub(crate) tokens: u64,
     /// The procedure by which it is done: its place in the law, and what its slots stand for.
     pub(crate) procedure: Option<(String, BTreeMap<String, String>)>,
+    /// Steps of the procedure that a person agreed to with an earlier one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) agreed: Vec<FurtherCall>,
     /// What it will come to, once it is remembered.
     pub(crate) answer: Option<Answer>,
     /// What was said to questions meanwhile.
     pub(crate) asides: Vec<Line>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_unknown(at: &Millis) -> bool {
+    *at == 0
 }
 
 fn highest() -> u8 {
@@ -153,6 +170,11 @@ impl Questions {
 pub struct AskedQuestion {
     pub(crate) place: String,
     pub(crate) message: String,
+    /// The caller who is asked, and the conversation it belongs to. Older journals have neither.
+    #[serde(default, rename = "of", skip_serializing_if = "String::is_empty")]
+    pub(crate) caller: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) conversation: String,
     /// When it was asked.
     pub(crate) at: Millis,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -239,7 +261,17 @@ pub enum Change {
         manifest: bool,
     },
     /// A change of its law was refused.
-    LawKept { why: String, by: String },
+    LawKept {
+        why: String,
+        by: String,
+        /// What was proposed. Older journals have no such field.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edit: Option<Edit>,
+    },
+    /// A change of its law is proposed and under way.
+    LawProposed { proposed: Arc<ProposedLaw> },
+    /// The gate of its law has come so far.
+    Gate { step: revise::Change },
     /// It is for these, by its manifest.
     Goals { goals: Vec<Goal> },
     /// Its manifest names or describes it so.
@@ -316,6 +348,8 @@ pub enum Change {
         digest: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bound: Option<Value>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        further: Vec<FurtherCall>,
     },
     /// A call was decided about.
     Decided {
@@ -323,8 +357,22 @@ pub enum Change {
         standing: Standing,
         by: String,
     },
+    /// A person agreed to later steps of the procedure of a request.
+    Agreed {
+        turn: TurnId,
+        calls: Vec<FurtherCall>,
+    },
     /// A decision counts for later calls.
     Granted { grant: Grant },
+    /// A call was made without a question because of a grant.
+    Passed {
+        turn: TurnId,
+        skill: String,
+        /// What the grant is known by outside of the agent.
+        grant: String,
+        /// The person who agreed to it.
+        agreed: String,
+    },
     /// A grant counts no more.
     Revoked { grant: String, by: String },
     /// This definition of another server's skill is the one that was called or approved.
@@ -347,8 +395,16 @@ impl Context {
                 self.identity = Arc::new(identity.clone());
                 self.goals = Arc::new(goals.clone());
             }
-            Change::Law { .. } => self.law_version += 1,
+            Change::Law { hash, .. } => {
+                self.law_version += 1;
+                let version = self.law_version;
+                Arc::make_mut(&mut self.revision).follow(version, hash);
+            }
             Change::LawKept { .. } => {}
+            Change::LawProposed { proposed } => {
+                Arc::make_mut(&mut self.revision).proposed = Some(proposed.clone());
+            }
+            Change::Gate { step } => Arc::make_mut(&mut self.revision).apply(step),
             Change::Goals { goals } => self.goals = Arc::new(goals.clone()),
             Change::Described { identity } => self.identity = Arc::new(identity.clone()),
             Change::Able { abilities } => {
@@ -418,11 +474,13 @@ impl Context {
                 approval,
                 digest,
                 bound,
+                further,
             } => {
                 if let Some(approval) = self.approvals.get_mut(approval) {
                     let approval = Arc::make_mut(approval);
                     approval.digest.clone_from(digest);
                     approval.bound.clone_from(bound);
+                    approval.further.clone_from(further);
                 }
             }
             Change::Aside { turn, line } => self.change(turn, |it| it.asides.push(line.clone())),
@@ -452,6 +510,9 @@ impl Context {
                     Arc::make_mut(approval).standing = standing.clone();
                 }
             }
+            Change::Agreed { turn, calls } => {
+                self.change(turn, |it| it.agreed.extend(calls.iter().cloned()));
+            }
             Change::Granted { grant } => {
                 let grants = Arc::make_mut(&mut self.grants);
                 grants.push(grant.clone());
@@ -467,6 +528,8 @@ impl Context {
                 }
                 accepted.insert(skill.clone(), version.clone());
             }
+            // It is for explanations alone.
+            Change::Passed { .. } => {}
             Change::Paused { paused } => self.paused = *paused,
             Change::Fault { problem } => self.fault.clone_from(problem),
             Change::Attended { at } => self.heard = *at,
@@ -499,7 +562,7 @@ impl Context {
         };
         self.questions.remove(turn);
         let ended = Arc::make_mut(&mut self.ended);
-        ended.push_back((turn.to_owned(), answer.clone()));
+        ended.push_back(Arc::new((turn.to_owned(), answer.clone())));
         if ended.len() > limits::ENDED {
             ended.pop_front();
         }
@@ -586,26 +649,6 @@ impl Context {
             .collect()
     }
 
-    /// The request of a caller in a conversation that waits for a person, if it is the only one.
-    pub(crate) fn waiting_in(&self, caller: &str, conversation: &str) -> Option<TurnId> {
-        let approvals = self.pending().into_iter();
-        let approvals = approvals.filter(|it| it.by == caller && it.conversation == conversation);
-        let mut waiting: BTreeSet<&str> = approvals.map(|it| it.turn.as_str()).collect();
-        let clarified = self.intents.values().map(|it| &it.intent);
-        let clarified = clarified.filter(|it| matches!(it.effect, Effect::Clarify { .. }));
-        let clarified = clarified.filter_map(|it| it.turn.as_deref());
-        let asked = self.questions.iter().filter(|(_, it)| it.open().is_some());
-        let asked = asked.map(|(turn, _)| turn.as_str());
-        waiting.extend(clarified.chain(asked).filter(|turn| {
-            let heard = self.turns.get(*turn).map(|it| &it.heard);
-            heard.is_some_and(|it| it.from == caller && it.conversation == conversation)
-        }));
-        match waiting.len() {
-            1 => waiting.first().map(|it| (*it).to_owned()),
-            _ => None,
-        }
-    }
-
     /// The decisions that count for later calls.
     pub fn grants(&self) -> &[Grant] {
         &self.grants
@@ -614,6 +657,17 @@ impl Context {
     /// How many requests it works on, without those that wait for a person or for their turn.
     pub(crate) fn busy(&self) -> usize {
         self.turns.keys().filter(|turn| self.works_on(turn)).count()
+    }
+
+    /// The requests that have been begun and not answered, in their order, each with its caller.
+    pub(crate) fn begun(&self) -> Vec<(TurnId, String)> {
+        let mut begun: Vec<_> = self.turns.values().collect();
+        begun.retain(|it| it.stage != Stage::Queued);
+        begun.sort_by_key(|it| it.order);
+        let begun = begun.into_iter().map(|it| &it.heard);
+        begun
+            .map(|heard| (heard.turn.clone(), heard.caller().to_owned()))
+            .collect()
     }
 
     /// How many requests have been begun and not answered.
@@ -657,6 +711,6 @@ impl Context {
     /// How a request ended, if it was one of the last.
     pub(crate) fn answered(&self, turn: &str) -> Option<&Arc<Answer>> {
         let mut ended = self.ended.iter();
-        ended.find(|(id, _)| id == turn).map(|(_, answer)| answer)
+        ended.find(|it| it.0 == turn).map(|it| &it.1)
     }
 }

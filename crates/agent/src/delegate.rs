@@ -6,17 +6,18 @@ use std::time::Duration;
 
 use a2a::service::{Call, Service as _};
 use a2a::types::{
-    Answer, CancelTaskRequest, Message, Part, SendMessageConfiguration, SendMessageRequest, Struct,
-    Task, TaskState,
+    Answer, CancelTaskRequest, Content, GetTaskRequest, ListTasksRequest, Message, Part,
+    SendMessageConfiguration, SendMessageRequest, Struct, Task, TaskState,
 };
-use access::Principal;
+use access::{Permissions, Principal, Role};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use skill::extension;
 use tokio_util::task::TaskTracker;
 
 use crate::error::Error;
 use crate::message::{self, Body, Letter};
-use crate::turn::{DEPTH, OWN, PERSON, principal};
+use crate::turn::{DEPTH, OWN, PERSON, PLACE, principal};
 
 /// The task server that all agents of a population are behind, once it is there and until the population closes: the
 /// server holds the agents, so that one that was kept here would keep both in memory for the life of the process.
@@ -33,9 +34,6 @@ pub(crate) struct Tasks {
     speakers: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
-/// How the caller without credentials is written.
-const ANONYMOUS: &str = "anonymous";
-
 /// How long a cancellation in the background may take.
 const CANCEL_TIME: Duration = Duration::from_secs(2);
 
@@ -51,6 +49,18 @@ pub(crate) struct Delegation {
     pub(crate) depth: u8,
     /// The person who said it.
     pub(crate) person: String,
+    /// The task in which it is asked, and the scope of the call that asks.
+    pub(crate) place: (String, String),
+    /// What the caller may do for whom it is asked: the other agent may do no more for it.
+    pub(crate) permissions: Permissions,
+}
+
+/// A task of a skill that is under way.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Waiting {
+    pub(crate) task: String,
+    /// What the skill was called with.
+    pub(crate) input: Value,
 }
 
 /// What another agent says.
@@ -92,18 +102,85 @@ impl Tasks {
         let (server, tenant) = self.at(agent)?;
         let mut message = Message::user(uuid::Uuid::new_v4().to_string(), request);
         message.metadata = metadata(&json!({ OWN: true }));
-        let request = SendMessageRequest {
-            tenant,
-            configuration: Some(SendMessageConfiguration {
-                return_immediately: true,
-                ..SendMessageConfiguration::default()
-            }),
-            ..message.into()
-        };
-        let begun = server.send_message(by(agent), request).await;
+        let request = at_once(tenant, message);
+        let call = by(agent, Role::User.permissions());
+        let begun = server.send_message(call, request).await;
         begun
             .map(drop)
             .map_err(|error| Error::Task(error.to_string()))
+    }
+
+    /// Begins a task of a skill for the caller of a call, in the same conversation. Gives its id.
+    pub(crate) async fn begin_for(
+        &self,
+        agent: &str,
+        ctx: &skill::Context,
+        skill: &str,
+        input: Value,
+    ) -> Result<String, Error> {
+        let (server, tenant) = self.at(agent)?;
+        let mut message = Message::user(uuid::Uuid::new_v4().to_string(), String::new());
+        message.parts = vec![Part::data(input)];
+        message.context_id = ctx.context_id();
+        message.metadata = metadata(&json!({ (extension::SKILL): skill }));
+        let request = at_once(tenant, message);
+        let begun = server
+            .send_message(traced(Call::by(ctx.caller())), request)
+            .await;
+        let begun = begun.map_err(|error| Error::Task(error.to_string()))?;
+        match begun.payload {
+            Answer::Task(task) => Ok(task.id),
+            _ => Err(Error::Task("the skill did not become a task".to_owned())),
+        }
+    }
+
+    /// The tasks of a skill that are under way for a caller, the oldest first.
+    pub(crate) async fn waiting(
+        &self,
+        agent: &str,
+        caller: &Principal,
+        skill: &str,
+    ) -> Result<Vec<Waiting>, Error> {
+        let (server, tenant) = self.at(agent)?;
+        let request = ListTasksRequest {
+            tenant,
+            status: TaskState::Working,
+            page_size: Some(100),
+            history_length: Some(5),
+            ..ListTasksRequest::default()
+        };
+        let listed = server.list_tasks(Call::by(caller.clone()), request).await;
+        let listed = listed.map_err(|error| Error::Task(error.to_string()))?;
+        let waiting = listed.tasks.into_iter().filter_map(|task| {
+            let first = task
+                .history
+                .iter()
+                .find(|it| extension::skill(it) == Some(skill))?;
+            let input = first.parts.iter().find_map(|part| match &part.content {
+                Content::Data(data) => Some(data.0.clone()),
+                _ => None,
+            })?;
+            Some(Waiting {
+                task: task.id.clone(),
+                input,
+            })
+        });
+        let mut waiting: Vec<Waiting> = waiting.collect();
+        waiting.reverse();
+        Ok(waiting)
+    }
+
+    /// Cancels a task of a caller.
+    pub(crate) async fn cancel_for(&self, agent: &str, caller: &Principal, task: &str) {
+        if let Ok((server, tenant)) = self.at(agent) {
+            let request = CancelTaskRequest {
+                tenant,
+                id: task.to_owned(),
+                ..CancelTaskRequest::default()
+            };
+            // One that has ended meanwhile cannot be cancelled, and need not be.
+            drop(server.cancel_task(Call::by(caller.clone()), request).await);
+        }
     }
 
     /// Has a task go on that waits for an answer which will not come.
@@ -128,12 +205,14 @@ impl Tasks {
             Some(task) => message.task_id = task,
             None => message.parts.push(letter),
         }
-        message.metadata = metadata(&json!({ DEPTH: asked.depth, PERSON: asked.person }));
+        message.metadata =
+            metadata(&json!({ DEPTH: asked.depth, PERSON: asked.person, PLACE: asked.place }));
         let request = SendMessageRequest {
             tenant,
             ..message.into()
         };
-        let answer = server.send_message(by(own), request).await;
+        let call = by(own, asked.permissions);
+        let answer = server.send_message(call, request).await;
         let answer = answer.map_err(|error| Error::Task(error.to_string()))?;
         Ok(match answer.payload {
             Answer::Message(message) => DelegateReply::Answer(words(message.parts.iter())),
@@ -142,28 +221,40 @@ impl Tasks {
         })
     }
 
-    /// Answers the question of a task in the name of its caller. `person` is the one who answers.
+    /// The task of the agent `own` that began a task of another agent, and the scope of the call that did.
+    pub(crate) async fn asker(
+        &self,
+        own: &str,
+        agent: &str,
+        task: &str,
+    ) -> Result<Option<(String, String)>, Error> {
+        let (server, tenant) = self.at(agent)?;
+        let request = GetTaskRequest {
+            tenant,
+            id: task.to_owned(),
+            ..GetTaskRequest::default()
+        };
+        let call = Call::by(Principal::named(own));
+        let task = server.get_task(call, request).await;
+        let task = task.map_err(|error| Error::Task(error.to_string()))?;
+        let first = task.history.first().and_then(|it| it.metadata.as_ref());
+        let place = first.and_then(|it| it.get(PLACE));
+        Ok(place.and_then(|it| serde_json::from_value(it.clone()).ok()))
+    }
+
+    /// Answers the question of a task in the name of its caller, and with what that caller may do. `person` is the one who
+    /// answers, and who was allowed to.
     pub(crate) async fn answer(
         &self,
         agent: &str,
-        caller: &str,
         person: &str,
         message: Message,
     ) -> Result<(), Error> {
         let (server, tenant) = self.at(agent)?;
         let id = message.message_id.clone();
-        let caller = match caller {
-            ANONYMOUS => Principal::anonymous(),
-            name => Principal::named(name),
-        };
-        let request = SendMessageRequest {
-            tenant,
-            configuration: Some(SendMessageConfiguration {
-                return_immediately: true,
-                ..SendMessageConfiguration::default()
-            }),
-            ..message.into()
-        };
+        let caller = server.caller_of(&message.task_id.as_str().into()).await;
+        let caller = caller.map_err(|error| Error::Task(error.to_string()))?;
+        let request = at_once(tenant, message);
         self.speakers().insert(id.clone(), person.to_owned());
         let sent = server.send_message(Call::by(caller), request).await;
         if sent.is_err() {
@@ -191,7 +282,11 @@ impl Tasks {
                 ..CancelTaskRequest::default()
             };
             // One that has ended meanwhile cannot be cancelled, and need not be.
-            drop(server.cancel_task(by(own), request).await);
+            drop(
+                server
+                    .cancel_task(by(own, Permissions::NONE), request)
+                    .await,
+            );
         }
     }
 
@@ -232,8 +327,30 @@ impl Tasks {
     }
 }
 
-fn by(agent: &str) -> Call {
-    Call::by(Principal::named(&principal(agent)))
+/// A message whose task is not waited for.
+fn at_once(tenant: String, message: Message) -> SendMessageRequest {
+    SendMessageRequest {
+        tenant,
+        configuration: Some(SendMessageConfiguration {
+            return_immediately: true,
+            ..SendMessageConfiguration::default()
+        }),
+        ..message.into()
+    }
+}
+
+/// A call in the name of an agent, for a caller that may do this; no agent operates the server. After a restart it sends
+/// the same messages again, and must find the tasks of the first time.
+fn by(agent: &str, permissions: Permissions) -> Call {
+    let permissions = permissions.intersect(Role::User.permissions());
+    let caller = Principal::named(&principal(agent)).permitted(permissions);
+    traced(Call::by(caller).repeatable())
+}
+
+/// The call in the trace of the turn that makes it.
+fn traced(mut call: Call) -> Call {
+    call.origin.trace = a2a::trace::current();
+    call
 }
 
 fn metadata(object: &Value) -> Option<Struct> {

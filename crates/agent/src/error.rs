@@ -43,6 +43,9 @@ pub enum Error {
         "nothing is offered: the manifest and the law file were not edited since they were last accepted"
     )]
     NoOffer,
+    /// A proposal to change the law is not there, or waits for something else.
+    #[error("{0}")]
+    Proposal(String),
     /// A law is not one, or may not become this.
     #[error(transparent)]
     Law(#[from] Refused),
@@ -52,6 +55,9 @@ pub enum Error {
     /// What survives is not there.
     #[error("the journal of an agent: {0}")]
     Store(String),
+    /// No event can be recorded: the disk is full, or the store has reached its size limit.
+    #[error("record this: no space is left on the disk or below store.max_data")]
+    Full,
     /// The agents are not behind a task server yet.
     #[error("the agents are not served yet")]
     NotServed,
@@ -82,7 +88,10 @@ pub enum KeepError {
 
 impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
-        Self::Store(error.to_string())
+        match error {
+            store::Error::Full => Self::Full,
+            error => Self::Store(error.to_string()),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::context::{Ability, Goal, Identity, Outcome};
 use crate::law::{Edit, Law, Origin};
 use crate::message::Letter;
 use crate::mode::ChosenMode;
+use crate::revision::Test;
 
 /// Which request it is about: the id of the task that it is.
 pub type TurnId = String;
@@ -64,6 +65,12 @@ pub enum EventKind {
         thoughts: Vec<String>,
         #[serde(default)]
         tokens: u64,
+        /// The request was not understood or cannot be done, and the text says so.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        declined: bool,
+        /// How the model came to it, in its own words, for people; it is cut at a limit.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reasoning: String,
     },
     /// A skill gave something.
     Done {
@@ -110,6 +117,8 @@ pub enum EventKind {
         input: Value,
         #[serde(default)]
         by: String,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        conversation: String,
         outcome: Outcome,
     },
     /// A skill asks the caller of its task something. This is the only record of the question; the status of the task
@@ -119,6 +128,11 @@ pub enum EventKind {
         /// The question's place among those of the task: its scope and its number in that.
         place: String,
         question: Question,
+        /// The caller who is asked, and the conversation it belongs to.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        of: String,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        conversation: String,
     },
     /// A message answers the question of a skill.
     Answered {
@@ -143,6 +157,9 @@ pub enum EventKind {
         /// The id of the message that says so.
         #[serde(default)]
         message: String,
+        /// The permission by which the person decided: `approve` for a call of its own, `operate` for one of another caller.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        permission: String,
     },
     /// A grant is to count no more.
     Revoked {
@@ -164,6 +181,14 @@ pub enum EventKind {
         effect: EffectId,
         /// For each: what became of it, and what contradicts it.
         outcomes: Vec<MemoryResult>,
+    },
+    /// A caller is about to have it remember something, outside of its own turns. It is recorded before memory is written,
+    /// so that no record is there of which the journal knows nothing.
+    Storing {
+        by: String,
+        /// The SHA-256 of the text.
+        hash: String,
+        source: String,
     },
     /// A caller had it remember something, outside of its own turns.
     Stored {
@@ -195,6 +220,44 @@ pub enum EventKind {
         /// Why it is refused, for reasons that the agent itself cannot know: another agent would be the same.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         refused: Option<String>,
+        /// The operator who orders it: no other person has to agree.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ordered_by: Option<String>,
+        /// Events of this journal that speak for it, by number.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        evidence: Vec<u64>,
+    },
+    /// The proposal under way was tested on recorded episodes.
+    Tested {
+        proposal: u64,
+        /// Whether on episodes that its author has not seen.
+        held_out: bool,
+        test: Box<Test>,
+    },
+    /// A letter that proposed something can be answered.
+    Weighed {
+        effect: EffectId,
+    },
+    /// A proposal that waits for a person is to be tested once more.
+    Retested {
+        proposal: u64,
+    },
+    /// A person decided about a proposal.
+    Ruled {
+        proposal: u64,
+        by: String,
+        approve: bool,
+        /// Why it is rejected.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
+    },
+    /// A person puts an older version of its law in force again.
+    RolledBack {
+        /// The number of that version, from 1.
+        to: u64,
+        law: Box<Law>,
+        by: String,
+        why: String,
     },
     /// An operator accepts what the manifest and the law file say now.
     Accepted {
@@ -232,12 +295,16 @@ impl EventKind {
         matches!(
             self,
             Self::Asked { .. }
-                | Self::Stored { .. }
+                | Self::Storing { .. }
                 | Self::Forgot { .. }
                 | Self::Cancelled { .. }
                 | Self::Paused
                 | Self::Resumed
                 | Self::Proposed { .. }
+                | Self::Tested { .. }
+                | Self::Retested { .. }
+                | Self::Ruled { .. }
+                | Self::RolledBack { .. }
                 | Self::Accepted { .. }
                 | Self::Described { .. }
                 | Self::Revoked { .. }
@@ -259,6 +326,9 @@ pub struct CallFacts {
     /// The manifest lets it be called without an approval.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unasked: bool,
+    /// No earlier decision counts for it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub each_time: bool,
     /// The hash of the definition, if another server defines the skill.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub version: String,
@@ -268,6 +338,22 @@ pub struct CallFacts {
     /// The input bound to the state it depends on (`Skill::bind`), if that is another value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<Value>,
+    /// Later steps of the same procedure that are shown in the same question.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<FurtherCall>,
+}
+
+/// A later step of a procedure that was shown with an earlier one: a yes covers it as it was shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FurtherCall {
+    pub skill: String,
+    pub input: Value,
+    /// The input bound to the state that was shown; none is the input itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Value>,
+    /// The hash of the skill's definition, if another server defines it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub version: String,
 }
 
 impl CallFacts {
@@ -291,6 +377,12 @@ pub struct Request {
     pub origin: Origin,
     pub from: String,
     pub text: String,
+    /// The id of the message, by which its sender knows it. Older journals have none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// What the sender wants to be shown of the message again ([`NOTE`](crate::NOTE)). The agent itself reads nothing of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<Value>,
     /// What another agent says in a form that programs understand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub letter: Option<Letter>,
@@ -366,6 +458,9 @@ pub struct MemoryResult {
     /// What is held against it, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
+    /// The record that is held against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against_record: Option<String>,
 }
 
 /// A record that a caller had the agent remember. Its text is in memory alone, so that forgetting it there is enough.
@@ -469,7 +564,21 @@ pub enum Effect {
     /// To put into memory.
     Remember { candidates: Vec<Candidate> },
     /// To change its law, as a letter proposes.
-    Amend { edit: Edit, by: String },
+    Amend {
+        edit: Edit,
+        by: String,
+        /// Whether the letter is of an operator.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        ordered: bool,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        evidence: Vec<u64>,
+    },
+    /// To test the change of its law that a letter proposed.
+    Test {
+        proposal: u64,
+        /// What it would change, in words.
+        lines: String,
+    },
     /// To begin something of its own.
     Begin {
         /// The timer or pursuit it is for.
@@ -540,6 +649,8 @@ pub struct Asking {
     pub notes: Vec<String>,
     /// Whether the answer may count for the rest of the conversation, or for a prefix.
     pub grants: bool,
+    /// Later steps of the same procedure with inputs that are known already: skills and inputs.
+    pub further: Vec<(String, Value)>,
 }
 
 /// Whether a call may be made.

@@ -1,5 +1,6 @@
 //! Where the law of the agent is asked about a call, and a person where the law says so.
 
+use access::{Permission, Refusal};
 use serde_json::Value;
 use skill::extension::QuestionKind;
 use skill::{Context, Definition, Entry, QuestionAnswer, SkillError};
@@ -8,7 +9,7 @@ use crate::actor::Outcome;
 use crate::approval::{self, Decision};
 use crate::call::CallState;
 use crate::context::Outcome as Came;
-use crate::event::{Asking, CallFacts, EffectId, EventKind, Verdict};
+use crate::event::{Asking, CallFacts, EventKind, FurtherCall, Verdict};
 use crate::handle::AgentHandle;
 use crate::{limits, text, turn};
 
@@ -61,12 +62,14 @@ impl Gate {
             shown: shown.text.clone(),
             facts: CallFacts {
                 bound: (shown.bound != *input).then(|| shown.bound.clone()),
+                further: shown.further.clone(),
                 ..facts.clone()
             },
         };
         let mut shown = Shown {
             bound: self.bound(entry, input).await?,
             text: String::new(),
+            further: Vec::new(),
         };
         // During a pause this takes as long as the pause.
         let mut outcome = ctx.waiting(self.agent.judge(wanted(&shown))).await?;
@@ -78,7 +81,8 @@ impl Gate {
             if let Some(input) = settled(&outcome)? {
                 return Ok(input);
             }
-            shown = preview(entry, input).await?;
+            let further = further_of(&outcome);
+            shown = preview_all(entry, input, &further, ctx).await?;
             outcome = ctx.waiting(self.perceive(wanted(&shown))).await?;
             let Some((Some(approval), Verdict::Ask(asking))) = &outcome.gate else {
                 continue;
@@ -102,15 +106,26 @@ impl Gate {
                 }
             };
             note = match decision {
-                Ok(Decision::Approve(_)) if preview(entry, input).await? != shown => {
+                // To say no lets nothing happen, and needs no permission.
+                Ok(Decision::Approve(_) | Decision::Modify(_)) if !given.may_approve => {
+                    let refusal = Refusal::permission(Permission::Approve);
+                    format!("That does not count: {refusal}.\n")
+                }
+                Ok(Decision::Approve(_))
+                    if preview_all(entry, input, &further, ctx).await? != shown =>
+                {
                     "That has changed meanwhile.\n".to_owned()
                 }
                 Ok(decision) => {
                     let decision = bind_modified(entry, decision).await?;
-                    let (by, message) = (given.by, given.message);
-                    outcome = ctx
-                        .waiting(self.decide(approval, decision, by, message))
-                        .await?;
+                    let decided = EventKind::Decided {
+                        approval,
+                        decision,
+                        permission: right_of(&given.by, ctx).to_owned(),
+                        by: given.by,
+                        message: given.message,
+                    };
+                    outcome = ctx.waiting(self.perceive(decided)).await?;
                     String::new()
                 }
                 Err(problem) => format!("That cannot be used: {problem}\n"),
@@ -124,10 +139,12 @@ impl Gate {
         CallFacts {
             changes: self.governed && !traits.read_only && !traits.own_state,
             claimed: self.governed && traits.claimed,
-            unasked: self.unasked,
+            unasked: self.unasked && !traits.ask_each_time,
+            each_time: traits.ask_each_time,
             version: approval::version(definition),
             approval: uuid::Uuid::new_v4().to_string(),
             bound: None,
+            further: Vec::new(),
         }
     }
 
@@ -163,29 +180,25 @@ impl Gate {
             skill: definition.id.clone(),
             input: recorded(&definition.id, input),
             by: ctx.caller().to_string(),
+            conversation: ctx.context_id(),
             outcome,
         };
         self.perceive(called).await.map(drop)
     }
 
-    async fn decide(
-        &self,
-        approval: EffectId,
-        decision: Decision,
-        by: String,
-        message: String,
-    ) -> Result<Outcome, SkillError> {
-        let decided = EventKind::Decided {
-            approval,
-            decision,
-            by,
-            message,
-        };
-        self.perceive(decided).await
-    }
-
     async fn perceive(&self, what: EventKind) -> Result<Outcome, SkillError> {
         Ok(self.agent.perceive(what).await?)
+    }
+}
+
+/// The permission by which a person decides about a call: its own call, also through an agent that passes the answer on,
+/// or that of another caller.
+fn right_of(person: &str, ctx: &Context) -> &'static str {
+    let caller = ctx.caller().to_string();
+    let own = person == caller || person.ends_with(&format!(", through {caller}"));
+    match own {
+        true => Permission::Approve.name(),
+        false => Permission::Operate.name(),
     }
 }
 
@@ -225,6 +238,54 @@ fn recorded(skill: &str, mut input: Value) -> Value {
 struct Shown {
     bound: Value,
     text: String,
+    /// Later steps of the same procedure that the text shows, too.
+    further: Vec<FurtherCall>,
+}
+
+/// The later steps of a procedure that a question about this one can show.
+fn further_of(outcome: &Outcome) -> Vec<(String, Value)> {
+    match &outcome.gate {
+        Some((_, Verdict::Ask(asking))) => asking.further.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// The preview of a call, and of later steps of its procedure that change something. A step that cannot be shown yet is asked
+/// about when its turn comes.
+async fn preview_all(
+    entry: &Entry,
+    input: &Value,
+    further: &[(String, Value)],
+    ctx: &Context,
+) -> Result<Shown, SkillError> {
+    let mut shown = preview(entry, input).await?;
+    for (skill, input) in further {
+        let Some(entry) = ctx.skills().entry(skill) else {
+            continue;
+        };
+        let definition = entry.definition();
+        if definition.traits.read_only || definition.traits.own_state {
+            continue;
+        }
+        let Ok(next) = preview(entry, input).await else {
+            continue;
+        };
+        let text = format!(
+            "\nA later step of the same procedure, {skill}:\n{}",
+            next.text
+        );
+        if shown.text.len() + text.len() > SHOWN {
+            break;
+        }
+        shown.text.push_str(&text);
+        shown.further.push(FurtherCall {
+            skill: skill.clone(),
+            input: input.clone(),
+            bound: (next.bound != *input).then_some(next.bound),
+            version: approval::version(definition),
+        });
+    }
+    Ok(shown)
 }
 
 async fn preview(entry: &Entry, input: &Value) -> Result<Shown, SkillError> {
@@ -244,7 +305,11 @@ async fn preview(entry: &Entry, input: &Value) -> Result<Shown, SkillError> {
             let why = format!("there is more to see than the {SHOWN} bytes that a person is shown");
             return Err(SkillError::coded("too-much", why));
         }
-        return Ok(Shown { bound, text });
+        return Ok(Shown {
+            bound,
+            text,
+            further: Vec::new(),
+        });
     }
 }
 

@@ -4,11 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use a2a::types::{Message, Part, Role, TaskId};
 use serde::Serialize;
-use serde_json::Value;
 use skill::Registry;
-use skill::extension::{Question, QuestionKind};
+use skill::extension::Question;
 use tokio::sync::oneshot;
 
 use crate::actor::{Mail, Outcome};
@@ -18,11 +16,12 @@ use crate::context::{Questions, State};
 use crate::error::Error;
 use crate::event::EventKind;
 use crate::journal::{self, Checked, Record};
-use crate::law::{Edit, Law, Refused};
+use crate::law::Law;
 use crate::plan::Plan;
 use crate::population::Population;
 use crate::step::AgentState;
 use crate::text;
+use crate::waiting::WaitingQuestion;
 use crate::why::{self, Explanation};
 
 /// A handle on an agent. Clones are handles on the same one.
@@ -48,6 +47,8 @@ pub struct Status {
     pub queue: Vec<(String, u8)>,
     /// The calls that wait for a person.
     pub approvals: Vec<Approval>,
+    /// The other questions that wait for a person.
+    pub questions: Vec<WaitingQuestion>,
     /// The decisions that count for later calls.
     pub grants: Vec<Grant>,
     /// The last event of its journal.
@@ -58,6 +59,9 @@ pub struct Status {
     pub timers: BTreeMap<String, i64>,
     /// What it has planned for the requests that it works on.
     pub plans: Vec<Plan>,
+    /// The requests that were begun and not answered, each with its caller, the first one first.
+    #[serde(skip)]
+    pub tasks: Vec<(String, String)>,
 }
 
 /// A law that an agent had, with why.
@@ -95,11 +99,13 @@ impl AgentHandle {
                     .map(|(id, priority)| (id.to_owned(), priority))
                     .collect(),
                 approvals: context.pending().into_iter().cloned().collect(),
+                questions: context.waiting_questions(),
                 grants: context.grants().to_vec(),
                 event,
                 law: (life.law().hash(), context.law_version),
                 timers: BTreeMap::clone(&context.timers),
                 plans: context.plans(life.law()),
+                tasks: context.begun(),
             }
         })
         .await
@@ -125,52 +131,6 @@ impl AgentHandle {
         self.perceive(EventKind::Resumed).await.map(drop)
     }
 
-    /// Answers an approval that waits, in words or as an object. The answer is delivered to its task; what follows from it
-    /// is seen there.
-    pub async fn answer_approval(
-        &self,
-        id: &str,
-        answer: Value,
-        by: &str,
-    ) -> Result<TaskId, Error> {
-        let wanted = id.to_owned();
-        let found = self.look(move |life, _| {
-            let mut pending = life.context().pending().into_iter();
-            pending.find(|it| it.uuid == wanted).cloned()
-        });
-        let approval = found.await?;
-        let approval = approval.ok_or_else(|| Error::NoApproval(id.to_owned()))?;
-        if let Some(agent) = approval.by.strip_prefix("agent:") {
-            return Err(Error::AskedThrough(agent.to_owned()));
-        }
-        let part = match answer {
-            Value::String(text) => Part::text(text),
-            object => Part::data(object),
-        };
-        let message = Message {
-            message_id: uuid::Uuid::new_v4().to_string(),
-            task_id: approval.turn.clone(),
-            role: Role::User,
-            parts: vec![part],
-            ..Message::default()
-        };
-        let question = Question {
-            message: String::new(),
-            schema: crate::approval::form(true),
-            number: 0,
-            early: true,
-            kind: QuestionKind::Approval,
-            from: None,
-        };
-        crate::answer::read(&question, &message).map_err(|faults| {
-            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            Error::Answer(faults.join("; "))
-        })?;
-        let tasks = &self.population.0.tasks;
-        tasks.answer(&self.id, &approval.by, by, message).await?;
-        Ok(TaskId::from(approval.turn))
-    }
-
     /// Ends a grant.
     pub async fn revoke(&self, grant: &str, by: &str) -> Result<(), Error> {
         let (grant, by) = (grant.to_owned(), by.to_owned());
@@ -179,36 +139,6 @@ impl AgentHandle {
         match revoked.changed {
             true => Ok(()),
             false => Err(unknown),
-        }
-    }
-
-    /// Proposes a change of its law, for operators. The fixed rules decide; either way it is recorded.
-    pub async fn propose(&self, edit: Edit, by: &str) -> Result<Arc<Law>, Error> {
-        let refused = self.objection(&edit).await?;
-        self.perceive(EventKind::Proposed {
-            edit,
-            by: by.to_owned(),
-            effect: None,
-            refused: refused.as_ref().map(ToString::to_string),
-        })
-        .await?;
-        let law = self.settle_print().await?;
-        match refused {
-            Some(refused) => Err(refused.into()),
-            None => Ok(law),
-        }
-    }
-
-    /// Why a change of its law is refused, if it is: by the fixed rules, or because another agent would be the same.
-    pub(crate) async fn objection(&self, edit: &Edit) -> Result<Option<Refused>, Error> {
-        let law = match edit.apply(&*self.law().await?) {
-            Ok(law) => law,
-            Err(refused) => return Ok(Some(refused)),
-        };
-        match self.population.reserve(&self.id, &law, None).await {
-            Ok(()) => Ok(None),
-            Err(Error::Law(refused)) => Ok(Some(refused)),
-            Err(error) => Err(error),
         }
     }
 
@@ -231,6 +161,13 @@ impl AgentHandle {
         let records = self.records_about(question).await?;
         explanation.add(why::about_memory(&history, question, &records));
         Ok(explanation)
+    }
+
+    /// Why it did what it did last in a conversation of a caller, in words for that caller. Requests that have not ended,
+    /// such as the one that asks, do not count.
+    pub async fn why_last(&self, caller: &str, conversation: &str) -> Result<Explanation, Error> {
+        let history = self.history().await?;
+        Ok(why::explain_last(&history, caller, conversation))
     }
 
     /// The records of its memory that say what a question is about, with their texts.
@@ -275,7 +212,7 @@ impl AgentHandle {
         self.population.0.send(&self.id, Mail::Sleep).await
     }
 
-    /// Its own skills: `remember` and `recall`, if there is memory.
+    /// Its own skills, if there is memory: to remember, recall and forget, to remind, to tell about itself, and boards.
     pub fn skills(&self) -> Registry {
         crate::skills::of(self)
     }
@@ -284,7 +221,7 @@ impl AgentHandle {
         let (reply, outcome) = oneshot::channel();
         let post = Mail::Perceive(what, Some(reply));
         self.population.0.send(&self.id, post).await?;
-        outcome.await.map_err(|_| Error::Stopped)
+        outcome.await.map_err(|_| self.population.0.stopped())
     }
 
     pub(crate) async fn look<T: Send + 'static>(
@@ -297,20 +234,22 @@ impl AgentHandle {
             .0
             .send(&self.id, Mail::Look(Box::new(look)))
             .await?;
-        seen.await.map_err(|_| Error::Stopped)
+        seen.await.map_err(|_| self.population.0.stopped())
     }
 
     /// Records that a skill asks something in a task. The record is durable when this returns.
     pub(crate) async fn asked(
         &self,
-        turn: &str,
+        turn: &a2a::server::Turn,
         place: &str,
         question: &Question,
     ) -> Result<(), Error> {
         let asked = EventKind::Asked {
-            turn: turn.to_owned(),
+            turn: turn.task_id().to_string(),
             place: place.to_owned(),
             question: question.clone(),
+            of: turn.caller().to_string(),
+            conversation: turn.context_id().to_string(),
         };
         self.perceive(asked).await.map(drop)
     }
@@ -340,32 +279,27 @@ impl AgentHandle {
         Ok(found.await?.as_deref().cloned().unwrap_or_default())
     }
 
-    /// The task of a caller in a conversation that waits for a yes or no, if it is the only one.
-    pub(crate) async fn waiting_in(&self, caller: String, conversation: String) -> Option<TaskId> {
-        let waits = self.look(move |life, _| life.context().waiting_in(&caller, &conversation));
-        waits.await.ok().flatten().map(TaskId::from)
-    }
-
     /// What the law says about a call, without recording anything. During a pause it says nothing.
     pub(crate) async fn judge(&self, wanted: EventKind) -> Result<Outcome, Error> {
         let (reply, outcome) = oneshot::channel();
         let post = Mail::Judge(wanted, reply);
         self.population.0.send(&self.id, post).await?;
-        outcome.await.map_err(|_| Error::Stopped)
+        outcome.await.map_err(|_| self.population.0.stopped())
     }
 
     /// Whether it thinks about messages. A plain agent of skills does not.
-    pub(crate) fn thinks(&self) -> bool {
+    pub fn thinks(&self) -> bool {
         self.population.0.thinks(&self.id)
     }
 
-    async fn flush(&self) -> Result<(), Error> {
+    /// Everything that it perceived so far is durable when this returns.
+    pub(crate) async fn flush(&self) -> Result<(), Error> {
         if !self.population.0.is_awake(&self.id) {
             return Ok(());
         }
         let (reply, flushed) = oneshot::channel();
         self.population.0.send(&self.id, Mail::Flush(reply)).await?;
-        flushed.await.map_err(|_| Error::Stopped)
+        flushed.await.map_err(|_| self.population.0.stopped())
     }
 
     /// A task has ended: completed, failed, rejected or cancelled.

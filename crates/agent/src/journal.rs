@@ -254,7 +254,7 @@ async fn fold(
     }
 }
 
-fn stream(id: &str) -> StreamId {
+pub(crate) fn stream(id: &str) -> StreamId {
     StreamId::new(format!("agent/{id}"))
 }
 
@@ -270,6 +270,6 @@ fn write<T: Serialize>(value: &T) -> Result<Bytes, Error> {
     Ok(Bytes::from(bytes))
 }
 
-fn read<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, Error> {
+pub(crate) fn read<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, Error> {
     serde_json::from_slice(bytes).map_err(|error| Error::Record(error.to_string()))
 }

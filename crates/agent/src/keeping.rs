@@ -15,9 +15,6 @@ use crate::handle::AgentHandle;
 use crate::law::Origin;
 use crate::step::{Judgement, judge};
 
-/// The scope of callers that may write and forget records of others.
-pub const OPERATOR: &str = "operator";
-
 /// Something that a caller wants an agent to remember.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
@@ -100,6 +97,12 @@ impl AgentHandle {
             self.recorded(by, refused).await?;
             return Err(KeepError::Discarded);
         }
+        self.perceive(EventKind::Storing {
+            by: by.clone(),
+            hash: hash.clone(),
+            source: source.clone(),
+        })
+        .await?;
         let stored = match lasting {
             None => Stored {
                 record: space.observe(content).await?,
@@ -172,8 +175,10 @@ impl AgentHandle {
             taken.push(record);
         }
         let discarded = given - taken.len();
-        let new = space.import(taken).await?;
+        // Their ids are known, so that the journal has them before memory does.
         self.recorded(caller.to_string(), items).await?;
+        self.flush().await?;
+        let new = space.import(taken).await?;
         Ok(Imported { new, discarded })
     }
 

@@ -68,6 +68,7 @@ fn belief_conflict_rules_say_whether_doubt_is_told() {
             outcome: crate::event::MemoryOutcome::Doubted,
             problem: None,
             against,
+            against_record: None,
         }];
         answers(&lived.perceive(EventKind::Remembered { effect, outcomes }))
     });
@@ -267,6 +268,7 @@ fn what_is_not_meant_is_not_done() {
         decision: Decision::Reject(why.clone()),
         by: "ada".to_owned(),
         message: String::new(),
+        permission: String::new(),
     });
     let out = lived.perceive(EventKind::Failed {
         effect,
@@ -545,6 +547,7 @@ fn a_skill_that_is_always_asked_about_cannot_be_granted() {
             decision,
             by: "ada".to_owned(),
             message: String::new(),
+            permission: String::new(),
         });
         lived.perceive(wants("second"));
         lived.life.context().pending().len()

@@ -31,11 +31,13 @@
 //! - `manifest`: an agent, as a file describes it
 //! - `population`, `handle`: many agents, and a handle on one; `twin`: what tells them apart
 //! - `law`: the rules, their kinds, how they are shown and changed; `offer`: what an edited manifest would change
+//! - `revision`: proposals to change a law, and their tests on recorded episodes
 //! - `mode`: named sets of instructions and skills of one agent
 //! - `message`: what agents write to each other, and boards
 //! - `skills`: what every agent can do
 //! - `plan`: what is planned for the requests under way
 //! - `why`: answers that cite events
+//! - `telling`: a conversation as its caller is told of it, from the journal
 //!
 //! The pure part:
 //! - `event`: events and effects
@@ -46,6 +48,7 @@
 //! - `served`: an agent as the task server calls it; `call`: how calls of skills are run
 //! - `actor`: the one task that owns a state; `journal`: how it is kept
 //! - `turn`: what is done in the world for a request; `gate`: where calls wait for a person
+//! - `waiting`: what waits for a person, and how it is answered by its id
 //! - `keeping`: what callers have an agent remember and forget
 //! - `board`: letters that agents share
 //! - `delegate`: tasks that agents begin at their own server
@@ -75,35 +78,42 @@ mod plan;
 mod population;
 mod prompt;
 mod queue;
+mod revision;
 mod served;
 mod share;
 mod skills;
 mod step;
+mod telling;
 mod text;
 mod turn;
 mod twin;
+mod waiting;
 mod why;
 
 pub use approval::{Approval, Decision, Grant, Remember, Standing};
 pub use board::{Board, BoardError, Boards};
 pub use call::Hook;
-pub use context::{Ability, Change, Context, Goal, Identity, Stage, State};
+pub use context::{Ability, Change, Context, Goal, Identity, Outcome, Stage, State};
 pub use error::{Error, KeepError};
 pub use event::{
-    Answer, Asking, Call, CallFacts, Candidate, Effect, EffectId, End, Event, EventKind, Intent,
-    MemoryOutcome, MemoryResult, Outgoing, Recollection, Request, StoredItem, TurnId, Verdict,
+    Answer, Asking, Call, CallFacts, Candidate, Effect, EffectId, End, Event, EventKind,
+    FurtherCall, Intent, MemoryOutcome, MemoryResult, Outgoing, Recollection, Request, StoredItem,
+    TurnId, Verdict,
 };
 pub use handle::{AgentHandle, Status, Version};
 pub use journal::{Checked, Record, TABLES};
-pub use keeping::{Imported, OPERATOR, Offer, Stored};
+pub use keeping::{Imported, Offer, Stored};
 pub use law::{Edit, Law, Origin, Refused};
-pub use manifest::{Access, Manifest, ManifestError, MemoryAccess};
+pub use manifest::{Access, Manifest, ManifestError, MemoryAccess, SkillNeeds};
 pub use message::{InvalidLetter, Letter};
 pub use mode::{AGENT_EXTENSION, ChosenMode, MODE, Mode};
 pub use plan::{Plan, PlanStep, StepState};
 pub use population::{Parts, Population, Profile};
+pub use revision::{Figures, ProposalView, ProposedLaw, Standing as ProposalStanding, Test};
 pub use served::{Agent, AlreadyStarted, CreateError, OnClose, Options};
 pub use skills::ask_agent;
 pub use step::{AgentState, Step, step};
-pub use turn::{DEPTH, OWN, PERSON, PRIORITY, principal};
+pub use telling::{Moment, MomentKind, Owner, PlannedCall, Telling, Watch, Watched};
+pub use turn::{DEPTH, NOTE, OWN, PERSON, PRIORITY, principal};
+pub use waiting::WaitingQuestion;
 pub use why::{Because, Explanation};

@@ -36,11 +36,20 @@ pub const WAITING: usize = 256;
 /// The most requests that are begun and not answered: those that wait for others take none of the places for work.
 pub const OPEN: usize = 256;
 
+/// The most reminders of one caller that wait at a time.
+pub const REMINDERS: usize = 50;
+
 /// How often agents may ask each other for one request.
 pub const DEPTH: u8 = 4;
 
 /// The longest text of a request, in bytes.
 pub const REQUEST: usize = 64 * 1024;
+
+/// What a sender wants to be shown with its message again, in bytes of JSON. What is longer is not kept.
+pub const NOTE: usize = 8 * 1024;
+
+/// What is kept of how a model came to an answer, in bytes.
+pub const REASONING: usize = 8 * 1024;
 
 /// What of a skill's output is kept in mind, in bytes.
 pub const OUTPUT: usize = 16 * 1024;

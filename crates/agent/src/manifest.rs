@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use access::{Permission, Principal, UnknownName};
 use serde::Deserialize;
-use skill::ToolServer;
+use skill::{SkillError, ToolServer};
 
 use crate::mode::Mode;
 
@@ -29,12 +30,18 @@ pub struct Manifest {
     pub views: Vec<String>,
     #[serde(default = "first_version")]
     pub version: String,
+    /// The JSON file of what authenticated callers see in its card besides the public part, from the folder of the manifest.
+    #[serde(default)]
+    pub extended_card: Option<String>,
     /// The skills it has, of those the program has. None: all. Tools of servers are not skills of the program.
     #[serde(default)]
     pub skills: Option<Vec<String>>,
     /// Skills and tools that are called without an approval although they change something, by id.
     #[serde(default)]
     pub unasked: Vec<String>,
+    /// What callers of a skill or tool need, by its id, instead of what its definition says.
+    #[serde(default)]
+    pub permissions: BTreeMap<String, SkillNeeds>,
     /// Which skills a skill may call, by its id. One that is not named may call all.
     #[serde(default)]
     pub grants: BTreeMap<String, Vec<String>>,
@@ -78,6 +85,54 @@ pub struct Access {
     pub callers: Option<Vec<String>>,
 }
 
+/// What callers of a skill need: the name of a permission, or a table with a permission and scopes.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "WrittenNeeds")]
+pub struct SkillNeeds {
+    pub permission: Option<Permission>,
+    pub scopes: Vec<String>,
+}
+
+impl SkillNeeds {
+    /// Whether a caller has what the skill of this id needs.
+    pub(crate) fn check(&self, id: &str, caller: &Principal) -> Result<(), SkillError> {
+        skill::check_caller(id, self.permission, &self.scopes, caller)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenNeeds {
+    Permission(String),
+    Table(NeedsTable),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NeedsTable {
+    #[serde(default)]
+    permission: Option<String>,
+    #[serde(default)]
+    scopes: Vec<String>,
+}
+
+impl TryFrom<WrittenNeeds> for SkillNeeds {
+    type Error = UnknownName;
+
+    fn try_from(written: WrittenNeeds) -> Result<Self, UnknownName> {
+        let NeedsTable { permission, scopes } = match written {
+            WrittenNeeds::Permission(permission) => NeedsTable {
+                permission: Some(permission),
+                scopes: Vec::new(),
+            },
+            WrittenNeeds::Table(table) => table,
+        };
+        let permission = permission.filter(|name| name != "none");
+        let permission = permission.map(|name| name.parse()).transpose()?;
+        Ok(Self { permission, scopes })
+    }
+}
+
 /// A manifest could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("read the manifest: {0}")]
@@ -94,8 +149,10 @@ impl Manifest {
             law: None,
             views: Vec::new(),
             version: first_version(),
+            extended_card: None,
             skills: None,
             unasked: Vec::new(),
+            permissions: BTreeMap::new(),
             grants: BTreeMap::new(),
             model_for: None,
             workspace: None,

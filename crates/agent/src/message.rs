@@ -45,6 +45,9 @@ pub enum Body {
         /// The new value of the target, or an assignment: `min_confidence += 0.1`.
         #[serde(default, skip_serializing_if = "serde_json::Value::is_null")]
         change: serde_json::Value,
+        /// Events of the reader's journal that speak for it, by number.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        evidence: Vec<u64>,
     },
     /// Something that the writer wants from the reader.
     Request { text: String },
@@ -69,11 +72,24 @@ pub struct Provenance {
     pub id: String,
     /// The agent that wrote it.
     pub agent: String,
+    /// The caller for whom the agent wrote it, if it did so in a request of that caller.
+    #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
     /// The events of its journal that it follows from.
     #[serde(default)]
     pub events: Vec<u64>,
     /// When it was written, in milliseconds since 1970.
     pub at: i64,
+}
+
+impl Provenance {
+    /// The writer in words, with the caller for whom it was written.
+    pub fn writer(&self) -> String {
+        match &self.caller {
+            Some(caller) => format!("{} (for {caller})", self.agent),
+            None => self.agent.clone(),
+        }
+    }
 }
 
 /// Why a part that is marked as a letter is none.
@@ -163,6 +179,7 @@ pub fn written(agent: &str, id: &str, body: Body) -> Letter {
         provenance: Provenance {
             id: id.to_owned(),
             agent: agent.to_owned(),
+            caller: None,
             events: Vec::new(),
             at: crate::actor::now(),
         },
@@ -180,6 +197,7 @@ pub fn claim(agent: &str, id: &str, text: &str, confidence: f64, at: Millis) -> 
         provenance: Provenance {
             id: id.to_owned(),
             agent: agent.to_owned(),
+            caller: None,
             events: Vec::new(),
             at,
         },

@@ -2,17 +2,14 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use access::Principal;
-use memory::{Access, Handle, Memory, Millis, Viewer};
+use memory::{Memory, Millis};
 use model::Model;
 use sha2::{Digest, Sha256};
 use skill::Registry;
 use store::Store;
-use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 use crate::actor::{self, Due, Mail};
@@ -22,12 +19,15 @@ use crate::error::Error;
 use crate::event::{Event, EventKind};
 use crate::handle::AgentHandle;
 use crate::journal::{self, Journal};
-use crate::keeping::OPERATOR;
 use crate::law::Law;
-use crate::limits::MAILBOX;
 use crate::offer::{Offer, keep_axioms};
 use crate::step::{AgentState, Step};
 use crate::twin::{Print, Traits};
+
+mod views;
+mod waking;
+
+use waking::Awake;
 
 /// What all agents of a population use.
 #[derive(Clone)]
@@ -45,9 +45,8 @@ pub struct Parts {
     pub sleep_after: Duration,
     /// What time it is, in milliseconds since 1970.
     pub clock: Arc<dyn Fn() -> Millis + Send + Sync>,
-    /// Whether every caller is an operator: a server without authentication has no scopes. By default a caller needs
-    /// the scope `operator`.
-    pub open: bool,
+    /// A language model that was found and is not used: how to use it, in a sentence.
+    pub offered_model: Arc<OnceLock<String>>,
 }
 
 impl Parts {
@@ -57,10 +56,10 @@ impl Parts {
             store,
             memory: None,
             walls: false,
-            model: Arc::new(model::rules::Rules),
+            model: Arc::new(model::rules::Rules::default()),
             sleep_after: actor::SLEEP_AFTER,
             clock: Arc::new(actor::now),
-            open: false,
+            offered_model: Arc::default(),
         }
     }
 
@@ -96,6 +95,8 @@ pub struct Profile {
     pub views: Vec<String>,
     /// The callers that see all that it remembers, where callers are kept apart ([`Parts::walls`]).
     pub readers: Vec<String>,
+    /// The callers that may call it. None: all. Others see nothing of its memory through another agent's views.
+    pub callers: Option<Vec<String>>,
     /// What thinks for it, if that is not what thinks for all.
     pub model: Option<Arc<dyn Model>>,
 }
@@ -112,6 +113,7 @@ impl Profile {
             gets: Vec::new(),
             views: Vec::new(),
             readers: Vec::new(),
+            callers: None,
             model: None,
         }
     }
@@ -124,8 +126,8 @@ impl Profile {
 /// it had nothing to do for a while. While one actor of an agent lies down another may be wanted already; the new one
 /// waits until the old one has written its snapshot, so that there is never more than one actor of a state.
 ///
-/// No two agents are the same: one that has the rules, skills, objectives and views of another is refused, unless one of
-/// them remembers something. An agent is told that time has passed when something is due for it (a timer, a question that
+/// No two agents are the same: one that has the rules, skills, objectives and views of another is refused, unless it
+/// remembers something of its own. An agent is told that time has passed when something is due for it (a timer, a question that
 /// was not answered in time); it sleeps through the rest.
 ///
 /// Closing puts all agents to sleep and waits until everything is committed. The task server must have ended its work
@@ -156,20 +158,14 @@ pub(crate) struct Slot {
     views: Vec<String>,
     /// The callers that see all of its memory.
     readers: Vec<String>,
+    /// The callers that may call it. None: all.
+    callers: Option<Vec<String>>,
     awake: Option<Awake>,
     /// The identity of a plain agent of skills, which is born with its first question and has no law.
     plain: Option<Identity>,
     /// Time matters to it: something is not finished, or it does something by the clock.
     timed: bool,
     due: Arc<Due>,
-}
-
-/// When an agent that has stopped is next woken by the clock, in milliseconds after that.
-const RETRY: Millis = 5_000;
-
-struct Awake {
-    mailbox: mpsc::Sender<Mail>,
-    task: JoinHandle<()>,
 }
 
 impl Population {
@@ -235,6 +231,7 @@ impl Population {
             model: profile.model.clone(),
             views: profile.views.clone(),
             readers: profile.readers.clone(),
+            callers: profile.callers.clone(),
             awake: None,
             plain: None,
             timed: life.minds_time() || law.minds_time(),
@@ -243,7 +240,7 @@ impl Population {
         let id = profile.id.clone();
         let mut slot = Some(slot);
         while let Some(twin) = self.0.enter(&id, &mut slot) {
-            if !(self.remembers(&id).await || self.remembers(&twin).await) {
+            if !self.remembers(&id).await {
                 let mode = id.clone();
                 return Err(Error::Twin { id, twin, mode });
             }
@@ -316,6 +313,7 @@ impl Population {
             model: None,
             views: Vec::new(),
             readers: Vec::new(),
+            callers: None,
             awake: None,
             plain: Some(identity),
             timed: false,
@@ -345,6 +343,12 @@ impl Population {
         }
     }
 
+    /// Whether an agent of this id lived here before, so that it goes on with its life.
+    pub async fn has_lived(&self, id: &str) -> bool {
+        let journal = Journal::open(self.0.parts.store.clone(), id).await;
+        journal.is_ok_and(|(journal, _)| journal.last() > 0)
+    }
+
     /// The agent of this id, also one that lived here before and was not let in again.
     pub async fn find(&self, id: &str) -> Result<AgentHandle, Error> {
         if let Ok(agent) = self.agent(id) {
@@ -366,6 +370,7 @@ impl Population {
             model: None,
             views: Vec::new(),
             readers: Vec::new(),
+            callers: None,
             awake: None,
             plain: None,
             timed: life.minds_time() || life.law().minds_time(),
@@ -459,9 +464,8 @@ impl Inner {
         let mut agents = self.lock();
         let new = slot.as_ref()?;
         let mut twins = agents.iter();
-        let twin = twins.find(|(other, slot)| {
-            slot.print == new.print && *other != id && !slot.distinct && !new.distinct
-        });
+        let twin =
+            twins.find(|(other, slot)| slot.print == new.print && *other != id && !new.distinct);
         if let Some((twin, _)) = twin {
             return Some(twin.clone());
         }
@@ -476,141 +480,10 @@ impl Inner {
         self.lock().get(id).is_some_and(|slot| slot.plain.is_none())
     }
 
-    pub(crate) fn is_awake(&self, id: &str) -> bool {
-        self.lock().get(id).is_some_and(|slot| slot.awake.is_some())
-    }
-
     /// What thinks for an agent.
     pub(crate) fn model(&self, id: &str) -> Arc<dyn Model> {
         let own = self.lock().get(id).and_then(|slot| slot.model.clone());
         own.unwrap_or_else(|| self.parts.model.clone())
-    }
-
-    /// What a caller of the agent `id` sees of the memory `space`: of its own, or of one that it looks into.
-    pub(crate) fn viewer(&self, id: &str, space: &str, caller: &Principal) -> Viewer {
-        let agents = self.lock();
-        // A space that is no agent's is shared.
-        let Some(slot) = agents.get(space).filter(|_| self.parts.walls) else {
-            return Viewer::All;
-        };
-        let own = crate::turn::principal(id);
-        let name = match caller.name() == own && id == space || caller.has_scope(OPERATOR) {
-            true => return Viewer::All,
-            false => caller.name(),
-        };
-        match slot.readers.iter().any(|it| it == name) {
-            true => Viewer::Reader(name.into()),
-            false => Viewer::Caller(name.into()),
-        }
-    }
-
-    /// The spaces of memory that an agent recalls from for a caller: its own, and those that it may look into.
-    pub(crate) fn spaces(&self, id: &str, caller: &Principal) -> Vec<Handle> {
-        let Some(memory) = &self.parts.memory else {
-            return Vec::new();
-        };
-        let views = self.lock().get(id).map(|slot| slot.views.clone());
-        let views = views.into_iter().flatten();
-        let views = views.filter_map(|name| Some(memory.space(&name).ok()?.shared(Access::Read)));
-        let spaces = memory.space(id).into_iter().chain(views);
-        spaces
-            .map(|space| {
-                let viewer = self.viewer(id, space.name().as_str(), caller);
-                space.seen_by(viewer)
-            })
-            .collect()
-    }
-
-    /// Puts something into the mailbox of an agent, and wakes it if it sleeps. Waits while the mailbox is full.
-    pub(crate) async fn send(self: &Arc<Self>, id: &str, post: Mail) -> Result<(), Error> {
-        let mut post = post;
-        // Who just fell asleep is woken again; more than a few times in a row there is something wrong with it.
-        for _ in 0..8 {
-            let mailbox = self.mailbox(id)?;
-            match mailbox.send(post).await {
-                Ok(()) => return Ok(()),
-                Err(mpsc::error::SendError(back)) => post = back,
-            }
-        }
-        Err(Error::Stopped)
-    }
-
-    fn mailbox(self: &Arc<Self>, id: &str) -> Result<mpsc::Sender<Mail>, Error> {
-        let mut agents = self.lock();
-        let slot = agents
-            .get_mut(id)
-            .ok_or_else(|| Error::Unknown(id.to_owned()))?;
-        if let Some(awake) = &slot.awake
-            && !awake.mailbox.is_closed()
-        {
-            return Ok(awake.mailbox.clone());
-        }
-        let before = slot.awake.take();
-        let plain = slot.plain.clone();
-        let due = slot.due.clone();
-        let (mailbox, letters) = mpsc::channel(MAILBOX);
-        let (inner, name, own) = (Arc::clone(self), id.to_owned(), mailbox.downgrade());
-        let task = tokio::spawn(async move {
-            if let Some(before) = before {
-                // It writes down what it was; one that panicked has said so.
-                drop(before.mailbox);
-                drop(before.task.await);
-            }
-            let timed = match actor::live(
-                Arc::clone(&inner.parts),
-                inner.tasks.clone(),
-                name.clone(),
-                plain,
-                due.clone(),
-                letters,
-            )
-            .await
-            {
-                Ok(timed) => timed,
-                Err(problem) => {
-                    tracing::error!(agent = name, %problem, "agent stopped by an error; the next message starts it again");
-                    let now = (inner.parts.clock)();
-                    due.set(Some(now.saturating_add(RETRY)));
-                    true
-                }
-            };
-            let mut agents = inner.lock();
-            if let Some(slot) = agents.get_mut(&name) {
-                slot.timed = timed;
-                // Unless it was woken again meanwhile.
-                let closed = slot.awake.as_ref().is_some_and(|it| it.mailbox.is_closed());
-                if closed
-                    && own.upgrade().is_some_and(|own| {
-                        slot.awake
-                            .as_ref()
-                            .is_some_and(|it| it.mailbox.same_channel(&own))
-                    })
-                {
-                    slot.awake = None;
-                }
-            }
-        });
-        slot.awake = Some(Awake {
-            mailbox: mailbox.clone(),
-            task,
-        });
-        Ok(mailbox)
-    }
-
-    /// A task has ended. An agent that sleeps with nothing open is not woken for it.
-    pub(crate) fn gone(self: &Arc<Self>, id: &str, task: &str) {
-        let concerns = {
-            let agents = self.lock();
-            agents
-                .get(id)
-                .is_some_and(|slot| slot.timed || slot.awake.is_some())
-        };
-        if concerns {
-            let (inner, id, task) = (Arc::clone(self), id.to_owned(), task.to_owned());
-            // The task server does not wait for it.
-            self.telling
-                .spawn(async move { drop(inner.send(&id, Mail::Gone(task)).await) });
-        }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, HashMap<String, Slot>> {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use model::{Message, Quotation, Request, Said, Tool};
-use serde_json::json;
+use serde_json::{Value, json};
 use skill::Registry;
 
 use crate::context::Round;
@@ -129,7 +129,7 @@ pub(crate) fn request(brief: &Brief, skills: &Registry) -> Request {
     }
     messages.push(heard(brief.request.clone()));
     messages.extend(brief.asides.iter().map(message));
-    messages.extend(rounds::messages(&brief.rounds));
+    messages.extend(rounds::messages(&brief.rounds, skills));
     Request::of(messages)
         .system(system(brief, skills))
         .tools(tools(brief, skills))
@@ -196,23 +196,29 @@ fn rules(brief: &Brief, skills: &Registry) -> Vec<String> {
 
 /// A memory in one line, quoted, with its source.
 fn memory(found: &Recollection) -> String {
-    let sure = match found.confidence {
-        Some(confidence) => format!(", {confidence:.2} sure"),
-        None => String::new(),
-    };
-    let doubt = if found.doubted { ", in doubt" } else { "" };
-    let text = text::quoted(&found.text, most::MEMORY);
-    let source = text::quoted(&found.source, most::NAME);
-    format!("{} of {source}{sure}{doubt}: {text}", found.layer.name())
+    let mut line = String::with_capacity(found.text.len() + found.source.len() + 64);
+    line.push_str(found.layer.name());
+    line.push_str(" of ");
+    line.push_str(&text::quoted(&found.source, most::NAME));
+    if let Some(confidence) = found.confidence {
+        line.push_str(&format!(", {confidence:.2} sure"));
+    }
+    if found.doubted {
+        line.push_str(", in doubt");
+    }
+    line.push_str(": ");
+    line.push_str(&text::quoted(&found.text, most::MEMORY));
+    line
 }
 
 /// The skills that the law lets it use for this, those it prefers first.
 fn tools(brief: &Brief, skills: &Registry) -> Vec<Tool> {
     let used = |id: &str| brief.mode.as_ref().is_none_or(|it| it.uses(id));
     let chosen = skills
-        .iter()
-        .filter(|it| used(&it.id))
-        .map(|it| (selection(&brief.law, &it.id, &brief.request), it));
+        .entries()
+        .map(|it| (&*it.definition().id, it))
+        .filter(|(id, _)| used(id))
+        .map(|(id, it)| (selection(&brief.law, id, &brief.request), it));
     let mut chosen: Vec<_> = chosen
         .filter(|(how, _)| *how != Selection::Forbid)
         .collect();
@@ -220,21 +226,46 @@ fn tools(brief: &Brief, skills: &Registry) -> Vec<Tool> {
     chosen
         .iter()
         .take(most::TOOLS)
-        .map(|(_, it)| short(it.tool()))
+        .map(|(_, it)| short(it.tool().clone()))
         .collect()
 }
 
 /// A tool with bounded texts: those of other servers may be long. A schema cannot be cut, so a longer one is left out; the
 /// call is checked against it in any case.
 fn short(mut tool: Tool) -> Tool {
-    tool.title = bounded(&tool.title, most::TITLE);
-    tool.description = bounded(&tool.description, most::DESCRIPTION);
+    let cut = |text: &mut String, most: usize| {
+        if text.len() > most {
+            *text = bounded(text, most);
+        }
+    };
+    cut(&mut tool.title, most::TITLE);
+    cut(&mut tool.description, most::DESCRIPTION);
     tool.examples.truncate(most::EXAMPLES);
     for example in &mut tool.examples {
-        *example = bounded(example, most::TITLE);
+        cut(example, most::TITLE);
     }
-    if tool.input.to_string().len() > most::SCHEMA {
-        tool.input = json!({ "type": "object" });
+    if is_longer(&tool.input, most::SCHEMA) {
+        tool.input = Arc::new(json!({ "type": "object" }));
     }
     tool
+}
+
+/// Whether a value as JSON is longer than so many bytes. Hardly any schema is near the bound, so most are not printed.
+fn is_longer(value: &Value, bytes: usize) -> bool {
+    longest(value) > bytes && value.to_string().len() > bytes
+}
+
+/// At least as many bytes as a value has as JSON with a comma behind it: each byte of a text may become six.
+fn longest(value: &Value) -> usize {
+    let text = |text: &str| 6 * text.len() + 3;
+    match value {
+        Value::Null | Value::Bool(_) => 6,
+        Value::Number(_) => 32,
+        Value::String(it) => text(it),
+        Value::Array(items) => 3 + items.iter().map(longest).sum::<usize>(),
+        Value::Object(members) => {
+            let members = members.iter().map(|(name, it)| text(name) + longest(it));
+            3 + members.sum::<usize>()
+        }
+    }
 }

@@ -11,6 +11,7 @@ use crate::event::{Effect, EventKind, Recollection};
 use crate::law::{Law, Origin, Selection, SkillRule};
 use crate::mode::{ChosenMode, Mode};
 use crate::step::tests::{Lived, heard, wanted};
+use crate::text;
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
 struct Look {
@@ -102,7 +103,7 @@ fn a_model_is_shown_this_and_nothing_else() {
         Quoted(Quotation { title: "What memory holds that may have to do with the request below:", text: "belief of \"user:ada\", 0.90 sure: \"The lake is cold.\"\nbelief of \"user:ada\", 0.40 sure, in doubt: \"deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep deep de…\"" })
         User("what is at the lake?")
         Model(Said { text: "I look.", calls: [Call { id: "call-0", name: "look", arguments: Object {"at": String("the lake")} }], thoughts: [] })
-        Result(CallResult { id: "call-0", name: "look", content: "a boat" })
+        Result(CallResult { id: "call-0", name: "look", content: "a boat", told: None })
         tool look: Looks at something.
     "#]].assert_eq(&page);
 }
@@ -163,6 +164,8 @@ fn what_goes_back_to_the_model_is_bounded() {
             calls: vec![call],
             thoughts: vec![huge.clone()],
             tokens: 1,
+            declined: false,
+            reasoning: String::new(),
         });
         let effect = wanted(&out, |_| true)[0];
         out = lived.perceive(EventKind::Done {
@@ -215,7 +218,23 @@ fn what_a_tool_says_of_itself_is_bounded() {
     let short = super::short(tool);
     let size = format!("{short:?}").len();
     assert!(size < 6_000, "{size}");
-    assert_eq!(short.input, json!({ "type": "object" }));
+    assert_eq!(*short.input, json!({ "type": "object" }));
+}
+
+#[test]
+fn the_length_of_a_schema_is_that_of_its_json() {
+    let schemas = [
+        json!(null),
+        json!({ "\u{1}\u{2}": ["\u{3}", "\u{7f}", "\"\\", "é"] }),
+        json!({ "a": { "b": [], "c": {} }, "d": [true, false, null] }),
+        json!([i64::MIN, u64::MAX, -1.234_567_890_123_456_7e-300, f64::MAX]),
+    ];
+    for schema in schemas {
+        let length = schema.to_string().len();
+        assert!(super::longest(&schema) >= length, "{schema}");
+        assert!(super::is_longer(&schema, length - 1), "{schema}");
+        assert!(!super::is_longer(&schema, length), "{schema}");
+    }
 }
 
 #[test]
@@ -290,4 +309,10 @@ fn recalled_text_and_letters_cannot_form_a_section() {
         assert!(lines.all(|line| line.starts_with("> ")), "{words}");
     }
     assert_eq!(memory.text.lines().count(), 1, "{}", memory.text);
+}
+
+#[test]
+fn the_length_of_a_value_is_that_of_its_json() {
+    let value = json!({ "text": "\"ä\"\n\u{1}", "numbers": [1, -2.5, 1e300], "none": null });
+    assert_eq!(text::json_length(&value), value.to_string().len());
 }

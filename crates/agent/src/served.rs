@@ -20,6 +20,7 @@ use crate::handle::AgentHandle;
 use crate::mode::{self, ChosenMode};
 use crate::population::{Parts, Population};
 use crate::turn;
+use crate::waiting;
 
 /// What an agent is given when it is made, besides what its manifest says.
 #[derive(Clone)]
@@ -146,6 +147,7 @@ impl Agent {
             hooks: options.hooks,
             governed: thinks,
             unasked: manifest.unasked.iter().cloned().collect(),
+            needs: manifest.permissions.clone(),
             time: options.time,
         };
         Ok(Self {
@@ -272,7 +274,11 @@ impl a2a::server::Agent for Agent {
         let answers = extension::skill(message).is_none() && answer::is_answer(&message.text());
         let agent = self.inner.handle.get().filter(|_| answers).cloned();
         let (caller, conversation) = (caller.to_string(), message.context_id.clone());
-        Box::pin(async move { agent?.waiting_in(caller, conversation).await })
+        Box::pin(async move {
+            let mut waiting = agent?.waiting_in(caller, conversation).await;
+            let only = waiting.pop().filter(|_| waiting.is_empty());
+            only.map(|(task, _)| TaskId::from(task))
+        })
     }
 
     fn after_restart(&self, task: &Task) -> AfterRestart {
@@ -359,6 +365,9 @@ impl Inner {
         let opened = turn.task().and_then(first_of).cloned();
         let first = opened.as_ref().unwrap_or_else(|| turn.message());
         let mode = mode::chosen(&self.manifest, first).map_err(Failure::refusal)?;
+        if let Some(waiting) = self.unclear_answer(&turn).await {
+            return Ok(turn.reject(waiting::which_of(&waiting)).await?);
+        }
         match (self.choose(first), &self.answerer) {
             (Choice::Skill(entry), _) => {
                 let id = &entry.definition().id;
@@ -382,6 +391,18 @@ impl Inner {
             (Choice::Nobody, Some(answerer)) => answerer.answer(turn.clone()).await,
             (Choice::Nobody, None) => Ok(turn.reply(turn.say(self.help())).await?),
         }
+    }
+
+    /// The questions of which a message could answer each, if it reads as an answer, names no task and several wait.
+    async fn unclear_answer(&self, turn: &Turn) -> Option<Vec<(String, String)>> {
+        let message = turn.message();
+        let answers = turn.task().is_none()
+            && extension::skill(message).is_none()
+            && answer::is_answer(&message.text());
+        let agent = self.handle.get().filter(|_| answers)?;
+        let caller = turn.caller().to_string();
+        let waiting = agent.waiting_in(caller, turn.context_id().to_string());
+        Some(waiting.await).filter(|it| it.len() > 1)
     }
 
     async fn work(&self, turn: Turn, work: Work, first: &Message) -> Result<(), Failure> {
@@ -416,9 +437,12 @@ impl Inner {
         let recorded = agent.questions(&task.id).await;
         let recorded = recorded.map_err(|error| Failure::new(error.to_string()))?;
         let state = CallState::again(turn.clone(), kept, recorded, self.fence.clone(), agent);
-        // A message that was taken as an answer before is not one to the next question.
-        let answer = (message.message_id != first.message_id && !state.took(&message.message_id))
-            .then_some(message);
+        // A message that was taken as an answer before is not one to the next question, and neither is the one that opened
+        // the task. Clients may use an id twice, so messages that bear it are counted.
+        let bears = |it: &&Message| it.role == Role::User && it.message_id == message.message_id;
+        let used = usize::from(first.message_id == message.message_id)
+            + state.times_taken(&message.message_id);
+        let answer = (task.history.iter().filter(bears).count() > used).then_some(message);
         let running = self.begin(&turn, work, first, state)?;
         running.drive(turn, answer, &self.parked).await
     }

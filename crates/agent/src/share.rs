@@ -5,7 +5,9 @@
 /// most `most`. Where the table is too long, the owner with the most entries gives one up. Entries are in order of age, the
 /// oldest first.
 pub(crate) fn keep<T>(entries: &mut Vec<T>, owner: impl Fn(&T) -> &str, each: usize, most: usize) {
-    while let Some((place, count)) = heaviest(entries, &owner)
+    // As long as there are so few in all, no owner has too many.
+    while entries.len() > each.min(most)
+        && let Some((place, count)) = heaviest(entries, &owner)
         && (count > each || entries.len() > most)
     {
         entries.remove(place);

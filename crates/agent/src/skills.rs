@@ -1,6 +1,7 @@
-//! The skills that an agent has of itself: to remember, to recall, and to ask other agents.
+//! The skills that an agent has of itself: to remember, to recall and to forget, to remind, to tell about itself, and to ask
+//! other agents.
 
-use memory::{Content, Draft, Lasting, Layer, Noted, Recall};
+use memory::{Content, Draft, Lasting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -14,7 +15,11 @@ use crate::keeping::Offer;
 use crate::law::Origin;
 use crate::{limits, message, text};
 
+mod about;
 mod board;
+mod forget;
+mod recall;
+mod remind;
 
 /// The skills of this agent.
 pub(crate) fn of(agent: &AgentHandle) -> Registry {
@@ -22,17 +27,22 @@ pub(crate) fn of(agent: &AgentHandle) -> Registry {
     if memory.is_none() {
         return Registry::new();
     }
-    let skills = Registry::new().with(Remember {
+    let remember = Remember {
         agent: agent.clone(),
-    });
+    };
+    let skills = Registry::new().with(remember);
     skills
-        .and_then(|skills| {
-            skills.with(RecallSkill {
-                agent: agent.clone(),
-            })
-        })
+        .and_then(|skills| skills.with(recall::RecallSkill::of(agent)))
+        .and_then(|skills| skills.with(forget::Forget::of(agent)))
+        .and_then(|skills| skills.merge(&remind::of(agent)))
+        .and_then(|skills| skills.with(about::About::of(agent)))
         .and_then(|skills| skills.merge(&board::of(agent)))
-        .expect("their ids are four")
+        .expect("their ids are different")
+}
+
+/// Whether a text is a moment and nothing else, as `in 10 minutes` is.
+pub(crate) fn is_moment(text: &str) -> bool {
+    remind::is_moment(text)
 }
 
 /// With the skill `ask-agent`, for an agent that may ask others of its server, by their ids.
@@ -58,6 +68,9 @@ struct RememberInput {
     /// Why it is worth remembering. A person who asks to remember something need not give it.
     #[serde(default)]
     why: Option<String>,
+    /// Whether to ask the person first: for what they said without asking to have it remembered.
+    #[serde(default)]
+    ask: bool,
     /// Whether all callers of this agent may see it. Otherwise only its caller does, and those who may read all.
     #[serde(default)]
     public: bool,
@@ -71,7 +84,7 @@ fn sure() -> f64 {
 struct Remembered {
     /// In a sentence.
     says: String,
-    /// What became of it: kept, supposed, doubted, corroborated, known, echo or observed.
+    /// What became of it: kept, supposed, doubted, corroborated, known, echo, observed or declined.
     outcome: String,
     /// The record that holds it.
     record: String,
@@ -87,6 +100,7 @@ struct Remember {
 #[skill(
     tags = ["memory"],
     examples = ["remember that {text}", "remember {text}"],
+    permission = "remember",
     own_state,
     idempotent,
     replayable
@@ -97,7 +111,30 @@ impl Remember {
     async fn run(&self, input: RememberInput, ctx: Context) -> Result<Remembered, SkillError> {
         let text = input.text.trim();
         let text = text.strip_prefix("that ").unwrap_or(text).trim().to_owned();
-        let word = self.word(&text, &ctx).await?;
+        let mut word = self.word(&text, &ctx).await?;
+        // An agent is not asked what a person would be: its words are logged as every message is.
+        if input.ask && word.source.starts_with("agent:") {
+            return Ok(Remembered {
+                says: format!("I note it, and do not hold on to it: {text}"),
+                outcome: MemoryOutcome::Observed.name().to_owned(),
+                record: String::new(),
+                against: None,
+            });
+        }
+        if input.ask {
+            if !agrees(&ctx, offered(&text)).await? {
+                return Ok(Remembered {
+                    says: "Then I do not keep it.".to_owned(),
+                    outcome: "declined".to_owned(),
+                    record: String::new(),
+                    against: None,
+                });
+            }
+            // The yes makes it a request to remember it.
+            let asked = format!("remember that {text}");
+            word.asked
+                .get_or_insert_with(|| text::bounded(&asked, limits::LINE));
+        }
         let asked = word.asked.as_deref();
         let given = |part: Option<String>| part.filter(|it| !it.trim().is_empty());
         let context = given(input.context).or_else(|| asked.map(str::to_owned));
@@ -164,6 +201,39 @@ impl Remember {
     }
 }
 
+/// The question whether to remember something.
+fn offered(text: &str) -> String {
+    const NAME: &str = "my name is ";
+    let begins = text
+        .get(..NAME.len())
+        .is_some_and(|it| it.eq_ignore_ascii_case(NAME));
+    let name = text.get(NAME.len()..).filter(|_| begins);
+    let met = name.and_then(|it| it.split([' ', ',', '.']).next());
+    let met = met
+        .filter(|it| !it.is_empty())
+        .map(|it| format!("Nice to meet you, {it}. "));
+    format!(
+        "{}Shall I remember that? “{text}” Answer yes or no.",
+        met.unwrap_or_default()
+    )
+}
+
+/// Asks the caller something that takes a yes or no.
+async fn agrees(ctx: &Context, question: String) -> Result<bool, SkillError> {
+    let form = json!({
+        "type": "object",
+        "properties": { "answer": { "type": "string", "description": "Yes or no." } },
+        "required": ["answer"],
+    });
+    let said = match ctx.ask_while(form, question).await {
+        Ok(said) => said,
+        Err(SkillError::Declined) => None,
+        Err(error) => return Err(error),
+    };
+    let said = said.as_ref().and_then(|it| it["answer"].as_str());
+    Ok(said.is_some_and(crate::answer::agrees))
+}
+
 /// Whose word a text is.
 struct Word {
     source: String,
@@ -216,80 +286,6 @@ fn not_kept(error: KeepError) -> SkillError {
 }
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
-struct RecallInput {
-    /// What to look for, in any words.
-    question: String,
-    /// At most so many.
-    #[serde(default = "few")]
-    #[schemars(range(min = 1, max = 50))]
-    limit: usize,
-}
-
-fn few() -> usize {
-    5
-}
-
-struct RecallSkill {
-    agent: AgentHandle,
-}
-
-#[skill(
-    id = "recall",
-    tags = ["memory"],
-    examples = ["recall {question}", "what do you know about {question}"],
-    read_only,
-    idempotent,
-    replayable
-)]
-impl RecallSkill {
-    /// Looks for what is remembered, and says who it is from and how sure it is.
-    async fn run(&self, input: RecallInput, ctx: Context) -> Result<String, SkillError> {
-        let mut recall = Recall::new(input.question);
-        recall.limit = input.limit;
-        recall.noted = Noted::Use;
-        // What it holds comes first. What was only seen counts where it holds nothing.
-        recall.layers = vec![
-            Layer::Axiom,
-            Layer::Belief,
-            Layer::Procedure,
-            Layer::Hypothesis,
-        ];
-        let spaces = self
-            .agent
-            .population
-            .0
-            .spaces(&self.agent.id, &ctx.caller());
-        let held = crate::turn::found(&spaces, &recall).await;
-        let mut found = held.map_err(|error| failed(&error))?;
-        if found.is_empty() {
-            recall.layers.clear();
-            let seen = crate::turn::found(&spaces, &recall).await;
-            found = seen.map_err(|error| failed(&error))?;
-        }
-        if found.is_empty() {
-            return Ok("I remember nothing about that.".to_owned());
-        }
-        let lines = found.iter().map(|found| {
-            let sure = found
-                .confidence
-                .map_or_else(String::new, |it| format!(", {it:.2} sure"));
-            let doubt = if found.doubted { ", in doubt" } else { "" };
-            format!(
-                "{} ({} from {}{sure}{doubt})",
-                text::bounded(&found.text, 500),
-                found.layer.name(),
-                found.source
-            )
-        });
-        Ok(lines.collect::<Vec<_>>().join("\n"))
-    }
-}
-
-fn failed(error: &memory::Error) -> SkillError {
-    SkillError::coded("memory", error.to_string())
-}
-
-#[derive(Deserialize, JsonSchema, SkillInput)]
 struct AskAgentInput {
     /// What the other agent is asked.
     request: String,
@@ -320,6 +316,7 @@ struct AskAgent {
     name = "Ask an agent",
     tags = ["agents"],
     examples = ["ask {agent} to {request}"],
+    permission = "none",
     own_state,
     open_world,
     replayable
@@ -363,6 +360,8 @@ impl AskAgent {
                     task,
                     depth,
                     person: ctx.speaker(),
+                    place: (ctx.task_id(), ctx.scope().to_owned()),
+                    permissions: ctx.caller().permissions(),
                 };
                 let said = ctx
                     .waiting(self.tasks().ask(&self.agent.id, &agent, request))

@@ -3,19 +3,21 @@
 //!
 //! Layout: `step/request.rs` is the way of a request; `step/act.rs` its calls; `step/weigh.rs` what is remembered of it;
 //! `step/gate.rs` what a person agrees to; `step/found.rs` which calls
-//! may follow from text that is not the caller's; `step/own.rs` what the agent does of itself, and how its law changes.
+//! may follow from text that is not the caller's; `step/own.rs` what the agent does of itself; `step/amend.rs` how its law
+//! changes.
 
 use std::sync::Arc;
 
 use memory::Millis;
 use serde::{Deserialize, Serialize};
 
-use crate::context::{Change, Context, Pending, Turn};
+use crate::context::{AskedQuestion, Change, Context, Pending, Round, Turn};
 use crate::event::{Effect, EffectId, Event, EventKind, Intent, Outgoing};
 use crate::law::Law;
 
 mod act;
-pub(crate) use act::selection;
+pub(crate) use act::{rule, selection};
+mod amend;
 mod found;
 mod gate;
 mod own;
@@ -82,6 +84,11 @@ impl AgentState {
             law, by, manifest, ..
         } = change
         {
+            if self.context.revision.gate.canary().is_some() {
+                let before = std::mem::replace(&mut self.law, law.clone());
+                let revision = Arc::make_mut(&mut self.context.revision);
+                revision.previous.get_or_insert(before);
+            }
             self.law = law.clone();
             if *manifest || by == own::BIRTH {
                 self.manifest = Some(law.clone());
@@ -147,8 +154,15 @@ impl Work<'_> {
                 calls,
                 thoughts,
                 tokens,
+                declined,
+                reasoning: _,
             } => {
-                self.thought(*effect, text, calls, thoughts, *tokens);
+                let round = Round {
+                    text: text.clone(),
+                    thoughts: thoughts.clone(),
+                    calls: calls.iter().map(act::planned).collect(),
+                };
+                self.thought(*effect, round, *tokens, *declined);
             }
             EventKind::Done { effect, output } => self.gave(*effect, output),
             EventKind::Failed {
@@ -172,7 +186,20 @@ impl Work<'_> {
                 turn,
                 place,
                 question,
-            } => self.asked(turn, place, &question.message),
+                of,
+                conversation,
+            } => self.asked(
+                turn,
+                AskedQuestion {
+                    place: place.clone(),
+                    message: question.message.clone(),
+                    caller: of.clone(),
+                    conversation: conversation.clone(),
+                    at: self.at,
+                    answer: None,
+                    by: String::new(),
+                },
+            ),
             EventKind::Answered {
                 turn,
                 place,
@@ -223,6 +250,7 @@ impl Work<'_> {
                 decision,
                 by,
                 message,
+                ..
             } => {
                 let asked = self.now.approvals.get(approval);
                 if let Some(turn) = asked.map(|it| it.turn.clone()) {
@@ -237,7 +265,10 @@ impl Work<'_> {
                 }
             }
             // They are in the journal, and change nothing.
-            EventKind::Called { .. } | EventKind::Stored { .. } | EventKind::Forgot { .. } => {}
+            EventKind::Called { .. }
+            | EventKind::Storing { .. }
+            | EventKind::Stored { .. }
+            | EventKind::Forgot { .. } => {}
             EventKind::Paused => self.change(Change::Paused { paused: true }),
             EventKind::Resumed => self.resumed(),
             EventKind::Ticked => self.ticked(),
@@ -246,7 +277,30 @@ impl Work<'_> {
                 by,
                 effect,
                 refused,
-            } => self.proposed(edit, by, *effect, refused.as_deref()),
+                ordered_by,
+                evidence,
+            } => self.proposed(&amend::Entry {
+                edit,
+                by,
+                effect: *effect,
+                refused: refused.as_deref(),
+                ordered_by: ordered_by.as_deref(),
+                evidence,
+            }),
+            EventKind::Tested {
+                proposal,
+                held_out,
+                test,
+            } => self.tested(*proposal, *held_out, test),
+            EventKind::Weighed { effect } => self.answer_proposal(*effect),
+            EventKind::Retested { proposal } => self.retested(*proposal),
+            EventKind::Ruled {
+                proposal,
+                by,
+                approve,
+                reason,
+            } => self.ruled(*proposal, by, *approve, reason),
+            EventKind::RolledBack { to, law, by, why } => self.rolled_back(*to, law, by, why),
             EventKind::Accepted {
                 goals,
                 law,

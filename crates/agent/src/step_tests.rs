@@ -90,6 +90,8 @@ impl Lived {
             calls: calls.collect(),
             thoughts: Vec::new(),
             tokens: 10,
+            declined: false,
+            reasoning: String::new(),
         })
     }
 
@@ -110,6 +112,8 @@ pub(crate) fn heard(turn: &str, origin: Origin, text: &str) -> EventKind {
         origin,
         from: "ada".to_owned(),
         text: text.to_owned(),
+        message: String::new(),
+        note: None,
         letter: None,
         priority: None,
         may_raise: false,
@@ -279,17 +283,24 @@ fn event(lived: &Lived, happens: &Happens) -> Option<EventKind> {
                         .collect(),
                     thoughts: Vec::new(),
                     tokens: u64::from(*how),
+                    declined: false,
+                    reasoning: String::new(),
                 },
                 Effect::Call { .. } => EventKind::Done {
                     effect,
                     output: json!("done"),
                 },
-                Effect::Amend { edit, by } => EventKind::Proposed {
+                Effect::Amend {
+                    edit, by, ordered, ..
+                } => EventKind::Proposed {
                     edit: edit.clone(),
                     by: by.clone(),
                     effect: Some(effect),
                     refused: None,
+                    ordered_by: ordered.then(|| by.clone()),
+                    evidence: Vec::new(),
                 },
+                Effect::Test { .. } => EventKind::Weighed { effect },
                 Effect::Clarify { .. } => EventKind::Clarified {
                     effect,
                     text: Some("yes".to_owned()),
@@ -327,6 +338,7 @@ fn event(lived: &Lived, happens: &Happens) -> Option<EventKind> {
                 decision,
                 by: "ada".to_owned(),
                 message: String::new(),
+                permission: String::new(),
             }
         }
         Happens::Cancel(turn) => EventKind::Cancelled {

@@ -1,6 +1,7 @@
 //! Small questions about texts that rules ask: pure, and the same everywhere.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
 use serde_json::Value;
 
@@ -192,9 +193,35 @@ pub(crate) fn bounded(text: &str, most: usize) -> String {
 
 /// A text as a quotation of one line, in quotation marks; line ends and other controls are spaces.
 pub(crate) fn quoted(text: &str, most: usize) -> String {
+    let mut line = String::with_capacity(text.len());
     let words = text.split(|it: char| it.is_whitespace() || it.is_control());
-    let words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();
-    Value::from(bounded(&words.join(" "), most)).to_string()
+    for word in words.filter(|it| !it.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if line.len() > most {
+        line = bounded(&line, most);
+    }
+    serde_json::to_string(&line).expect("a text can be written as JSON")
+}
+
+/// How many bytes a value has as JSON.
+pub(crate) fn json_length(value: &Value) -> usize {
+    struct Count(usize);
+    impl io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    serde_json::to_writer(&mut count, value).expect("a value is JSON, and counting cannot fail");
+    count.0
 }
 
 /// A value in words: texts as they are, everything else as JSON.

@@ -30,8 +30,8 @@ mod recall;
 mod remember;
 
 pub(crate) use act::words;
-pub use perceive::{DEPTH, OWN, PERSON, PRIORITY, principal};
-pub(crate) use perceive::{is_principal, speaker};
+pub use perceive::{DEPTH, NOTE, OWN, PERSON, PRIORITY, principal};
+pub(crate) use perceive::{PLACE, is_principal, speaker};
 pub(crate) use recall::found;
 
 /// How often in a row an agent is attached to that has nothing to say.
@@ -114,11 +114,11 @@ async fn perform(
     again: bool,
     brief: Option<Box<Brief>>,
 ) -> EventKind {
-    let spaces = agent.population.0.spaces(&agent.id, &ctx.caller());
+    let spaces = || agent.population.0.spaces(&agent.id, &ctx.caller());
     let effect = intent.id;
     match intent.effect {
         Effect::Recall { question, limit } => {
-            recall::recall(&spaces, effect, question, limit).await
+            recall::recall(&spaces(), effect, question, limit).await
         }
         Effect::Think => {
             let model = agent.population.0.model(&agent.id);
@@ -130,20 +130,41 @@ async fn perform(
         Effect::Call { skill, input } => act::call(ctx, effect, &skill, input, again).await,
         Effect::Clarify { question } => act::clarify(state, effect, question, again).await,
         Effect::Remember { candidates } => {
-            let own = spaces.first();
             let again = again || state.is_again();
-            remember::remember(own, effect, candidates, ctx, again).await
+            remember::remember(spaces().first(), effect, candidates, ctx, again).await
         }
-        Effect::Amend { edit, by } => amend(agent, effect, edit, by).await,
+        Effect::Amend {
+            edit,
+            by,
+            ordered,
+            evidence,
+        } => amend(agent, effect, edit, by, ordered, evidence).await,
+        Effect::Test { .. } => match agent.measure().await {
+            Ok(()) => EventKind::Weighed { effect },
+            Err(error) => EventKind::Failed {
+                effect,
+                code: "law".to_owned(),
+                message: error.to_string(),
+            },
+        },
         Effect::Begin { .. } => EventKind::Begun { effect },
     }
 }
 
 /// Whether other agents stand against a change of the law; the agent's own step decides about the rest.
-async fn amend(agent: &AgentHandle, effect: EffectId, edit: Edit, by: String) -> EventKind {
-    match agent.objection(&edit).await {
+async fn amend(
+    agent: &AgentHandle,
+    effect: EffectId,
+    edit: Edit,
+    by: String,
+    ordered: bool,
+    evidence: Vec<u64>,
+) -> EventKind {
+    match agent.objection(&edit, &evidence, !ordered).await {
         Ok(refused) => EventKind::Proposed {
             edit,
+            ordered_by: ordered.then(|| by.clone()),
+            evidence,
             by,
             effect: Some(effect),
             refused: refused.map(|it| it.to_string()),

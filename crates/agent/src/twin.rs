@@ -62,7 +62,7 @@ impl Population {
         objectives: Option<&[String]>,
     ) -> Result<(), Error> {
         while let Some(twin) = self.0.reprint(id, law, objectives) {
-            if !(self.remembers(id).await || self.remembers(&twin).await) {
+            if !self.remembers(id).await {
                 return Err(Refused::Twin(twin).into());
             }
             if let Some(slot) = self.0.lock().get_mut(id) {
@@ -86,9 +86,7 @@ impl Inner {
         let print = traits.print(law);
         let distinct = slot.distinct;
         let mut twins = agents.iter();
-        let twin = twins.find(|(other, slot)| {
-            slot.print == print && *other != id && !slot.distinct && !distinct
-        });
+        let twin = twins.find(|(other, slot)| slot.print == print && *other != id && !distinct);
         if let Some((twin, _)) = twin {
             return Some(twin.clone());
         }

@@ -1,10 +1,12 @@
 //! Why an agent did something: answered from its journal and its law, never made up. Every sentence cites events.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use access::Permission;
 use serde::Serialize;
 use serde_json::Value;
+use skill::QuestionAnswer;
 
 use crate::approval::Standing;
 use crate::context::{Change, Outcome};
@@ -80,8 +82,12 @@ pub(crate) fn explain(history: History<'_>, question: &str) -> Explanation {
     let of_law = mentions(&lower, &["law", "rule", "rules", "policy"]);
     // What is asked may have the word in it by chance.
     let least = if of_law { 0.6 } else { 0.3 };
-    let because = match request_of(history, question, least) {
-        Some(turn) => about_request(history, &turn),
+    let turn = match refers_back(&lower) {
+        true => last_act(history, |_, _| true),
+        false => request_of(history, question, least),
+    };
+    let because = match turn {
+        Some(turn) => about_request(history, &turn, None),
         None if of_law => about_law(history),
         None => Vec::new(),
     };
@@ -91,42 +97,122 @@ pub(crate) fn explain(history: History<'_>, question: &str) -> Explanation {
     }
 }
 
+/// What a history has to say about the last act in a conversation of a caller, in words for that caller.
+pub(crate) fn explain_last(history: History<'_>, caller: &str, conversation: &str) -> Explanation {
+    let turn = last_act(history, |by, of| by == caller && of == conversation);
+    let because = turn.map(|turn| about_request(history, &turn, Some(caller)));
+    let because = because.unwrap_or_default();
+    Explanation {
+        known: !because.is_empty(),
+        because,
+    }
+}
+
+/// Whether a question names nothing: "why did you do that?" is about what was done last.
+fn refers_back(lower: &str) -> bool {
+    const EMPTY: [&str; 22] = [
+        "why", "did", "do", "done", "does", "have", "has", "was", "were", "is", "you", "this",
+        "that", "it", "so", "just", "the", "last", "thing", "what", "happen", "happened",
+    ];
+    let words = lower.split(|letter: char| !letter.is_alphanumeric());
+    let mut words = words.filter(|word| !word.is_empty());
+    words.all(|word| EMPTY.contains(&word))
+}
+
+/// The last request that has ended and led to a call, or else the last that has ended; or the last call by name. `of` says
+/// which callers and conversations count.
+fn last_act(history: History<'_>, of: impl Fn(&str, &str) -> bool) -> Option<String> {
+    let mut turns: BTreeMap<&str, bool> = BTreeMap::new();
+    let (mut act, mut talk) = (None, None);
+    for (_, record) in history {
+        match &record.event.what {
+            EventKind::Heard(heard) if of(heard.caller(), &heard.conversation) => {
+                turns.insert(&heard.turn, false);
+            }
+            EventKind::Called {
+                turn,
+                by,
+                conversation,
+                ..
+            } if of(by, conversation) => act = Some(turn.as_str()),
+            _ => {}
+        }
+        for change in &record.changes {
+            match change {
+                Change::Intended { pending } => {
+                    if let Some(turn) = pending.intent.turn.as_deref()
+                        && let Some(acts) = turns.get_mut(turn)
+                    {
+                        *acts |= matches!(pending.intent.effect, Effect::Call { .. });
+                    }
+                }
+                Change::Ended { turn, .. } => match turns.get(turn.as_str()) {
+                    Some(true) => act = Some(turn.as_str()),
+                    Some(false) => talk = Some(turn.as_str()),
+                    None => {}
+                },
+                _ => {}
+            }
+        }
+    }
+    act.or(talk).map(str::to_owned)
+}
+
 fn mentions(text: &str, words: &[&str]) -> bool {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
     text::has_any(text, &words)
 }
 
-/// The request that a question is about: named by its task, by a skill it led to, or by its words. The last counts.
+/// The request that a question is about: named by its task, by a skill it led to, or by words of the request, of what was
+/// done for it and of the answer. Of several the last counts.
 fn request_of(history: History<'_>, question: &str, least: f64) -> Option<String> {
     let lower = question.to_lowercase();
+    let of_call = |skill: &str, input: &Value| match lower.contains(skill) {
+        true => 0.9,
+        false => text::relevance(question, [&*input.to_string()]),
+    };
     let mut best: Option<(f64, String)> = None;
+    let mut consider = |score: f64, turn: &str| {
+        // A word in common by chance is no reason.
+        if score >= least && best.as_ref().is_none_or(|(before, _)| score >= *before) {
+            best = Some((score, turn.to_owned()));
+        }
+    };
     for (_, record) in history {
-        let (score, turn) = match &record.event.what {
+        match &record.event.what {
             EventKind::Heard(heard) if question.contains(&heard.turn) => {
                 return Some(heard.turn.clone());
             }
-            EventKind::Heard(heard) => (
-                text::relevance(question, [heard.text.as_str()]),
-                &heard.turn,
-            ),
+            EventKind::Heard(heard) => {
+                consider(text::relevance(question, [&*heard.text]), &heard.turn);
+            }
             EventKind::Wanted { turn, .. } | EventKind::Called { turn, .. }
                 if question.contains(turn.as_str()) =>
             {
                 return Some(turn.clone());
             }
-            EventKind::Wanted { turn, skill, .. } | EventKind::Called { turn, skill, .. }
-                if lower.contains(skill.as_str()) =>
-            {
-                (0.9, turn)
+            EventKind::Wanted {
+                turn, skill, input, ..
             }
-            EventKind::Wanted { turn, input, .. } | EventKind::Called { turn, input, .. } => {
-                (text::relevance(question, [&*input.to_string()]), turn)
+            | EventKind::Called {
+                turn, skill, input, ..
+            } => consider(of_call(skill, input), turn),
+            _ => {}
+        }
+        for change in &record.changes {
+            match change {
+                Change::Intended { pending } => {
+                    if let (Some(turn), Effect::Call { skill, input }) =
+                        (&pending.intent.turn, &pending.intent.effect)
+                    {
+                        consider(of_call(skill, input), turn);
+                    }
+                }
+                Change::Ended { turn, answer } => {
+                    consider(text::relevance(question, [&*answer.text]), turn);
+                }
+                _ => {}
             }
-            _ => continue,
-        };
-        // A word in common by chance is no reason.
-        if score >= least && best.as_ref().is_none_or(|(before, _)| score >= *before) {
-            best = Some((score, turn.clone()));
         }
     }
     best.map(|(_, turn)| turn)
@@ -143,7 +229,7 @@ fn about_law(history: History<'_>) -> Vec<Because> {
                         &hash[..12.min(hash.len())]
                     )
                 }
-                Change::LawKept { why, by } => {
+                Change::LawKept { why, by, .. } => {
                     format!("I kept my law against a proposal of {by}: {why}.")
                 }
                 _ => continue,
@@ -170,6 +256,11 @@ pub(crate) fn about_memory(
         known.map(|(_, text)| format!(" \u{201c}{text}\u{201d}"))
     };
     let named = |id: &str| !id.is_empty() && question.contains(id);
+    let hashes: BTreeSet<String> = records
+        .iter()
+        .map(|(_, text)| crate::keeping::hash_of(text))
+        .collect();
+    let known = |hash: &str| hashes.contains(hash);
     let mut because = Vec::new();
     for (event, record) in history {
         let mut say = |says: String| {
@@ -179,6 +270,13 @@ pub(crate) fn about_memory(
             })
         };
         match &record.event.what {
+            EventKind::Storing {
+                by,
+                hash: of,
+                source,
+            } if (*of == hash || known(of)) && !is_stored(history, of) => say(format!(
+                "{by} wanted me to remember that as the word of {source}; I did not note what became of it."
+            )),
             EventKind::Stored { by, items } => {
                 for item in items {
                     let (id, source) = (&item.record, &item.source);
@@ -207,9 +305,21 @@ pub(crate) fn about_memory(
     because
 }
 
-/// What happened with a request, in order.
-fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
+/// Whether a text of this hash was stored, or refused.
+fn is_stored(history: History<'_>, hash: &str) -> bool {
+    history.iter().any(|(_, record)| match &record.event.what {
+        EventKind::Stored { items, .. } => items.iter().any(|it| it.hash == hash),
+        _ => false,
+    })
+}
+
+/// What happened with a request, in order. `you` is the caller who is told, if it is told to one.
+fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Because> {
     let mut because = Vec::new();
+    let name = |by: &str| match you {
+        Some(you) if you == by => "You".to_owned(),
+        _ => by.to_owned(),
+    };
     let mut places = BTreeSet::new();
     // A skill that is called by its name is no request that the agent thinks about.
     let heard = history
@@ -230,8 +340,27 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
                     _ => &heard.caller,
                 };
                 let words = text::bounded(&heard.text, 300);
-                say(format!("{caller} asked: {words}"));
+                say(format!("{} asked: {words}", name(caller)));
             }
+            EventKind::Asked {
+                turn: it, question, ..
+            } if it == turn => {
+                let asked = question.message.lines().next().unwrap_or_default();
+                say(format!("I asked: {}", text::bounded(asked, 300)));
+            }
+            EventKind::Answered {
+                turn: it,
+                answer,
+                by,
+                ..
+            } if it == turn => say(match answer {
+                QuestionAnswer::Given(answer) => {
+                    let words = answer.get("answer").unwrap_or(answer);
+                    let words = text::bounded(&text::in_words(words), 200);
+                    format!("{} answered: {words}", name(by))
+                }
+                QuestionAnswer::Declined => format!("{} declined to answer.", name(by)),
+            }),
             EventKind::Wanted {
                 turn: it,
                 place,
@@ -243,7 +372,7 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
                 // One that waited is wanted again when it goes on.
                 if !heard && places.insert(place) {
                     let input = text::bounded(&input.to_string(), 200);
-                    say(format!("{by} called {skill} with {input}."));
+                    say(format!("{} called {skill} with {input}.", name(by)));
                 }
                 let asked = record
                     .changes
@@ -259,10 +388,11 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
                 input,
                 by,
                 outcome,
+                ..
             } if it == turn => {
                 if places.is_empty() {
                     let input = text::bounded(&input.to_string(), 200);
-                    say(format!("{by} called {skill} with {input}."));
+                    say(format!("{} called {skill} with {input}.", name(by)));
                 }
                 say(came(outcome));
             }
@@ -299,12 +429,33 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
                     say(match standing {
                         Standing::Approved(with) if modified(history, *approval, with) => {
                             let with = text::bounded(&with.to_string(), 200);
+                            let by = decider(name(by), record);
                             format!("{by} approved it with another input: {with}.")
                         }
-                        Standing::Approved(_) => format!("{by} approved it."),
-                        Standing::Rejected(why) => format!("{by} rejected it: {why}."),
+                        Standing::Approved(_) => {
+                            format!("{} approved it.", decider(name(by), record))
+                        }
+                        Standing::Rejected(why) => {
+                            format!("{} rejected it: {why}.", decider(name(by), record))
+                        }
                         Standing::Expired => "Nobody decided in time.".to_owned(),
                         Standing::Pending => continue,
+                    });
+                }
+                Change::Passed {
+                    turn: it,
+                    skill,
+                    grant,
+                    agreed,
+                } if it == turn => say(format!(
+                    "{skill} needed no new question: the grant {grant} covers it, to which {} agreed.",
+                    name(agreed)
+                )),
+                Change::Aside { turn: it, line } if it == turn => {
+                    let words = text::bounded(&line.text, 300);
+                    say(match &line.by {
+                        Some(by) => format!("{} answered: {words}", name(by)),
+                        None => format!("I asked: {words}"),
                     });
                 }
                 Change::Outcome {
@@ -324,6 +475,16 @@ fn about_request(history: History<'_>, turn: &str) -> Vec<Because> {
         }
     }
     because
+}
+
+/// The person who decided, with the permission to decide about calls of others where it was used.
+fn decider(name: String, record: &Record) -> String {
+    match &record.event.what {
+        EventKind::Decided { permission, .. } if permission == Permission::Operate.name() => {
+            format!("{name} (permission {permission})")
+        }
+        _ => name,
+    }
 }
 
 /// What came of a call, in words.

@@ -1,11 +1,12 @@
 //! What stands around every call of a skill: its input is checked, its time is limited, its panics end
 //! here, its output is what it says, and hooks see it pass.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a::trace::{Kind, Span};
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
 use serde_json::Value;
@@ -14,6 +15,7 @@ use skill::{Context, Definition, Entry, Outcome, Reply, SkillError};
 
 use super::state::CallState;
 use crate::gate::Gate;
+use crate::manifest::SkillNeeds;
 
 // A crash that ends the process cannot be caught.
 #[cfg(not(panic = "unwind"))]
@@ -57,7 +59,8 @@ pub trait Hook: Send + Sync + 'static {
 
 /// What stands around every call of a skill, from any wire, from the agent or from another skill.
 ///
-/// In this order: the input is checked against the schema; hooks see the call, each may change the input or answer
+/// In this order: the caller may have the skill called (a call that it may not is not performed, and nobody is asked
+/// about it); the input is checked against the schema; hooks see the call, each may change the input or answer
 /// instead; the law and maybe a person let it pass ([`Gate`]); the skill runs; hooks see the result in the opposite
 /// order; the output is checked against the schema. A panic in any of that becomes the error `crashed` of this call
 /// alone. The time limit is not in here: the outermost call is limited by its driver, which does not count the time a
@@ -70,6 +73,8 @@ pub(crate) struct Fence {
     pub(crate) governed: bool,
     /// The skills that are called without an approval, by the manifest.
     pub(crate) unasked: BTreeSet<String>,
+    /// What callers of a skill need where the manifest says so, by the id of the skill.
+    pub(crate) needs: BTreeMap<String, SkillNeeds>,
     /// How long a skill may take that does not say so itself.
     pub(crate) time: Duration,
 }
@@ -87,15 +92,22 @@ impl Fence {
         ctx: Context,
         state: CallState,
     ) -> Outcome {
+        self.check(&entry, &ctx)?;
         let faults = entry.input_faults(&input);
         if !faults.is_empty() {
             return Err(SkillError::InvalidInput(faults));
         }
-        let guarded = AssertUnwindSafe(self.run(&entry, input, &ctx, &state)).catch_unwind();
+        let mut span = Span::start(Kind::Internal, "skill");
+        if span.is_recorded() {
+            span.set("monas.skill", entry.definition().id.clone());
+        }
+        let run = span.within(self.run(&entry, input, &ctx, &state));
+        let guarded = AssertUnwindSafe(run).catch_unwind();
         // What the panic said went to the log by the panic hook.
         let crashed = |_| Err(SkillError::Crashed(entry.definition().id.clone()));
         let outcome = guarded.await.unwrap_or_else(crashed);
         if let Err(error) = &outcome {
+            span.fail(error);
             let skill = &*entry.definition().id;
             match error {
                 SkillError::Crashed(_) | SkillError::InvalidOutput { .. } => {
@@ -105,6 +117,15 @@ impl Fence {
             }
         }
         outcome
+    }
+
+    /// Whether the caller that the call is made for has what the skill needs, by the manifest or by its definition.
+    fn check(&self, entry: &Entry, ctx: &Context) -> Result<(), SkillError> {
+        let definition = entry.definition();
+        match self.needs.get(&definition.id) {
+            Some(needs) => needs.check(&definition.id, &ctx.caller()),
+            None => definition.check(&ctx.caller()),
+        }
     }
 
     async fn run(

@@ -132,9 +132,11 @@ impl Running {
             let read = answer.map(|message| (answer::read(&question, &message), message));
             let faults = match read {
                 Some((Ok(answer), message)) => {
+                    let (by, may_approve) = state.speaker_of(&message);
                     let given = Given {
                         answer,
-                        by: state.speaker_of(&message),
+                        by,
+                        may_approve,
                         message: message.message_id,
                     };
                     if let Some(place) = &place {
@@ -148,7 +150,7 @@ impl Running {
                 None => Vec::new(),
             };
             if let Some(place) = &place {
-                let recorded = state.agent().asked(task, place, &question).await;
+                let recorded = state.agent().asked(&turn, place, &question).await;
                 recorded.map_err(|error| Failure::new(error.to_string()))?;
             }
             // Parked before the question is seen: an answer may come in the very next moment.
@@ -183,11 +185,16 @@ impl Running {
             Err(SkillError::InvalidInput(faults)) if !begun => {
                 return Err(Failure::refusal(invalid(&faults)));
             }
+            Err(SkillError::Forbidden { refusal, .. }) if !begun => {
+                return Err(Failure::refusal(refusal.into()));
+            }
             Err(SkillError::Cancelled) => turn.status(TaskState::Canceled, None).await?,
             Err(error) => {
                 let state = match error {
                     SkillError::NotApproved(_) => TaskState::Canceled,
-                    SkillError::Refused(_) | SkillError::Declined => TaskState::Rejected,
+                    SkillError::Refused(_)
+                    | SkillError::Forbidden { .. }
+                    | SkillError::Declined => TaskState::Rejected,
                     _ => TaskState::Failed,
                 };
                 let why = extension::failed(&error);
@@ -227,8 +234,10 @@ fn failed(error: &SkillError) -> Failure {
 /// was for a question that another message has answered, or for none.
 fn came_after(turn: &Turn, question: &Question, message: &Message) -> bool {
     let history = turn.task().map_or(&[][..], |task| &task.history);
-    let mut earlier = history
+    // Clients may use an id twice: the newest message that bears it is meant.
+    let place = history
         .iter()
-        .take_while(|it| it.message_id != message.message_id);
+        .rposition(|it| it.message_id == message.message_id);
+    let mut earlier = history[..place.unwrap_or(history.len())].iter();
     earlier.any(|it| extension::asked_in(it).is_some_and(|it| it.number == question.number))
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use a2a::server::{Over, Turn};
 use a2a::types::{Artifact, Message, TaskState};
-use access::Principal;
+use access::{Permission, Principal};
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -156,6 +156,8 @@ pub(crate) struct Given {
     pub(crate) answer: QuestionAnswer,
     /// The caller who sent the message.
     pub(crate) by: String,
+    /// That caller has the permission to answer approvals.
+    pub(crate) may_approve: bool,
     /// The id of the message.
     pub(crate) message: String,
 }
@@ -269,11 +271,18 @@ impl CallState {
         &self.0.agent
     }
 
-    /// The name of the speaker of a message of the current turn.
-    pub(crate) fn speaker_of(&self, message: &Message) -> String {
+    /// The name of the speaker of a message of the current turn, and whether it may answer approvals.
+    pub(crate) fn speaker_of(&self, message: &Message) -> (String, bool) {
         let tasks = &self.agent().population.0.tasks;
-        let person = tasks.speaker(&message.message_id);
-        person.unwrap_or_else(|| crate::turn::speaker(self.turn().caller(), message))
+        let turn = self.turn();
+        match tasks.speaker(&message.message_id) {
+            // A speaker that answers in the name of another caller was allowed to.
+            Some(person) => (person, true),
+            None => {
+                let speaker = crate::turn::speaker(turn.caller(), message);
+                (speaker, turn.caller().may(Permission::Approve))
+            }
+        }
     }
 
     /// Asks a question of a skill. It is known by its scope, and by its place among the questions of that; one that was
@@ -427,9 +436,14 @@ impl CallState {
         }
     }
 
-    /// Whether a message was taken as an answer before.
-    pub(crate) fn took(&self, message: &str) -> bool {
-        self.lock().recorded.taken.iter().any(|it| it == message)
+    /// How many messages of this id were taken as answers before.
+    pub(crate) fn times_taken(&self, message: &str) -> usize {
+        let now = self.lock();
+        now.recorded
+            .taken
+            .iter()
+            .filter(|it| *it == message)
+            .count()
     }
 
     /// Whether a question waits for its answer.

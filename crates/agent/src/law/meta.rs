@@ -39,6 +39,12 @@ pub enum Refused {
     /// The edit changes nothing.
     #[error("{0} has this value already")]
     Same(String),
+    /// What only a person may give: a proposal cannot.
+    #[error("{0}: a proposal gives no new authority; an operator does, by `monas law set`")]
+    Authority(String),
+    /// The evidence of a proposal does not exist.
+    #[error("{0}")]
+    Evidence(String),
     /// The agent would be the same as another one.
     #[error(
         "with this law it would be the same as agent {0:?}, which has the same rules, skills, objectives and view of memory"

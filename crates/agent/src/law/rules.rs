@@ -144,10 +144,46 @@ table! {
         never: Vec<String> = Vec::new();
         /// Skills that need an approval each time, also when they were granted, by the beginning of their id.
         always_ask: Vec<String> = Vec::new();
+        /// A proposed change of the law is tested on this many of the last episodes.
+        #[schemars(range(min = 5, max = 1000))]
+        tested_episodes: u32 = 200;
+        /// One proposed change is adopted in this many episodes at most.
+        #[schemars(range(min = 1, max = 10_000))]
+        change_every: u32 = 20;
+        /// A change is rolled back if the score falls during this many episodes after its adoption.
+        #[schemars(range(min = 5, max = 100))]
+        canary_episodes: u32 = 10;
+        /// How far the mean score may fall during these episodes.
+        #[schemars(range(min = 0, max = 1))]
+        canary_tolerance: f64 = 0.05;
+        /// What a contradiction of the agent's beliefs takes from the score of an episode, which is 1 if it was answered.
+        #[schemars(range(min = 0, max = 1))]
+        contradiction_cost: f64 = 0.3;
+        /// What a call that a person rejected takes from it.
+        #[schemars(range(min = 0, max = 1))]
+        rejection_cost: f64 = 0.3;
+        /// What a call that a person corrected takes from it.
+        #[schemars(range(min = 0, max = 1))]
+        correction_cost: f64 = 0.2;
+        /// What 200,000 tokens of a model take from it.
+        #[schemars(range(min = 0, max = 1))]
+        token_cost: f64 = 0.1;
+        /// What ten minutes of work take from it; the time that people take to answer does not count.
+        #[schemars(range(min = 0, max = 1))]
+        time_cost: f64 = 0.05;
     }
 }
 
 impl Frozen {
+    /// How fast the law may change.
+    pub(crate) fn limits(&self) -> revise::Limits {
+        revise::Limits {
+            every: self.change_every.into(),
+            canary: self.canary_episodes as usize,
+            tolerance: self.canary_tolerance,
+        }
+    }
+
     /// The lines about skills that are `offered`, by the beginning of their ids; without the axioms.
     pub(super) fn safety(&self, offered: impl Fn(&str) -> bool) -> Vec<String> {
         let never = self.never.iter().filter(|it| offered(it.as_str()));
@@ -161,7 +197,12 @@ impl Frozen {
 
 impl Says for Frozen {
     fn says(&self) -> Vec<String> {
-        [self.axioms.clone(), self.safety(|_| true)].concat()
+        let change = format!(
+            "a proposed change of this law is tested on the last {} episodes; one in {} episodes is adopted, and rolled back \
+             if the score falls by more than {} in the {} after it",
+            self.tested_episodes, self.change_every, self.canary_tolerance, self.canary_episodes
+        );
+        [self.axioms.clone(), self.safety(|_| true), vec![change]].concat()
     }
 }
 

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use model::{Call, CallResult, Message, Said};
 use serde_json::Value;
+use skill::Registry;
 
 use crate::context::{Called, Outcome, Round};
-use crate::text::{bounded, in_words};
+use crate::text::{bounded, in_words, json_length};
 
 /// The longest that each fragment of a round may be, in bytes.
 struct Most {
@@ -39,7 +40,7 @@ const THOUGHTS: usize = 64 * 1024;
 const NAME: usize = 256;
 
 /// The rounds of a request as messages, in their order.
-pub(super) fn messages(rounds: &[Arc<Round>]) -> Vec<Message> {
+pub(super) fn messages(rounds: &[Arc<Round>], skills: &Registry) -> Vec<Message> {
     let mut size = 0;
     let mut shown: Vec<Vec<Message>> = Vec::new();
     for round in rounds.iter().rev() {
@@ -48,7 +49,7 @@ pub(super) fn messages(rounds: &[Arc<Round>]) -> Vec<Message> {
         } else {
             &OLDER
         };
-        let messages = of(round, most);
+        let messages = of(round, most, skills);
         size += messages.iter().map(length).sum::<usize>();
         shown.push(messages);
     }
@@ -56,7 +57,7 @@ pub(super) fn messages(rounds: &[Arc<Round>]) -> Vec<Message> {
 }
 
 /// What the model said in a round, and the results of its calls.
-fn of(round: &Round, most: &Most) -> Vec<Message> {
+fn of(round: &Round, most: &Most, skills: &Registry) -> Vec<Message> {
     let thoughts: usize = round.thoughts.iter().map(String::len).sum();
     let calls: Vec<Call> = round.calls.iter().map(|it| call(it, most)).collect();
     let results = calls.iter().zip(&round.calls).map(|(call, called)| {
@@ -65,7 +66,14 @@ fn of(round: &Round, most: &Most) -> Vec<Message> {
             Some(Outcome::Failed(_, why)) => format!("error: {}", bounded(why, most.result)),
             None => "error: nothing came of it".to_owned(),
         };
-        Message::Result(CallResult::of(call, content))
+        let told = match &called.outcome {
+            Some(Outcome::Gave(output)) => {
+                let entry = skills.entry(&called.skill);
+                entry.and_then(|it| it.tell(output))
+            }
+            _ => None,
+        };
+        Message::Result(CallResult::of(call, content).told(told))
     });
     let results: Vec<Message> = results.collect();
     let said = Message::Model(Said {
@@ -89,11 +97,11 @@ fn call(called: &Called, most: &Most) -> Call {
 
 /// Arguments with at most so many bytes as JSON. Long texts in them are cut; what is still too long is named by its size.
 fn arguments(input: &Value, most: usize) -> Value {
-    if input.to_string().len() <= most {
+    if json_length(input) <= most {
         return input.clone();
     }
     let cut = cut(input, most / 8);
-    let size = cut.to_string().len();
+    let size = json_length(&cut);
     match size <= most {
         true => cut,
         false => serde_json::json!({ "omitted": format!("{size} bytes of arguments") }),
@@ -117,7 +125,7 @@ fn length(message: &Message) -> usize {
         Message::Model(said) => {
             let thoughts: usize = said.thoughts.iter().map(String::len).sum();
             let calls = said.calls.iter();
-            let calls: usize = calls.map(|it| it.arguments.to_string().len()).sum();
+            let calls: usize = calls.map(|it| json_length(&it.arguments)).sum();
             said.text.len() + thoughts + calls
         }
         Message::Result(result) => result.content.len(),

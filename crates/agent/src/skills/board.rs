@@ -6,6 +6,7 @@ use skill::{Context, Registry, SkillError, SkillInput, skill};
 
 use crate::board::{Board, BoardError, Boards};
 use crate::handle::AgentHandle;
+use crate::law::Origin;
 use crate::message::Body;
 use crate::text;
 
@@ -44,6 +45,7 @@ struct BoardRead {
     name = "Read a board",
     tags = ["agents"],
     examples = ["read the board {board}"],
+    permission = "none",
     read_only,
     idempotent,
     replayable
@@ -59,7 +61,7 @@ impl BoardRead {
         let lines = letters.iter().map(|(place, letter)| {
             let words = letter.text().split_whitespace().collect::<Vec<_>>();
             let words = text::bounded(&words.join(" "), 500);
-            format!("{place}. {}: {words}", letter.provenance.agent)
+            format!("{place}. {}: {words}", letter.provenance.writer())
         });
         Ok(lines.collect::<Vec<_>>().join("\n"))
     }
@@ -99,6 +101,7 @@ struct BoardPost {
     name = "Add to a board",
     tags = ["agents"],
     examples = ["post {text} on the board {board}"],
+    permission = "remember",
     own_state
 )]
 impl BoardPost {
@@ -110,8 +113,8 @@ impl BoardPost {
             confidence: input.confidence,
             public: true,
         };
-        let writer = self.writer(&ctx).await?;
-        let letter = board.letter(&writer, body);
+        let (writer, caller) = self.writer(&ctx).await?;
+        let letter = board.letter(&writer, caller, body);
         let letter = letter.map_err(|it| SkillError::coded("letter", it.to_string()))?;
         let place = board.post(&letter).await.map_err(failed)?;
         Ok(Posted {
@@ -122,17 +125,21 @@ impl BoardPost {
 }
 
 impl BoardPost {
-    /// The writer: the caller who calls the skill by its name, or else this agent.
-    async fn writer(&self, ctx: &Context) -> Result<String, SkillError> {
+    /// The writer, and the caller for whom it writes: this agent in a request that it thinks about, or else the caller who
+    /// calls the skill by its name.
+    async fn writer(&self, ctx: &Context) -> Result<(String, Option<String>), SkillError> {
         let task = ctx.task_id();
-        let thinks = self
-            .agent
-            .look(move |life, _| life.context().turns.contains_key(&task));
-        if thinks.await? {
-            return Ok(self.agent.id().to_owned());
+        let heard = self.agent.look(move |life, _| {
+            let turn = life.context().turns.get(&task)?;
+            Some((turn.heard.origin, turn.heard.caller().to_owned()))
+        });
+        if let Some((origin, caller)) = heard.await? {
+            let caller = (origin != Origin::Own).then_some(caller);
+            return Ok((self.agent.id().to_owned(), caller));
         }
         let source = AgentHandle::source_of(&ctx.caller());
-        Ok(source.strip_prefix("agent:").unwrap_or(&source).to_owned())
+        let writer = source.strip_prefix("agent:").unwrap_or(&source);
+        Ok((writer.to_owned(), None))
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn selection(law: &Law, skill: &str, request: &str) -> Selection {
 }
 
 /// What the law says of the use of a skill for a request, if it says something.
-pub(super) fn rule(law: &Law, skill: &str, request: &str) -> Option<Selection> {
+pub(crate) fn rule(law: &Law, skill: &str, request: &str) -> Option<Selection> {
     let mut never = law.frozen.never.iter();
     if never.any(|it| skill.starts_with(it.as_str())) {
         return Some(Selection::Forbid);
@@ -222,6 +222,45 @@ impl Work<'_> {
             }
             None => self.think(id),
         }
+    }
+
+    /// The steps of a procedure after the one under way that have an input already: none needs the output of a step that is
+    /// not done.
+    pub(super) fn further_steps(&self, id: &str) -> Vec<(String, Value)> {
+        let Some(turn) = self.turn(id) else {
+            return Vec::new();
+        };
+        let Some((name, slots)) = &turn.procedure else {
+            return Vec::new();
+        };
+        let mut filled = slots.clone();
+        let calls = turn.rounds.iter().filter_map(|it| it.calls.first());
+        for (number, call) in calls.enumerate() {
+            if let Some(Outcome::Gave(output)) = &call.outcome {
+                filled.insert((number + 1).to_string(), text::in_words(output));
+            }
+        }
+        let begun = turn.rounds.len();
+        let procedure = self.law.procedures.iter().find(|it| &it.name == name);
+        let steps = procedure.map_or(&[][..], |it| &it.steps);
+        let open: Vec<String> = (begun..=steps.len())
+            .map(|step| format!("{{{step}}}"))
+            .collect();
+        let known = |input: &Value| {
+            let text = input.to_string();
+            !open.iter().any(|slot| text.contains(slot))
+        };
+        let steps = steps.iter().skip(begun).map(|step| {
+            let input = step
+                .input
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone()));
+            (step.skill.clone(), Value::Object(input.collect()))
+        });
+        steps
+            .filter(|(_, input)| known(input))
+            .map(|(skill, input)| (skill, text::fill(&input, &filled)))
+            .collect()
     }
 
     /// The next step of a procedure, or its end.

@@ -8,7 +8,7 @@ use super::Work;
 use super::act::rule;
 use crate::approval::{self, Approval, Decision, Grant, Remember, Standing};
 use crate::context::{AskedQuestion, Change, Outcome, Turn};
-use crate::event::{Asking, CallFacts, Effect, EffectId, Outgoing, Verdict};
+use crate::event::{Asking, CallFacts, Effect, EffectId, FurtherCall, Outgoing, Verdict};
 use crate::law::{Origin, Selection};
 use crate::limits;
 
@@ -35,12 +35,13 @@ fn notes(asked: &ProposedCall<'_>, proposed: bool, changed: bool) -> Vec<String>
         notes.push("The agent proposes this call; its input was not said by you.".to_owned());
     }
     if changed {
-        notes.push(
-            "The tool has another description or schema than when it was allowed.".to_owned(),
-        );
+        notes.push(CHANGED.to_owned());
     }
     notes
 }
+
+/// What a person is told of a tool that is not as it was called, allowed or asked about.
+const CHANGED: &str = "The tool has another description or schema than before.";
 
 /// Whether a call that is the agent's own affair tells others something: a letter, a post on a board, a record that is
 /// public. Asked about if it may follow from found text, which could have a secret of the caller told to its writer.
@@ -74,7 +75,11 @@ impl Work<'_> {
         if let Some(known) = self.known(asked) {
             return self.again(asked, &known);
         }
-        let always = self.always_asks(asked.skill);
+        let always = self.always_asks(asked.skill) || asked.facts.each_time;
+        if let Some(agreed) = self.agreed(asked).filter(|_| !always) {
+            let input = agreed.bound.unwrap_or(agreed.input);
+            return self.gate(None, Verdict::Go(input));
+        }
         let proposed = self.is_unsaid_proposal(asked);
         let changed = self.has_changed(asked);
         let free = asked.facts.unasked || rule == Some(Selection::Allow);
@@ -85,7 +90,19 @@ impl Work<'_> {
             || changed
             || rule == Some(Selection::Ask)
             || (!free && (asked.marked || asked.facts.changes));
-        if !needed || (!always && !changed && self.is_granted(asked, proposed, found)) {
+        let granted = match needed && !always && !changed {
+            true => self.granted(asked, proposed, found).cloned(),
+            false => None,
+        };
+        if !needed || granted.is_some() {
+            if let Some(grant) = granted {
+                self.change(Change::Passed {
+                    turn: asked.turn.to_owned(),
+                    skill: asked.skill.to_owned(),
+                    grant: grant.key(),
+                    agreed: grant.agreed_by().to_owned(),
+                });
+            }
             self.accept(asked.skill, &asked.facts.version);
             let input = match needed {
                 true => asked.input(),
@@ -108,6 +125,16 @@ impl Work<'_> {
         self.stand(&approval);
     }
 
+    /// The step of a procedure that a person agreed to with an earlier one, as it was shown.
+    fn agreed(&self, asked: &ProposedCall<'_>) -> Option<FurtherCall> {
+        let turn = self.turn(asked.turn)?;
+        let mut agreed = turn.agreed.iter();
+        let agreed = agreed.find(|it| {
+            it.skill == asked.skill && &it.input == asked.input && it.version == asked.facts.version
+        });
+        agreed.cloned()
+    }
+
     fn approval(&self, asked: &ProposedCall<'_>, notes: Vec<String>) -> Approval {
         let seconds = i64::try_from(self.law.attention.approval_seconds).unwrap_or(i64::MAX);
         Approval {
@@ -121,16 +148,35 @@ impl Work<'_> {
             input: asked.input.clone(),
             bound: asked.facts.bound.clone(),
             version: asked.facts.version.clone(),
+            each_time: asked.facts.each_time,
             notes,
             at: self.at,
             until: self.at.saturating_add(seconds.saturating_mul(1000)),
             standing: Standing::Pending,
+            further: asked.facts.further.clone(),
             digest: approval::digest(asked.shown),
         }
     }
 
-    /// The same call is wanted once more. An approval that waits is for what is shown now.
+    /// The same call is wanted once more. An approval that waits is for what is shown now, and one of a tool that has changed
+    /// since, also if it was given, is asked for again.
     fn again(&mut self, asked: &ProposedCall<'_>, known: &Approval) {
+        let open = matches!(known.standing, Standing::Pending | Standing::Approved(_));
+        if open && known.version != asked.facts.version {
+            let mut notes = known.notes.clone();
+            if !notes.iter().any(|it| it == CHANGED) {
+                notes.push(CHANGED.to_owned());
+            }
+            let renewed = Approval {
+                id: known.id,
+                uuid: known.uuid.clone(),
+                ..self.approval(asked, notes)
+            };
+            self.change(Change::Asked {
+                approval: Arc::new(renewed.clone()),
+            });
+            return self.stand(&renewed);
+        }
         let digest = approval::digest(asked.shown);
         let other = known.digest != digest || known.bound != asked.facts.bound;
         if known.standing == Standing::Pending && other {
@@ -138,6 +184,7 @@ impl Work<'_> {
                 approval: known.id,
                 digest,
                 bound: asked.facts.bound.clone(),
+                further: asked.facts.further.clone(),
             });
         }
         self.stand(known);
@@ -166,18 +213,18 @@ impl Work<'_> {
         accepted.is_some_and(|it| *it != asked.facts.version)
     }
 
-    /// Whether an earlier decision covers the call. None covers what the agent proposes after it has read other text, and
+    /// The earlier decision that covers the call. None covers what the agent proposes after it has read other text, and
     /// none for the session what may follow from such text (`step/found.rs`).
-    fn is_granted(&self, asked: &ProposedCall<'_>, proposed: bool, found: bool) -> bool {
+    fn granted(&self, asked: &ProposedCall<'_>, proposed: bool, found: bool) -> Option<&Grant> {
         let has_read = |turn: &Turn| {
             let calls = turn.rounds.iter().flat_map(|it| &it.calls);
             let mut gave = calls.filter(|it| matches!(it.outcome, Some(Outcome::Gave(_))));
             !turn.found.is_empty() || gave.next().is_some()
         };
         if proposed && self.turn(asked.turn).is_some_and(|it| has_read(&it)) {
-            return false;
+            return None;
         }
-        let covers = |grant: &Grant| {
+        let covers = |grant: &&Grant| {
             let here = grant.conversation.as_deref();
             grant.skill == asked.skill
                 && grant.by == asked.by
@@ -186,7 +233,7 @@ impl Work<'_> {
                 && here.is_none_or(|it| !found && it == asked.conversation)
                 && grant.covers_input(asked.input())
         };
-        self.now.grants.iter().any(covers)
+        self.now.grants.iter().find(covers)
     }
 
     /// The skill is called as another server defines it now.
@@ -257,6 +304,15 @@ impl Work<'_> {
         if !matches!(decision, Decision::Reject(_)) {
             self.accept(&asked.skill, &asked.version);
         }
+        if matches!(decision, Decision::Approve(_)) && !asked.further.is_empty() {
+            for further in &asked.further {
+                self.accept(&further.skill, &further.version);
+            }
+            self.change(Change::Agreed {
+                turn: asked.turn.clone(),
+                calls: asked.further.clone(),
+            });
+        }
         if let Decision::Approve(remember) = decision
             && self.may_grant(&asked)
         {
@@ -269,7 +325,7 @@ impl Work<'_> {
 
     /// Whether a decision may count for later calls. An agent speaks for another caller each time.
     fn may_grant(&self, asked: &Approval) -> bool {
-        !self.always_asks(&asked.skill) && !crate::turn::is_principal(&asked.by)
+        !self.always_asks(&asked.skill) && !asked.each_time && !crate::turn::is_principal(&asked.by)
     }
 
     fn grant(&mut self, asked: &Approval, remember: &Remember, by: &str) {
@@ -291,6 +347,7 @@ impl Work<'_> {
             conversation,
             prefix,
             by: caller.to_owned(),
+            agreed: by.to_owned(),
             from: asked.id,
             id: asked.uuid.clone(),
             until: self.at.saturating_add(seconds.saturating_mul(1000)),
@@ -309,6 +366,7 @@ impl Work<'_> {
             Standing::Pending => Verdict::Ask(Asking {
                 notes: asked.notes.clone(),
                 grants: self.may_grant(asked),
+                further: self.further_steps(&asked.turn),
             }),
             Standing::Approved(input) => Verdict::Go(input.clone()),
             Standing::Rejected(why) => Verdict::Rejected(why.clone()),
@@ -327,18 +385,11 @@ impl Work<'_> {
     }
 
     /// A skill asks. To ask the same at the same place is no new question.
-    pub(super) fn asked(&mut self, turn: &str, place: &str, message: &str) {
+    pub(super) fn asked(&mut self, turn: &str, question: AskedQuestion) {
         let known = self.now.questions.get(turn).and_then(|it| it.open());
-        if known.is_some_and(|it| it.place == place && it.message == message) {
+        if known.is_some_and(|it| it.place == question.place && it.message == question.message) {
             return;
         }
-        let question = AskedQuestion {
-            place: place.to_owned(),
-            message: message.to_owned(),
-            at: self.at,
-            answer: None,
-            by: String::new(),
-        };
         self.change(Change::Questioned {
             turn: turn.to_owned(),
             question: Arc::new(question),

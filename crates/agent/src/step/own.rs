@@ -30,9 +30,13 @@ pub(super) fn due(now: &Context, law: &Law) -> Option<Millis> {
     let asked = now.questions.iter();
     let asked = asked.filter(|(turn, _)| now.turns.contains_key(*turn));
     let asked = asked.filter_map(|(_, it)| Some(late(it.open()?.at)));
+    let proposed = now.revision.gate.open();
+    let proposed = proposed.filter(|it| it.stage == revise::Stage::Approval);
+    let proposed = proposed.and(now.revision.proposed.as_ref());
     let people = approvals
         .chain(clarified.map(|it| late(it.at)))
-        .chain(asked);
+        .chain(asked)
+        .chain(proposed.map(|it| late(it.at)));
     let own = (!now.paused).then(|| {
         let timers = law.timers.iter().filter(|it| !is_begun(now, &it.name));
         let timers = timers.map(|timer| match now.timers.get(&timer.name) {
@@ -99,6 +103,7 @@ impl Work<'_> {
             self.done.out.push(Outgoing::Resume { turn });
         }
         self.expire_questions(millis(self.law.attention.approval_seconds));
+        self.expire_proposal(millis(self.law.attention.approval_seconds));
         if self.now.paused {
             return;
         }
@@ -182,8 +187,9 @@ impl Work<'_> {
         self.intent(None, Effect::Begin { name, request });
     }
 
-    /// A letter proposes a change of the law. An operator may change it, and an agent that the law lets.
-    pub(super) fn proposal(&mut self, heard: &Request, edit: Edit) {
+    /// A letter proposes a change of the law. The order of an operator, and the proposal of an agent that the law lets,
+    /// reach the gate.
+    pub(super) fn proposal(&mut self, heard: &Request, edit: Edit, evidence: Vec<u64>) {
         let id = heard.turn.as_str();
         let by = heard.from.clone();
         let mut rules = self.law.agent_choice.iter();
@@ -205,6 +211,7 @@ impl Work<'_> {
             self.change(Change::LawKept {
                 why: why.clone(),
                 by,
+                edit: Some(edit),
             });
             return self.outcome(id, format!("I keep my law: {why}."), End::Refused);
         }
@@ -213,63 +220,20 @@ impl Work<'_> {
             turn: heard.turn.clone(),
             stage: Stage::Acting,
         });
-        self.intent(Some(id), Effect::Amend { edit, by });
-    }
-
-    /// The law changes if the fixed rules allow it. Either way it is recorded who wanted it, and why. A letter that
-    /// proposes it is answered in the same step, so that a restart cannot apply the change twice.
-    pub(super) fn proposed(
-        &mut self,
-        edit: &Edit,
-        by: &str,
-        effect: Option<EffectId>,
-        refused: Option<&str>,
-    ) {
-        let letter = match effect {
-            Some(effect) => match self.settle_for(effect) {
-                Some((turn, _)) => Some(turn.heard.turn.clone()),
-                // The letter was cancelled.
-                None => return,
+        let ordered = heard.operator;
+        self.intent(
+            Some(id),
+            Effect::Amend {
+                edit,
+                by,
+                ordered,
+                evidence,
             },
-            None => None,
-        };
-        let applied = match refused {
-            Some(why) => Err(why.to_owned()),
-            None => edit.apply(self.law).map_err(|refused| refused.to_string()),
-        };
-        let by = by.to_owned();
-        let (text, end) = match applied {
-            Ok(law) => {
-                let lines = self.law.diff(&law);
-                self.change(Change::Law {
-                    hash: law.hash(),
-                    law: Arc::new(law),
-                    why: edit.justification.clone(),
-                    by,
-                    manifest: false,
-                });
-                let text = format!(
-                    "My law is version {} now: {}.",
-                    self.now.law_version,
-                    crate::text::bounded(&lines.join("; "), crate::limits::LINE)
-                );
-                (text, End::Answered)
-            }
-            Err(why) => {
-                self.change(Change::LawKept {
-                    why: why.clone(),
-                    by,
-                });
-                (format!("I keep my law: {why}."), End::Refused)
-            }
-        };
-        if let Some(letter) = letter {
-            self.outcome(&letter, text, end);
-        }
+        );
     }
 
     /// Answers a letter. A proposal is not knowledge, so nothing of it is remembered.
-    fn outcome(&mut self, turn: &str, text: String, end: End) {
+    pub(super) fn outcome(&mut self, turn: &str, text: String, end: End) {
         let answer = Answer { text, end };
         self.change(Change::Concluded {
             turn: turn.to_owned(),
@@ -284,9 +248,16 @@ impl Work<'_> {
             let goals = goals.to_vec();
             self.change(Change::Goals { goals });
         }
+        let (hash, law) = (law.hash(), Arc::new(law.clone()));
+        let replaced = revise::Event::Replaced {
+            hash: hash.clone(),
+            by: by.to_owned(),
+        };
+        // A proposal that is under way was made against another law.
+        drop(self.revise(&replaced, None));
         self.change(Change::Law {
-            hash: law.hash(),
-            law: Arc::new(law.clone()),
+            hash,
+            law,
             why: why.to_owned(),
             by: by.to_owned(),
             manifest: true,

@@ -7,7 +7,7 @@ use crate::approval::Standing;
 use crate::context::{Change, Outcome, Round, Stage, Turn};
 use crate::conversation::Line;
 use crate::event::{
-    Answer, Call, Effect, EffectId, End, MemoryResult, Outgoing, Recollection, Request,
+    Answer, Candidate, Effect, EffectId, End, MemoryResult, Outgoing, Recollection, Request,
 };
 use crate::law::{Edit, OnConflict, Origin};
 use crate::message::Body;
@@ -38,11 +38,13 @@ impl Work<'_> {
                 false => usual,
             },
             order: self.now.next,
+            began: self.at,
             stage: Stage::Queued,
             found: Arc::default(),
             rounds: Vec::new(),
             tokens: 0,
             procedure: None,
+            agreed: Vec::new(),
             answer: None,
             asides: Vec::new(),
             heard: heard.clone(),
@@ -129,12 +131,19 @@ impl Work<'_> {
                     );
                     return self.conclude(&heard.turn, text, End::Refused);
                 }
-                format!("Noted, as {sure:.2} sure.")
+                match self.weigh_said(heard).map(|it| it.believe) {
+                    Some(true) => format!("Noted, as {sure:.2} sure."),
+                    Some(false) => format!(
+                        "Noted, as {sure:.2} sure. I do not believe it yet: my law (memory.rules) keeps it as an observation."
+                    ),
+                    None => return self.discard(heard),
+                }
             }
             Body::Proposal {
                 justification,
                 target,
                 change,
+                evidence,
                 ..
             } => {
                 let edit = Edit {
@@ -142,11 +151,18 @@ impl Work<'_> {
                     change: change.clone(),
                     justification: justification.clone(),
                 };
-                return self.proposal(heard, edit);
+                return self.proposal(heard, edit, evidence.clone());
             }
+            _ if self.weigh_said(heard).is_none() => return self.discard(heard),
             _ => "Noted.".to_owned(),
         };
         self.conclude(&heard.turn, text, End::Answered);
+    }
+
+    /// A letter is not taken over.
+    fn discard(&mut self, heard: &Request) {
+        let text = "I do not take that over: my law (memory.rules) discards it.".to_owned();
+        self.conclude(&heard.turn, text, End::Refused);
     }
 
     /// How far another agent is believed.
@@ -233,24 +249,13 @@ impl Work<'_> {
         self.intent(Some(id), Effect::Think);
     }
 
-    pub(super) fn thought(
-        &mut self,
-        effect: EffectId,
-        text: &str,
-        calls: &[Call],
-        thoughts: &[String],
-        tokens: u64,
-    ) {
+    pub(super) fn thought(&mut self, effect: EffectId, round: Round, tokens: u64, declined: bool) {
         let Some((turn, _)) = self.settle_for(effect) else {
             return;
         };
         let id = turn.heard.turn.clone();
-        let round = Round {
-            text: text.to_owned(),
-            thoughts: thoughts.to_vec(),
-            calls: calls.iter().map(super::act::planned).collect(),
-        };
         let acts = !round.calls.is_empty();
+        let text = round.text.clone();
         self.change(Change::Round {
             turn: id.clone(),
             round: Arc::new(round),
@@ -270,8 +275,10 @@ impl Work<'_> {
                 });
                 self.advance(&id);
             }
+            // What was said may be knowledge, also if no request was understood in it.
+            false if declined => self.conclude_with(&id, text, End::Refused, self.candidates(&id)),
             false => {
-                let (text, end) = ending(&turn, self.spoken(&turn, text));
+                let (text, end) = ending(&turn, self.spoken(&turn, &text));
                 self.conclude(&id, text, end);
             }
         }
@@ -332,15 +339,19 @@ impl Work<'_> {
 
     /// A request is decided; what is worth it is remembered first.
     pub(super) fn conclude(&mut self, id: &str, text: String, end: End) {
+        let candidates = match end {
+            End::Answered => self.candidates(id),
+            _ => Vec::new(),
+        };
+        self.conclude_with(id, text, end, candidates);
+    }
+
+    fn conclude_with(&mut self, id: &str, text: String, end: End, candidates: Vec<Candidate>) {
         let answer = Answer { text, end };
         self.change(Change::Concluded {
             turn: id.to_owned(),
             answer,
         });
-        let candidates = match end {
-            End::Answered => self.candidates(id),
-            _ => Vec::new(),
-        };
         if candidates.is_empty() {
             return self.finish(id, &[]);
         }
@@ -358,9 +369,18 @@ impl Work<'_> {
     }
 
     pub(super) fn finish(&mut self, id: &str, outcomes: &[MemoryResult]) {
-        let Some(mut answer) = self.turn(id).and_then(|turn| turn.answer.clone()) else {
+        let Some(over) = self.turn(id) else {
             return;
         };
+        let Some(mut answer) = over.answer.clone() else {
+            return;
+        };
+        if let Some(problem) = outcomes.iter().find_map(|it| it.problem.as_deref())
+            && self.is_letter(id)
+        {
+            answer.text = format!("I could not note it: {problem}");
+            answer.end = End::Failed;
+        }
         let against = outcomes.iter().filter_map(|it| it.against.as_deref());
         for against in against.filter(|_| self.law.belief_conflict.tell) {
             answer.text.push_str("\nThis contradicts what I hold: ");
@@ -371,7 +391,15 @@ impl Work<'_> {
             turn: turn.clone(),
             answer: Arc::new(answer.clone()),
         });
+        self.score(&over, answer.end, outcomes);
         self.done.out.push(Outgoing::Say { turn, answer });
+    }
+
+    /// Whether a request is a letter that says something without wanting anything.
+    fn is_letter(&self, id: &str) -> bool {
+        let turn = self.turn(id);
+        let letter = turn.as_ref().and_then(|it| it.heard.letter.as_ref());
+        letter.is_some_and(|it| matches!(it.body, Body::Claim { .. } | Body::Answer { .. }))
     }
 
     /// A request was cancelled: its effects and its approvals end with it.
@@ -415,6 +443,7 @@ impl Work<'_> {
             Effect::Clarify { .. } => self.clarified(effect, None),
             Effect::Begin { .. } => drop(self.settle(effect)),
             Effect::Call { .. } => self.refused(effect, code, message),
+            Effect::Test { .. } => self.answer_proposal(effect),
             Effect::Amend { .. } => {
                 if let Some((turn, _)) = self.settle_for(effect) {
                     let text = format!("I keep my law: {message}");

@@ -5,14 +5,21 @@ use serde_json::Value;
 
 use super::request::source;
 use super::{AgentState, Work};
-use crate::context::Outcome;
-use crate::event::Candidate;
+use crate::context::{Outcome, Turn};
+use crate::event::{Candidate, Request};
 use crate::law::{MemoryAction, MemoryRule, Origin, Update, default_memory, first_memory};
 use crate::message::{self, Body};
 use crate::text;
 
-/// Skills that give what is in memory already: their output is not remembered once more.
-const OF_MEMORY: [&str; 2] = ["recall", "remember"];
+/// Skills that give what the agent holds already, or has just forgotten: their output is not remembered once more.
+const OF_MEMORY: [&str; 6] = [
+    "recall",
+    "remember",
+    "forget",
+    "about",
+    "remind",
+    "reminders",
+];
 
 /// The skill by which another agent is asked.
 const ASK_AGENT: &str = "ask-agent";
@@ -29,6 +36,17 @@ fn answer_of<'a>(skill: &str, output: &'a Value) -> Option<(&'a str, &'a str, f6
     ))
 }
 
+/// Whether the caller was asked whether to remember what it said, and said no.
+fn is_declined(turn: &Turn) -> bool {
+    let mut calls = turn.rounds.iter().flat_map(|it| &it.calls);
+    calls.any(|call| match &call.outcome {
+        Some(Outcome::Gave(output)) => {
+            call.skill == "remember" && output.get("outcome") == Some(&Value::from("declined"))
+        }
+        _ => false,
+    })
+}
+
 /// The longest thing that is remembered as it is, in bytes.
 const MOST: usize = 2_000;
 
@@ -40,21 +58,8 @@ impl Work<'_> {
         let heard = &turn.heard;
         let question = text::bounded(&heard.text, 500);
         let mut candidates = Vec::new();
-        let claimed = match heard.letter.as_ref().map(|it| &it.body) {
-            Some(Body::Claim { confidence, .. }) => *confidence,
-            Some(Body::Answer { confidence, .. }) => confidence.unwrap_or(message::UNSAID),
-            _ => 1.0,
-        };
-        let sure = match heard.origin {
-            Origin::Agent => claimed * self.trust(&heard.from),
-            _ => 1.0,
-        };
-        let public = matches!(
-            heard.letter.as_ref().map(|it| &it.body),
-            Some(Body::Claim { public: true, .. })
-        );
-        let said = self.weigh(heard.origin, &heard.from, &heard.text, "", sure);
-        candidates.extend(said.map(|it| Candidate { public, ..it }));
+        let said = self.weigh_said(heard);
+        candidates.extend(said.filter(|_| !is_declined(&turn)));
         for call in turn.rounds.iter().flat_map(|it| &it.calls) {
             if let Some(Outcome::Gave(output)) = &call.outcome
                 && !OF_MEMORY.contains(&call.skill.as_str())
@@ -72,6 +77,25 @@ impl Work<'_> {
             }
         }
         candidates
+    }
+
+    /// What a request itself is worth. None: the law discards it.
+    pub(super) fn weigh_said(&self, heard: &Request) -> Option<Candidate> {
+        let claimed = match heard.letter.as_ref().map(|it| &it.body) {
+            Some(Body::Claim { confidence, .. }) => *confidence,
+            Some(Body::Answer { confidence, .. }) => confidence.unwrap_or(message::UNSAID),
+            _ => 1.0,
+        };
+        let sure = match heard.origin {
+            Origin::Agent => claimed * self.trust(&heard.from),
+            _ => 1.0,
+        };
+        let public = matches!(
+            heard.letter.as_ref().map(|it| &it.body),
+            Some(Body::Claim { public: true, .. })
+        );
+        let said = self.weigh(heard.origin, &heard.from, &heard.text, "", sure);
+        said.map(|it| Candidate { public, ..it })
     }
 
     /// What one thing is worth: nothing, to be logged, or to be believed.

@@ -6,6 +6,7 @@ use skill::{Context, QuestionAnswer, Reply};
 
 use crate::call::CallState;
 use crate::event::{EffectId, EventKind};
+use crate::{limits, text};
 
 /// Calls a skill. What it asks and keeps is known by the number of the call, so that a restart finds it again.
 pub(super) async fn call(
@@ -35,9 +36,22 @@ pub(super) async fn call(
         .call(skill, input)
         .await;
     match called.map(|reply| words(&reply)) {
-        Ok(output) => EventKind::Done { effect, output },
+        Ok(output) => EventKind::Done {
+            effect,
+            output: fitting(ctx, skill, output),
+        },
         Err(error) => failed(error.code(), error.to_string()),
     }
+}
+
+/// An output that is too large to be kept in mind is kept as the text that people are told of it: of a text the beginning can
+/// be read, of JSON it cannot.
+fn fitting(ctx: &Context, skill: &str, output: Value) -> Value {
+    if text::in_words(&output).len() <= limits::OUTPUT {
+        return output;
+    }
+    let told = ctx.skills().entry(skill).and_then(|it| it.tell(&output));
+    told.map_or(output, Value::String)
 }
 
 /// What a skill gave, as a value.

@@ -4,13 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use model::{Delta, Error, Model, Usage};
+use model::rules::{self, Mind, Plan, Rules};
+use model::{Delta, End, Error, Message, Model, Request, Usage};
 use skill::{Chunk, Context, SkillError, extension, reply};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::event::{Call, EffectId, EventKind};
+use crate::limits;
 use crate::prompt::{self, Brief};
 use crate::served::ANSWER;
+use crate::text::{bounded, json_length};
+
+#[cfg(test)]
+#[path = "decide_tests.rs"]
+mod tests;
 
 /// What is streamed is gathered for so long, or until it is so much.
 const GATHER: Duration = Duration::from_millis(20);
@@ -24,6 +31,9 @@ const MOST_CALLS: usize = 256;
 
 /// The artifact that holds how a model came to its answer.
 const REASONING: &str = "reasoning";
+
+/// How long a model may be silent before the caller is told that it is waited for, and how often that is said.
+const SILENCE: Duration = Duration::from_secs(15);
 
 pub(super) async fn think(
     model: &Arc<dyn Model>,
@@ -40,57 +50,261 @@ pub(super) async fn think(
         return failed("no-request", "there is nothing to think about".to_owned());
     };
     let request = prompt::request(&brief, ctx.skills());
+    let by_rules: Arc<dyn Model> = Arc::new(Rules::default());
+    let model = match is_for_rules(&request) {
+        true => &by_rules,
+        false => model,
+    };
+    let (error, begun) = match hear(model, ctx, request.clone()).await {
+        Ok(thought) if thought.empty => return unsaid(thought, &request).event(effect),
+        Ok(thought) => return thought.event(effect),
+        Err(Interrupted::Caller(error)) => return failed(error.code(), error.to_string()),
+        Err(Interrupted::Model { error, begun }) => (error, begun),
+    };
+    let advice = advice(&error);
+    tracing::warn!(
+        model = model.name(),
+        code = error.code(),
+        %error,
+        advice,
+        "the language model gave no answer"
+    );
+    let told = error.to_string();
+    let stop = if told.ends_with(['.', '?', '!']) {
+        ""
+    } else {
+        "."
+    };
+    let told = format!("{told}{stop} {advice}");
+    // Words that the caller has seen cannot be taken back.
+    if begun {
+        return failed(error.code(), told);
+    }
+    match without_model(&request) {
+        Some(Plan::Calls(calls)) => Thought::of_calls(calls).event(effect),
+        Some(Plan::Answer(text)) => {
+            let text = match is_about_results(&request) {
+                true => text,
+                false => format!("{text}\n(My language model gave no answer: {told})"),
+            };
+            Thought::of_text(text).event(effect)
+        }
+        Some(Plan::Decline(why)) => {
+            let mut thought = Thought::of_text(why);
+            thought.declined = true;
+            thought.event(effect)
+        }
+        _ => failed(error.code(), told),
+    }
+}
+
+/// What an empty answer of a model comes to: what rules can do, or the note that it is empty.
+fn unsaid(thought: Thought, request: &Request) -> Thought {
+    match without_model(request) {
+        Some(Plan::Calls(calls)) => Thought {
+            tokens: thought.tokens,
+            ..Thought::of_calls(calls)
+        },
+        _ => thought,
+    }
+}
+
+/// What to look at when a model gives no answer: the setting, or what to wait for.
+fn advice(error: &Error) -> &'static str {
+    match error {
+        Error::Auth(_) => "Look at model.key (or model.key_file).",
+        Error::Quota(_) => "Look at the account of model.key at the provider.",
+        Error::RateLimited { .. } => "Ask again later.",
+        Error::Refused(_) => "Look at model.name, and at model.url.",
+        Error::Server(_) => "Ask again later; the fault is at model.url.",
+        Error::Unreachable(_) => "Look at model.url: does the server run there?",
+        Error::Malformed(_) | Error::Cut(_) => "Look at model.url and model.name.",
+        Error::Budget(_) => "Look at model.max_tokens, model.max_cost and model.budget_period.",
+        Error::TimedOut(_) => {
+            "Look at model.wait and model.timeout, and whether the model is busy."
+        }
+        _ => "Look at model.name.",
+    }
+}
+
+/// What rules make of a request that a model gave no answer to: calls, or an answer that they understand it for.
+fn without_model(request: &Request) -> Option<Plan> {
+    let mind = Mind::Away;
+    match request.messages.last()? {
+        Message::Result(_) => {
+            let results = Rules { mind }.results(request);
+            Some(Plan::Answer(results))
+        }
+        Message::User(said) => Some(rules::plan_with(said, &request.tools, mind)),
+        Message::Quoted(words) => Some(rules::plan_with(&words.text, &request.tools, mind)),
+        _ => None,
+    }
+}
+
+fn is_about_results(request: &Request) -> bool {
+    matches!(request.messages.last(), Some(Message::Result(_)))
+}
+
+/// What a model came to.
+#[derive(Default)]
+struct Thought {
+    text: String,
+    calls: Vec<Call>,
+    thoughts: Vec<String>,
+    tokens: u64,
+    /// The request was not understood or cannot be done, and the text says so.
+    declined: bool,
+    /// The model said nothing and called nothing.
+    empty: bool,
+    /// How the model came to it.
+    reasoning: String,
+}
+
+impl Thought {
+    fn of_text(text: String) -> Self {
+        Self {
+            text,
+            ..Self::default()
+        }
+    }
+
+    fn of_calls(calls: Vec<model::Call>) -> Self {
+        let calls = calls.into_iter().map(|call| Call {
+            id: call.id,
+            skill: call.name,
+            input: call.arguments,
+        });
+        Self {
+            calls: calls.collect(),
+            ..Self::default()
+        }
+    }
+
+    fn event(self, effect: EffectId) -> EventKind {
+        EventKind::Thought {
+            effect,
+            text: self.text,
+            calls: self.calls,
+            thoughts: self.thoughts,
+            tokens: self.tokens,
+            declined: self.declined,
+            reasoning: self.reasoning,
+        }
+    }
+}
+
+/// Why there is no thought.
+enum Interrupted {
+    Model {
+        error: Error,
+        /// The caller was handed a part of the answer.
+        begun: bool,
+    },
+    /// The answer cannot be handed over, or is too long.
+    Caller(SkillError),
+}
+
+impl From<SkillError> for Interrupted {
+    fn from(error: SkillError) -> Self {
+        Self::Caller(error)
+    }
+}
+
+/// Hears a model out. Its text is handed over while it comes; a caller that hears nothing for long is told so.
+async fn hear(
+    model: &Arc<dyn Model>,
+    ctx: &Context,
+    request: Request,
+) -> Result<Thought, Interrupted> {
     let mut deltas = model.reply(request);
     let mut text = Stream::new(ctx, extension::OUTPUT, ANSWER);
     let mut reasoning = Stream::new(ctx, REASONING, REASONING);
-    let (mut calls, mut thoughts, mut usage) = (Vec::new(), Vec::new(), Usage::default());
-    let mut size = 0;
-    while let Some(delta) = deltas.next().await {
-        let heard = match delta {
-            Ok(Delta::Text(more)) => text.more(&more).await,
-            Ok(Delta::Reasoning(more)) => reasoning.more(&more).await,
-            Ok(Delta::Call(call)) => {
-                size += call.id.len() + call.name.len() + call.arguments.to_string().len();
-                calls.push(Call {
+    let mut thought = Thought::default();
+    let (mut usage, mut size) = (Usage::default(), 0);
+    let mut silent = Duration::ZERO;
+    loop {
+        let delta = match timeout(SILENCE, deltas.next()).await {
+            Ok(delta) => delta,
+            Err(_) => {
+                silent += SILENCE;
+                let says = format!(
+                    "Still waiting for the language model {}: {} s without a word.",
+                    model.name(),
+                    silent.as_secs()
+                );
+                ctx.progress(silent.as_secs_f64(), None, says).await?;
+                continue;
+            }
+        };
+        silent = Duration::ZERO;
+        let begun = text.sent > 0;
+        match delta {
+            Some(Ok(Delta::Text(more))) => text.more(&more).await?,
+            Some(Ok(Delta::Reasoning(more))) => reasoning.more(&more).await?,
+            Some(Ok(Delta::Call(call))) => {
+                size += call.id.len() + call.name.len() + json_length(&call.arguments);
+                thought.calls.push(Call {
                     id: call.id,
-                    skill: call.name,
+                    skill: known(ctx, call.name),
                     input: call.arguments,
                 });
-                within(size, calls.len())
+                within(size, thought.calls.len())?;
             }
-            Ok(Delta::Thought(thought)) => {
-                size += thought.len();
-                thoughts.push(thought);
-                within(size, thoughts.len())
+            Some(Ok(Delta::Thought(more))) => {
+                size += more.len();
+                thought.thoughts.push(more);
+                within(size, thought.thoughts.len())?;
             }
-            Ok(Delta::Usage(so_far)) => {
-                usage = so_far;
-                Ok(())
-            }
-            Ok(Delta::End(_)) => {
-                let ended = reasoning.end().await.and(text.end().await);
-                if let Err(error) = ended {
-                    return failed(error.code(), error.to_string());
+            Some(Ok(Delta::Usage(so_far))) => usage = so_far,
+            Some(Ok(Delta::End(end))) => {
+                let said = text.whole.trim();
+                thought.empty = said.is_empty() && thought.calls.is_empty();
+                if let Some(note) = shortfall(end, &text.whole, &thought) {
+                    text.more(&note).await?;
                 }
-                let tokens = usage.total();
-                let text = text.whole;
-                return EventKind::Thought {
-                    effect,
-                    text,
-                    calls,
-                    thoughts,
-                    tokens,
-                };
+                reasoning.end().await?;
+                text.end().await?;
+                thought.tokens = usage.total();
+                thought.declined = end == End::Declined;
+                thought.text = text.whole;
+                thought.reasoning = bounded(&reasoning.whole, limits::REASONING);
+                return Ok(thought);
             }
-            Ok(_) => Ok(()),
-            Err(error) => return failed(error.code(), error.to_string()),
-        };
-        if let Err(error) = heard {
-            return failed(error.code(), error.to_string());
+            Some(Ok(_)) => {}
+            Some(Err(error)) => return Err(Interrupted::Model { error, begun }),
+            None => {
+                let error = Error::Cut("the answer has no end".to_owned());
+                return Err(Interrupted::Model { error, begun });
+            }
         }
     }
-    let cut = Error::Cut("the answer has no end".to_owned());
-    failed(cut.code(), cut.to_string())
+}
+
+/// What is to be said of an answer that is empty or not whole.
+fn shortfall(end: End, text: &str, thought: &Thought) -> Option<String> {
+    let line = if text.is_empty() { "" } else { "\n\n" };
+    let note = match end {
+        End::Length => "[The answer is cut off here: it reached the length limit of the model.]",
+        End::Withheld => "[The model or its provider withheld the rest of the answer.]",
+        _ if text.trim().is_empty() && thought.calls.is_empty() => {
+            "[The language model gave an empty answer. Ask again in other words, or look at model.name.]"
+        }
+        _ => return None,
+    };
+    Some(format!("{line}{note}"))
+}
+
+/// The skill that a model means: models often write `file_read` for `file-read`.
+fn known(ctx: &Context, name: String) -> String {
+    let skills = ctx.skills();
+    if skills.get(&name).is_some() {
+        return name;
+    }
+    let label = skill::to_label(&name);
+    match skills.get(&label) {
+        Some(_) => label,
+        None => name,
+    }
 }
 
 /// Calls and thoughts of one answer, in bytes and in number, are bounded as its text is.
@@ -99,6 +313,39 @@ fn within(size: usize, count: usize) -> Result<(), SkillError> {
         true => Ok(()),
         false => Err(SkillError::coded("too-long", "the answer is too long")),
     }
+}
+
+/// How a person tells an agent to remember something, and nothing else.
+const TO_REMEMBER: [&str; 5] = [
+    "remember that ",
+    "please remember that ",
+    "remember: ",
+    "note that ",
+    "don't forget that ",
+];
+
+/// Whether rules answer although there is a model: a command with a slash, and what a person tells the agent to remember. That
+/// is kept at once; a model could answer in words and keep nothing.
+fn is_for_rules(request: &Request) -> bool {
+    // Results of calls are for what made the calls.
+    let said = request.messages.iter().rev().find_map(|it| match it {
+        Message::User(said) => Some(said.trim()),
+        _ => None,
+    });
+    let Some(said) = said else {
+        return false;
+    };
+    if said.contains('\n') {
+        return false;
+    }
+    if said.starts_with('/') {
+        let planned = rules::plan(said, &request.tools);
+        return matches!(said, "/help" | "/?") || matches!(planned, Plan::Calls(_));
+    }
+    let lower = said.to_lowercase().replace('\u{2019}', "'");
+    let told = !said.contains('?') && TO_REMEMBER.iter().any(|begin| lower.starts_with(begin));
+    let planned = || rules::plan(said, &request.tools);
+    told && matches!(planned(), Plan::Calls(calls) if calls.iter().all(|it| it.name == "remember"))
 }
 
 /// A text that is handed over while it comes. What comes all at once is not: it is in the answer.

@@ -1,14 +1,14 @@
 //! What reaches an agent, as it perceives it.
 
 use a2a::types::Message;
-use access::Principal;
+use access::{Permission, Principal};
 use skill::{Context, Fault, Registry, SkillError};
 
 use crate::context::Ability;
 use crate::event::Request;
 use crate::handle::AgentHandle;
 use crate::law::Origin;
-use crate::limits::REQUEST;
+use crate::limits::{self, REQUEST};
 use crate::message::Letter;
 use crate::mode::ChosenMode;
 
@@ -17,6 +17,9 @@ pub const PRIORITY: &str = "urn:monas:a2a:ext:agent:1/priority";
 
 /// Where an agent that runs its own errand says so. It counts for the caller that [`principal`] names alone.
 pub const OWN: &str = "urn:monas:a2a:ext:agent:1/own";
+
+/// Where a message has what its sender wants to be shown with it again, as small JSON. It is kept with the request.
+pub const NOTE: &str = "urn:monas:a2a:ext:agent:1/note";
 
 /// The name in which an agent calls its own server.
 pub fn principal(agent: &str) -> String {
@@ -33,6 +36,9 @@ pub const DEPTH: &str = "urn:monas:a2a:ext:agent:1/depth";
 
 /// Where an agent that passes an answer on names the person who gave it. It counts for agents of this server alone.
 pub const PERSON: &str = "urn:monas:a2a:ext:agent:1/person";
+
+/// Where an agent that asks another one names its own task and the scope of the call: an answer finds its way back by it.
+pub(crate) const PLACE: &str = "urn:monas:a2a:ext:agent:1/place";
 
 /// The speaker of a message: its caller, or the person that an agent of this server names when it passes an answer on.
 pub(crate) fn speaker(caller: &Principal, message: &Message) -> String {
@@ -100,28 +106,28 @@ pub(super) fn heard(
         origin,
         from,
         text,
+        message: message.message_id.clone(),
+        note: about(NOTE)
+            .cloned()
+            .filter(|note| note.to_string().len() <= limits::NOTE),
         letter,
         priority: priority.map(|it| u8::try_from(it.min(100)).unwrap_or(100)),
-        may_raise: may_raise(agent, &ctx.caller()),
+        may_raise: may_raise(&ctx.caller()),
         depth: u8::try_from(depth.unwrap_or_default()).unwrap_or(u8::MAX),
-        operator: is_operator(agent, &ctx.caller()),
+        operator: is_operator(&ctx.caller()),
         mode: mode.map(Box::new),
     })
 }
 
-/// The scope of callers that govern agents.
-const OPERATOR: &str = "operator";
-
-/// Whether a caller governs the agent. Agents of this server do not: they call without credentials.
-fn is_operator(agent: &AgentHandle, caller: &Principal) -> bool {
-    let open = agent.population.0.parts.open;
-    (open || caller.has_scope(OPERATOR)) && !is_principal(caller.name())
+/// Whether a caller governs the agent. Agents of this server do not.
+fn is_operator(caller: &Principal) -> bool {
+    caller.may(Permission::Operate) && !is_principal(caller.name())
 }
 
 /// Whether the priority that a caller gives counts against requests of others: of an operator, of an agent of this server, and
 /// of a caller that the program around the server has let in itself.
-fn may_raise(agent: &AgentHandle, caller: &Principal) -> bool {
-    is_operator(agent, caller)
+fn may_raise(caller: &Principal) -> bool {
+    is_operator(caller)
         || is_principal(caller.name())
         || (!caller.is_anonymous() && caller.scheme().is_empty())
 }
@@ -133,7 +139,9 @@ pub(crate) fn abilities(skills: &Registry) -> Vec<Ability> {
         read_only: it.traits.read_only,
         replayable: it.traits.replayable || it.traits.idempotent,
         approval: it.traits.approval,
-        elsewhere: it.traits.open_world,
+        // Another agent does the work, under an attention of its own. Any other call outside of the server, such as one
+        // of a tool server, is work of this one.
+        elsewhere: it.traits.open_world && it.traits.own_state && it.origin.is_none(),
     });
     abilities.collect()
 }

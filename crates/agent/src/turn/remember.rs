@@ -1,5 +1,6 @@
 //! What was found worth it is put into memory, each thing with its reason.
 
+use access::Permission;
 use memory::{Content, Error, Handle, Keep, Reason};
 use skill::Context;
 
@@ -13,7 +14,8 @@ pub(super) async fn remember(
     ctx: &Context,
     again: bool,
 ) -> EventKind {
-    let outcomes = match space {
+    // A caller that may not change what the agent remembers leaves nothing in it by talking, either.
+    let outcomes = match space.filter(|_| ctx.caller().may(Permission::Remember)) {
         Some(space) => {
             // All at once: memory writes what comes together in one commit.
             let keeping = candidates
@@ -73,9 +75,14 @@ async fn one(space: &Handle, candidate: Candidate, ctx: &Context) -> Result<Memo
     };
     let outcome = space.keep(keep).await?;
     let contradicted = contradicted(space, &outcome).await;
-    let against = contradicted.into_iter().map(|(_, text)| text).next();
+    let (against_record, against) = contradicted
+        .into_iter()
+        .next()
+        .map(|(record, text)| (record.to_string(), text))
+        .unzip();
     Ok(MemoryResult {
         against,
+        against_record,
         ..kept(outcome.id().as_str(), MemoryOutcome::from(&outcome))
     })
 }
@@ -86,5 +93,6 @@ fn kept(record: &str, outcome: MemoryOutcome) -> MemoryResult {
         outcome,
         problem: None,
         against: None,
+        against_record: None,
     }
 }

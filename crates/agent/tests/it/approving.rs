@@ -494,6 +494,10 @@ async fn people_answer_in_their_own_words() {
     let task = reply(&task, "modify oat milk").await;
     assert_eq!(output(&task), "wrote todo.md");
     let task = bench.say(WISH).await;
+    // It went wrong: the broken JSON was written into the file as its text.
+    let task = reply(&task, r#"modify {"path":"b.md""#).await;
+    assert_eq!(state(&task), TaskState::InputRequired);
+    assert!(status(&task).contains("not JSON"), "{}", status(&task));
     let task = reply(&task, r#"modify {"path":"b.md"}"#).await;
     assert_eq!(output(&task), "wrote b.md");
     let written = world.notes.written.lock().unwrap().clone();
@@ -525,4 +529,36 @@ async fn a_message_of_the_conversation_answers_if_it_reads_as_an_answer() {
     assert_ne!(foreign.id, asked.id, "nobody answers for another caller");
     let done = bench.say("yes please").await;
     assert_eq!((&done.id, &*output(&done)), (&asked.id, "wrote todo.md"));
+}
+
+/// It went wrong: with two questions in a conversation, "yes" was taken as a request that nothing understood.
+#[tokio::test]
+async fn an_answer_that_could_be_one_to_two_questions_is_told_so_and_answers_none() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let one = bench.say("note tea in one.md").await;
+    let two = bench.say("note milk in two.md").await;
+    let unclear = bench.say("yes please").await;
+    assert_eq!(state(&unclear), TaskState::Rejected);
+    let told = status(&unclear);
+    assert!(
+        told.contains("2 questions wait in this conversation"),
+        "{told}"
+    );
+    for (task, path) in [(&one, "one.md"), (&two, "two.md")] {
+        assert!(
+            told.contains(&format!("task {}: May I call write-note", task.id)),
+            "{told}"
+        );
+        assert!(told.contains(path), "{told}");
+    }
+    assert!(world.notes.written.lock().unwrap().is_empty());
+    let done = bench.answer(&one, approve()).await;
+    assert_eq!(output(&done), "wrote one.md");
+    // With one question left, it is clear again.
+    let done = bench.say("yes please").await;
+    assert_eq!(
+        (done.id, world.notes.written.lock().unwrap().len()),
+        (two.id, 2)
+    );
 }

@@ -56,6 +56,8 @@ impl Tool {
                 "required": ["cmd"],
             }),
             output: None,
+            permission: Some(traits.permission()),
+            scopes: Vec::new(),
             traits,
             origin: Some(id.to_owned()),
         };
@@ -141,8 +143,52 @@ async fn memory_and_letters_of_the_agent_are_not_asked_about() {
     assert_eq!(output(&task), "ranger heard: look around");
 }
 
+/// It went wrong: a procedure asked before each step, also if all of them were known at the first.
 #[tokio::test]
-async fn a_procedure_is_asked_about_at_each_step_that_changes_something() {
+async fn a_procedure_with_known_steps_is_one_question() {
+    let tool = Tool::giving("done");
+    let world = World::new();
+    let mut law = Law::default();
+    let steps = json!([
+        { "skill": "evil-run", "input": { "cmd": "clean {name}" } },
+        { "skill": "write-note", "input": { "path": "{name}.md", "content": "cleaned" } },
+        { "skill": "evil-run", "input": { "cmd": "tell {2}" } },
+    ]);
+    let procedures = json!([{ "name": "tidy", "when": "tidy {name}", "steps": steps }]);
+    law.procedures = serde_json::from_value(procedures).unwrap();
+    let bench = world
+        .begin_all(law, None, |_| tool.skill("evil-run", "Runs.", false))
+        .await;
+    let task = bench.say("tidy attic").await;
+    let asked = status(&task);
+    assert!(asked.contains("May I call evil-run?"), "{asked}");
+    assert!(
+        asked.contains("+ cleaned in attic.md"),
+        "the second step is shown: {asked}"
+    );
+    assert!(
+        !asked.contains("tell"),
+        "the third is not known yet: {asked}"
+    );
+    let task = bench.answer(&task, approve()).await;
+    assert_eq!(state(&task), TaskState::InputRequired, "{}", status(&task));
+    assert!(
+        status(&task).contains("tell wrote attic.md"),
+        "{}",
+        status(&task)
+    );
+    assert_eq!(
+        (tool.calls(), world.notes.written.lock().unwrap().len()),
+        (1, 1)
+    );
+    let task = bench.answer(&task, approve()).await;
+    assert_eq!(state(&task), TaskState::Completed, "{}", status(&task));
+    assert_eq!(tool.calls(), 2);
+    assert_eq!(bench.handle.check().await.unwrap().differs, None);
+}
+
+#[tokio::test]
+async fn a_step_that_needs_what_an_earlier_one_gave_is_asked_about_when_it_is_known() {
     let tool = Tool::giving("seen");
     let world = World::new();
     let mut law = Law::default();
@@ -195,6 +241,84 @@ async fn a_tool_that_has_changed_since_it_was_allowed_is_asked_about_again() {
         "it was allowed as it is now"
     );
     assert_eq!(bench.handle.check().await.unwrap().differs, None);
+}
+
+/// It went wrong: a question that waited over a restart was answered for a tool that had changed meanwhile.
+#[tokio::test]
+async fn a_question_that_waits_is_asked_again_if_its_tool_has_changed_over_a_restart() {
+    let tool = Tool::default();
+    let world = World::new();
+    let first = |_: &agent::AgentHandle| tool.skill("evil-run", "Runs a test.", false);
+    let bench = world.begin_all(Law::default(), None, first).await;
+    let asked = bench.say("evil-run make").await;
+    assert_eq!(state(&asked), TaskState::InputRequired);
+    bench.killed().await;
+
+    let second = |_: &agent::AgentHandle| tool.skill("evil-run", "Runs anything.", false);
+    let bench = world.begin_all(Law::default(), None, second).await;
+    let task = bench.answer(&asked, approve()).await;
+    assert_eq!(state(&task), TaskState::InputRequired, "{}", status(&task));
+    assert!(
+        status(&task).contains("another description"),
+        "{}",
+        status(&task)
+    );
+    assert_eq!(tool.calls(), 0);
+    let task = bench.answer(&task, approve()).await;
+    assert_eq!(state(&task), TaskState::Completed, "{}", status(&task));
+    assert_eq!(tool.calls(), 1);
+    assert_eq!(bench.handle.check().await.unwrap().differs, None);
+}
+
+/// A tool that works until it is let go.
+#[derive(Clone)]
+struct SlowTool {
+    entered: Arc<Mutex<usize>>,
+    let_go: Arc<tokio::sync::Semaphore>,
+}
+
+impl Handler for SlowTool {
+    fn run(&self, _input: Value, _ctx: Context) -> BoxFuture<'static, Outcome> {
+        *self.entered.lock().unwrap() += 1;
+        let let_go = self.let_go.clone();
+        Box::pin(async move {
+            drop(let_go.acquire().await);
+            Ok(Reply::Done(json!("done")))
+        })
+    }
+}
+
+/// It went wrong: a call of a tool server counted as waiting for another agent, so that `attention.turns` bounded nothing.
+#[tokio::test]
+async fn calls_of_tools_of_other_servers_take_places_of_work() {
+    let tool = SlowTool {
+        entered: Arc::default(),
+        let_go: Arc::new(tokio::sync::Semaphore::new(0)),
+    };
+    let known = Tool::default().skill("far-look", "Looks.", true);
+    let mut definition = known.get("far-look").unwrap().clone();
+    definition.traits.open_world = true;
+    let handler = Arc::new(tool.clone());
+    let skills = Registry::new().with_handler(definition, handler).unwrap();
+    let mut law = Law::default();
+    law.attention.turns = 1;
+    let world = World::new();
+    let bench = world.begin_all(law, None, |_| skills).await;
+    let watched = async {
+        let queued = loop {
+            let queued = bench.handle.status().await.unwrap().queue.len();
+            if *tool.entered.lock().unwrap() + queued == 2 {
+                break queued;
+            }
+            tokio::task::yield_now().await;
+        };
+        tool.let_go.add_permits(1);
+        queued
+    };
+    let (one, two, queued) =
+        tokio::join!(bench.say("far-look a"), bench.say("far-look b"), watched);
+    assert_eq!(queued, 1, "the second waits for the first");
+    assert_eq!((output(&one), output(&two)), ("done".into(), "done".into()));
 }
 
 #[tokio::test]

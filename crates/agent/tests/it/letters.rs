@@ -77,6 +77,7 @@ async fn a_request_of_an_agent_is_a_request() {
         provenance: Provenance {
             id: "1".to_owned(),
             agent: "ranger".to_owned(),
+            caller: None,
             events: vec![7],
             at: 0,
         },
@@ -92,10 +93,12 @@ fn proposal(agent: &str, target: &str, change: Value, justification: &str) -> Me
             justification: justification.to_owned(),
             target: target.to_owned(),
             change,
+            evidence: Vec::new(),
         },
         provenance: Provenance {
             id: "1".to_owned(),
             agent: agent.to_owned(),
+            caller: None,
             events: Vec::new(),
             at: 0,
         },
@@ -117,10 +120,15 @@ async fn a_proposal_is_applied_or_refused() {
     let sent = proposal("ranger", target, change.clone(), why);
     let task = bench.send_by(&principal("ranger"), sent).await;
     assert_eq!(state(&task), TaskState::Completed);
-    assert!(
-        output(&task).starts_with("My law is version 2 now: memory.rules"),
-        "{}",
-        output(&task)
+    assert_eq!(
+        output(&task),
+        "Proposal 1: it waits for a person: no recorded episode says anything about it."
+    );
+    assert_eq!(bench.handle.laws().await.unwrap().len(), 1);
+    let adopted = bench.handle.decide(None, "ada", true, "").await.unwrap();
+    assert_eq!(
+        (adopted.standing, adopted.version),
+        (agent::ProposalStanding::Adopted, Some(2))
     );
     let laws = bench.handle.laws().await.unwrap();
     assert_eq!((&*laws[1].by, &*laws[1].why), ("ranger", why));
@@ -277,4 +285,53 @@ async fn a_request_is_answered_in_a_letter_that_says_how_sure_it_is() {
     // It fades with time.
     assert!((confidence.unwrap() - 0.9).abs() < 0.01, "{confidence:?}");
     assert!(text.contains("the bridge is closed"), "{text}");
+}
+
+/// It went wrong: a claim that the law discards was answered "Noted", as accepted.
+#[tokio::test]
+async fn a_claim_that_the_law_discards_is_refused() {
+    let mut law = Law::default();
+    let trusted = json!([{ "agent": "ranger", "trust": 1.0 }]);
+    law.agent_choice = serde_json::from_value(trusted).unwrap();
+    let rules = json!([{ "condition": { "sources_allowed": ["agent"] }, "action": "discard" }]);
+    law.memory.rules = serde_json::from_value(rules).unwrap();
+    let world = World::new();
+    let bench = world.begin_with(law, None).await;
+    let closed = claim("ranger", "1", "The bridge is closed.", 0.9, 0);
+    let task = bench.send_by(&principal("ranger"), letter(&closed)).await;
+    assert_eq!(state(&task), TaskState::Rejected);
+    assert!(status(&task).contains("discards it"), "{}", status(&task));
+    let parts = task.artifacts.iter().flat_map(|it| it.parts.clone());
+    let mut message = said("peers", "");
+    message.parts = parts.collect();
+    let answer = Letter::of(&message).unwrap().unwrap();
+    assert!(
+        matches!(
+            answer.body,
+            Body::Answer {
+                accepted: false,
+                ..
+            }
+        ),
+        "{answer:?}"
+    );
+    let space = bench.memory.space("scout").unwrap();
+    assert!(space.records(|_| true).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_claim_that_the_law_only_logs_is_not_answered_as_believed() {
+    let mut law = Law::default();
+    let trusted = json!([{ "agent": "ranger", "trust": 0.6 }]);
+    law.agent_choice = serde_json::from_value(trusted).unwrap();
+    let world = World::new();
+    let bench = world.begin_with(law, None).await;
+    let closed = claim("ranger", "1", "The bridge is closed.", 1.0, 0);
+    let task = bench.send_by(&principal("ranger"), letter(&closed)).await;
+    assert_eq!(state(&task), TaskState::Completed, "{}", status(&task));
+    assert!(
+        output(&task).contains("as an observation"),
+        "{}",
+        output(&task)
+    );
 }

@@ -74,11 +74,11 @@ async fn every_law_is_kept_and_a_refused_change_is_known() {
     };
     let law = bench
         .handle
-        .propose(edit("recall = 0", "it is too slow"), "ada")
+        .amend(edit("recall = 0", "it is too slow"), "ada")
         .await
         .unwrap();
     assert_eq!(law.attention.recall, 0);
-    let refused = bench.handle.propose(edit("recall = 9", ""), "ada").await;
+    let refused = bench.handle.amend(edit("recall = 9", ""), "ada").await;
     assert_eq!(refused.unwrap_err(), Refused::Unjustified.into());
     bench.killed().await;
 
@@ -112,22 +112,8 @@ fn there_is_no_way_in_but_events() {
         .collect();
     methods.sort_unstable();
     let expected = [
-        "answer_approval",
-        "check",
-        "history",
-        "id",
-        "law",
-        "laws",
-        "life",
-        "pause",
-        "propose",
-        "replay",
-        "resume",
-        "revoke",
-        "skills",
-        "sleep",
-        "status",
-        "why",
+        "check", "history", "id", "law", "laws", "life", "pause", "replay", "resume", "revoke",
+        "skills", "sleep", "status", "why", "why_last",
     ];
     assert_eq!(methods, expected);
     assert!(

@@ -36,7 +36,7 @@ fn population() -> Population {
 
 #[tokio::test]
 async fn a_server_that_was_stopped_is_released() {
-    let model: Arc<dyn Model> = Arc::new(model::rules::Rules);
+    let model: Arc<dyn Model> = Arc::new(model::rules::Rules::default());
     let released = Arc::downgrade(&model);
     let bench = World::new().begin_with(Law::default(), Some(model)).await;
     bench.say("greet Ada").await;
@@ -90,6 +90,33 @@ async fn an_agent_that_is_another_again_is_refused() {
         population.ids(),
         ["able", "judge", "ranger", "scout", "seeing"]
     );
+}
+
+/// It went wrong: one memory of the two with something in it was enough, so that a twin of any agent in use was let in.
+#[tokio::test]
+async fn an_empty_memory_makes_no_other_agent_and_one_with_something_in_it_does() {
+    let store = Store::memory(&[memory::TABLES, TABLES].concat());
+    let memory = memory::Memory::open(store.clone(), memory::Options::default());
+    let population = Population::new(Parts::new(store).memory(memory.clone()));
+    let none = Registry::new();
+    let scout = profile("scout", "find things");
+    population.admit(scout, &none).await.unwrap();
+    let note = |text: &str| memory::Content::text(text);
+    let remembers = memory.space("scout").unwrap();
+    remembers
+        .observe(note("The bridge is closed."))
+        .await
+        .unwrap();
+    let ranger = profile("ranger", "find things");
+    let refused = population.admit(ranger.clone(), &none).await.unwrap_err();
+    assert!(matches!(refused, Error::Twin { .. }), "{refused}");
+    let remembers = memory.space("ranger").unwrap();
+    remembers.observe(note("The road is open.")).await.unwrap();
+    population.admit(ranger, &none).await.unwrap();
+    let third = profile("third", "find things");
+    assert!(population.admit(third, &none).await.is_err());
+    population.close().await;
+    memory.close().await;
 }
 
 #[tokio::test]
@@ -221,10 +248,10 @@ async fn a_change_of_the_law_that_would_make_a_twin_is_refused() {
         change: turns.into(),
         justification: "it is quicker".to_owned(),
     };
-    let refused = ranger.propose(edit(4), "ada").await.unwrap_err();
+    let refused = ranger.amend(edit(4), "ada").await.unwrap_err();
     assert_eq!(refused, Refused::Twin("scout".to_owned()).into());
     assert_eq!(ranger.law().await.unwrap().attention.turns, 2);
-    ranger.propose(edit(3), "ada").await.unwrap();
+    ranger.amend(edit(3), "ada").await.unwrap();
 
     // What it was is free for another agent; what it is is not.
     let mut third = profile("third", "find things");
@@ -267,7 +294,7 @@ async fn what_an_edited_manifest_says_is_offered_and_counts_once_it_is_accepted(
         change: 2.into(),
         justification: "it is quicker".to_owned(),
     };
-    scout.propose(turns, "ada").await.unwrap();
+    scout.amend(turns, "ada").await.unwrap();
     population.close().await;
 
     let (population, mut edited) = axioms("The sky is blue.", spaces.clone());

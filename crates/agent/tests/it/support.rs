@@ -174,6 +174,7 @@ impl World {
             population,
             handle,
             memory,
+            _folder: self.folder.clone(),
         }
     }
 }
@@ -262,6 +263,8 @@ pub(crate) struct Bench {
     pub(crate) population: Population,
     pub(crate) handle: AgentHandle,
     pub(crate) memory: Memory,
+    /// The store opens files of its folder while it is used, so the folder must not be removed with the world.
+    _folder: DataFolder,
 }
 
 impl Bench {

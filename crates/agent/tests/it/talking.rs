@@ -23,12 +23,30 @@ async fn a_request_is_done_by_a_skill() {
 }
 
 #[tokio::test]
-async fn what_is_not_understood_is_answered_as_such() {
+async fn what_is_not_understood_is_rejected_with_the_reason() {
     let world = World::new();
     let bench = world.begin().await;
-    let task = bench.say("flibber the gibbet").await;
+    for (request, told) in [
+        ("flibber the gibbet", "I did not understand"),
+        ("/flibber", "There is no tool /flibber"),
+        ("/greet", "greet needs who"),
+    ] {
+        let task = bench.say(request).await;
+        assert_eq!(state(&task), TaskState::Rejected, "{request}");
+        assert!(output(&task).contains(told), "{}", output(&task));
+    }
+    let task = bench.say("/help").await;
     assert_eq!(state(&task), TaskState::Completed);
-    assert!(output(&task).contains("flibber"), "{}", output(&task));
+}
+
+#[tokio::test]
+async fn what_is_not_understood_is_logged_all_the_same() {
+    let world = World::new();
+    let bench = world.begin().await;
+    bench.say("flibber the gibbet").await;
+    let scout = bench.memory.space("scout").unwrap();
+    let said = |it: &memory::Record| it.content.text == "flibber the gibbet";
+    assert_eq!(scout.records(said).await.unwrap().len(), 1);
 }
 
 #[tokio::test]

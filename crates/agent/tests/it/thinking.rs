@@ -123,7 +123,7 @@ async fn a_model_that_fails_is_said_to() {
     let bench = world
         .begin_with(Law::default(), Some(Arc::new(model)))
         .await;
-    let task = bench.say("hello").await;
+    let task = bench.say("write a poem about the sea").await;
     assert_eq!(state(&task), TaskState::Failed);
     assert!(
         status(&task).contains("could not think"),
@@ -173,7 +173,8 @@ async fn a_conclusion_of_the_model_is_not_a_statement_of_the_caller() {
     let mut law = Law::default();
     law.clarification.min_grounded = 0.0;
     let bench = world.begin_with(law, Some(Arc::new(model))).await;
-    bench.say("Remember that Ada likes tea, please.").await;
+    // What begins with "remember that" is kept without the model.
+    bench.say("Keep in mind that Ada likes tea.").await;
     bench.say("Ada sent her cup back.").await;
     let space = bench.memory.space("scout").unwrap();
     let kept = space.records(|it| it.kept().is_some()).await.unwrap();

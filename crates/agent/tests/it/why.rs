@@ -1,10 +1,12 @@
 //! Asked why, an agent answers from its journal, and each answer can be followed.
 
-use agent::{Change, EventKind, Record};
+use std::sync::Arc;
 
+use agent::{Change, EventKind, Record};
+use model::scripted::{Scripted, Turn};
 use serde_json::json;
 
-use crate::support::{World, approve};
+use crate::support::{World, approve, said};
 
 /// What a cited event says, to compare a sentence with.
 fn evidence(record: &Record) -> String {
@@ -100,7 +102,7 @@ async fn it_knows_why_its_law_is_what_it_is() {
         change: serde_json::json!("turns = 1"),
         justification: "one thing at a time".to_owned(),
     };
-    bench.handle.propose(edit, "ada").await.unwrap();
+    bench.handle.amend(edit, "ada").await.unwrap();
     let why = bench.handle.why("why is your law as it is?").await.unwrap();
     let said = &why.because.last().unwrap();
     assert!(said.says.contains("one thing at a time"), "{}", said.says);
@@ -138,4 +140,58 @@ async fn what_others_called_by_name_is_known_too() {
     let called =
         |it: &EventKind| matches!(it, EventKind::Called { skill, .. } if skill == "write-note");
     assert!(history.iter().any(|(_, record)| called(&record.event.what)));
+}
+
+/// It went wrong: only the words of a request led to it, not those of what was done for it.
+#[tokio::test]
+async fn an_act_is_found_by_what_was_done_and_said() {
+    let world = World::new();
+    let note = json!({ "path": "groceries.md", "content": "apples" });
+    let model = Scripted::new([
+        Turn::calls("write-note", note),
+        Turn::text("It is on the list for Saturday."),
+        Turn::text("Fine."),
+    ]);
+    let bench = world
+        .begin_with(agent::Law::default(), Some(Arc::new(model)))
+        .await;
+    let task = bench.say("do as always").await;
+    bench.answer(&task, approve()).await;
+    bench.say("something else").await;
+    for question in ["why is there groceries?", "why the list for Saturday?"] {
+        let why = bench.handle.why(question).await.unwrap().text();
+        assert!(why.contains("ada asked: do as always"), "{question}: {why}");
+        assert!(why.contains("ada approved it."), "{question}: {why}");
+    }
+}
+
+#[tokio::test]
+async fn the_last_act_of_a_conversation_is_explained_to_its_caller() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let why = bench.handle.why_last("ada", "talk").await.unwrap();
+    assert!(!why.known);
+    let task = bench.say("note buy milk in todo.md").await;
+    bench.answer(&task, approve()).await;
+    bench.say("flibber").await;
+    bench.send(said("other", "greet Bob")).await;
+    let told = bench.handle.why_last("ada", "talk").await.unwrap().text();
+    for says in [
+        "You asked: note buy milk",
+        "You approved it.",
+        "It gave: wrote",
+    ] {
+        assert!(told.contains(says), "{told}");
+    }
+    assert!(!told.contains("Bob"), "{told}");
+    let eve = bench.handle.why_last("eve", "talk").await.unwrap();
+    assert!(!eve.known, "{}", eve.text());
+    // Without a conversation it is the last act of all.
+    let told = bench
+        .handle
+        .why("why did you do that?")
+        .await
+        .unwrap()
+        .text();
+    assert!(told.contains("greet Bob"), "{told}");
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use a2a::types::TaskState;
+use a2a::service::{Call, Service as _};
+use a2a::types::{Answer, Message, TaskState};
 use agent::{Agent, Manifest, Options};
 use serde_json::json;
 use skill::{Registry, Reply, SkillError, SkillInput, extension, skill};
@@ -49,6 +50,29 @@ async fn a_question_waits_for_its_answer() {
     let task = bench.answer(&task, approved()).await;
     assert_eq!(state(&task), TaskState::Completed, "{task:?}");
     assert_eq!(extension::output(&task).unwrap(), "a lamp as 1: true");
+}
+
+/// A client that uses one id for all of its messages was asked the same question for ever.
+#[tokio::test]
+async fn answers_may_have_the_id_of_the_message_that_opened_their_task() {
+    let bench = Bench::of(agent(&Shop::default())).await;
+    let send = async |message: Message| {
+        let call = Call::by(bench.context().caller);
+        let answer = bench
+            .server
+            .send_message(call, bench.request(message))
+            .await;
+        match answer.unwrap().payload {
+            Answer::Task(task) => task,
+            other => panic!("no task: {other:?}"),
+        }
+    };
+    let mut task = send(extension::call("1", "order", json!({ "what": "a lamp" }))).await;
+    for number in 0..2 {
+        assert_eq!(extension::question(&task).unwrap().number, number);
+        task = send(extension::answer("1", &task, approved())).await;
+    }
+    assert_eq!(state(&task), TaskState::Completed, "{task:?}");
 }
 
 /// Asks twice; between the two it stands at a gate.
