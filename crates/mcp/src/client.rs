@@ -8,6 +8,7 @@
 //! - `config`: reads `mcp.json`
 //! - `peer`: the connection to one server; `program` and `http`: the two transports
 //! - `host`: the client side that a server sees: relays its questions and its progress to the skill that called it
+//! - `sign_in`: tokens for servers that ask for them
 //! - `call`: one call of a tool
 //! - `tool`, `id`, `content`: the definition of a tool as a skill, its id, and its results
 
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use access::Secrets;
 use dial::Dialer;
 use futures_util::future::join_all;
 use skill::{Registry, ToolServer};
@@ -28,10 +30,12 @@ mod http;
 mod id;
 mod peer;
 mod program;
+mod sign_in;
 mod tool;
 
 pub use config::{ConfigError, expand, servers};
 pub use peer::ConnectError;
+pub use sign_in::{SignIns, plan};
 
 use crate::limits::ToolLimits;
 use peer::Peer;
@@ -75,9 +79,13 @@ pub struct Tools {
 #[non_exhaustive]
 pub enum ToolProblem {
     /// The server cannot be reached, or listing its tools failed.
-    #[error("no tools from server {server:?}: {source}")]
+    #[error(
+        "no tools from server {server:?} at {place}: {source}; start it or correct its entry, then start the agent again"
+    )]
     Unreachable {
         server: String,
+        /// Its address, or the command that starts it.
+        place: String,
         source: ConnectError,
     },
     /// The tool cannot be a skill: its name, definition or id is not acceptable.
@@ -93,7 +101,7 @@ pub enum ToolProblem {
 }
 
 impl ToolServers {
-    /// These servers. `environment` is what every program needs, such as `PATH`: a program that is started gets these
+    /// These servers; none is signed in to. `environment` is what every program needs, such as `PATH`: a program that is started gets these
     /// variables and those of its own entry, and none of ours. `dialer` makes the connections to servers with an address.
     pub fn new(
         servers: &BTreeMap<String, ToolServer>,
@@ -101,12 +109,51 @@ impl ToolServers {
         limits: &ToolLimits,
         dialer: &Dialer,
     ) -> Self {
+        Self::make(servers, environment, limits, dialer, None)
+    }
+
+    /// As [`new`](Self::new), with what signs in at servers that ask for tokens.
+    pub fn with_sign_ins(
+        servers: &BTreeMap<String, ToolServer>,
+        environment: &BTreeMap<String, String>,
+        limits: &ToolLimits,
+        dialer: &Dialer,
+        sign_ins: &SignIns,
+    ) -> Self {
+        Self::make(servers, environment, limits, dialer, Some(sign_ins))
+    }
+
+    fn make(
+        servers: &BTreeMap<String, ToolServer>,
+        environment: &BTreeMap<String, String>,
+        limits: &ToolLimits,
+        dialer: &Dialer,
+        sign_ins: Option<&SignIns>,
+    ) -> Self {
         let used = servers.iter().filter(|(_, server)| !server.disabled);
-        let peers = used
-            .map(|(name, server)| Arc::new(Peer::new(name, server, environment, limits, dialer)));
+        let peers = used.map(|(name, server)| {
+            let sign_in = sign_ins.and_then(|it| it.of(server, dialer));
+            Arc::new(Peer::new(
+                name,
+                server,
+                environment,
+                limits,
+                dialer,
+                sign_in,
+            ))
+        });
         Self {
             peers: peers.collect(),
         }
+    }
+
+    /// Sets where the secrets are found that entries name in their headers and variables.
+    #[must_use]
+    pub fn with_secrets(self, secrets: &Secrets) -> Self {
+        for peer in &self.peers {
+            peer.use_secrets(secrets);
+        }
+        self
     }
 
     /// Whether no server is enabled.
@@ -123,7 +170,11 @@ impl ToolServers {
             let server = peer.name().to_owned();
             match listed {
                 Ok(tools) => found.extend(tool::usable(peer, tools, &mut problems)),
-                Err(source) => problems.push(ToolProblem::Unreachable { server, source }),
+                Err(source) => problems.push(ToolProblem::Unreachable {
+                    server,
+                    place: peer.place().to_owned(),
+                    source,
+                }),
             }
         }
         let mut tools = Tools {

@@ -15,6 +15,8 @@ pub struct Limits {
     pub max_sessions_each: usize,
     /// A session without a message for this long is closed.
     pub session_idle: Duration,
+    /// How many requests of one session, or of one client on standard input, may be open.
+    pub max_requests: usize,
     /// How long a reply in a session is held back: if it turns out to be a single message, it is sent as JSON instead of
     /// as an event stream.
     pub hold: Duration,
@@ -36,6 +38,7 @@ impl Default for Limits {
             max_sessions: 10_000,
             max_sessions_each: 200,
             session_idle: Duration::from_secs(60 * 60),
+            max_requests: 256,
             hold: Duration::from_millis(250),
             patience: Duration::from_millis(250),
             poll: Duration::from_secs(1),
@@ -48,8 +51,16 @@ impl Default for Limits {
 /// How long clients may cache the list of tools.
 pub(crate) const LIST_TIME: Duration = Duration::from_secs(60);
 
-/// How many bytes of a plain-text error body are copied into the message of a JSON-RPC error.
-pub(crate) const MAX_REFUSAL: usize = 4 << 10;
+/// How many messages of one streamed reply are kept for a client that resumes it, and how many bytes. The oldest are
+/// dropped first.
+pub(crate) const MAX_REPLAY_EVENTS: usize = 1_000;
+pub(crate) const MAX_REPLAY_BYTES: usize = 4 << 20;
+
+/// How many streamed replies of one session are kept.
+pub(crate) const MAX_REPLAYS: usize = 64;
+
+/// A stream without events for this long gets a comment.
+pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// What a tool server can make us hold or wait for. The time limit of a call is that of its skill, and is not among
 /// these.

@@ -1,41 +1,19 @@
 //! The requests of MCP, answered from skills and tasks.
 //!
-//! The protocol itself is read and written by the library `rmcp`: message types, both handshakes, HTTP and its sessions.
-//! Where it does not do what we need, the work is done around it. Each item can go when `rmcp` does it:
-//! - It answers every request in a session with an event stream, also when the stream holds one message only. Many HTTP
-//!   clients handle plain JSON better, so `reply` reads the stream back and replies with JSON.
-//! - It reports a request with parameters that do not deserialize as an unknown method (-32601). `params_fault` deserializes
-//!   the parameters of known methods once more, to answer -32602 with the field at fault.
-//! - It answers a body that is not JSON, or not a JSON-RPC message, with 415 (wrong media type). `http::forward` keeps a
-//!   copy of the body, to answer -32700 or -32600.
-//! - On standard input it drops a line that is not JSON or is too long, and the client waits for a reply. `stdio` has
-//!   its own reader, which answers such a line with an error.
-//! - A handler that panics leaves its request unanswered, and the client waits forever. `catch_panics` is around every
-//!   handler that runs more than a lookup.
-//! - Two open requests with the same id in a session, or a second `initialize`, leave one of them unanswered. `session`
-//!   refuses the second one.
-//! - A session belongs to every caller that knows its id, and their number has no limit. `http::admit` ties a session to
-//!   the principal that opened it, and refuses new ones above the limit.
-//! - Its refusals outside JSON-RPC (host, origin, size) are plain text. `http::as_json_rpc_error` rewrites them.
-//! - Its HTTP client reads bodies of any size. `client/http` is our own, with limits.
-//! - It handles each notification in a task of its own, so progress can be seen after the result of its call.
-//!   `client/host` takes progress from the transport, before the library sees it.
-//!
-//! What this costs is in `docs/decisions.md`.
+//! The wire is ours, as A2A's is (`docs/decisions.md` has the reasons). From bytes to a task and back there is one path:
+//! - `rpc` reads a message once, and writes responses; `revision` knows what each revision of MCP has
+//! - `http` (with `post`), `old_sse` and `stdio` are the transports. They judge a message (`guard`, `headers`, `session`) and know its
+//!   client (`exchange`); `reply` decides whether a reply is JSON or a stream (`events`), `pipe` serves one stream for all
+//! - `request` is what a transport hands to a [`Responder`], and what it gets back
+//! - everything else is the responder for skills, [`Handler`]
 
 use std::collections::HashMap;
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use ::http::request::Parts;
 use a2a::{Call, Service};
-use access::Principal;
-use futures_util::FutureExt as _;
-use rmcp::model::*;
-use rmcp::service::{NotificationContext, RequestContext};
-use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde::de::DeserializeOwned;
+use access::{Calls, Principal};
+use serde::Serialize;
 use serde_json::{Value, json};
 use skill::Registry;
 use tokio_util::sync::CancellationToken;
@@ -43,19 +21,36 @@ use tokio_util::sync::CancellationToken;
 use crate::limits::{LIST_TIME, Limits};
 
 mod call;
+mod content;
+mod events;
+mod exchange;
+mod guard;
+pub(crate) mod headers;
 pub(crate) mod http;
+mod method;
+mod old_sse;
 mod outcome;
-mod owner;
+mod outlet;
+mod pipe;
+mod post;
 mod prompt;
 mod question;
 mod reply;
+pub(crate) mod request;
 mod resource;
+pub(crate) mod revision;
+pub(crate) mod rpc;
 mod session;
+mod state;
 pub(crate) mod stdio;
 mod task;
 mod tool;
 
-use question::StateSeal;
+pub use method::METHODS;
+use request::{Answer, Answering, Identity, Request, Responder};
+use rpc::RpcError;
+use state::StateSeal;
+use tool::Tool;
 
 /// What a [`Handler`] needs.
 pub struct Config {
@@ -71,6 +66,8 @@ pub struct Config {
     /// The caller of requests without a principal: on standard input, and over HTTP without a door.
     pub caller: Principal,
     pub limits: Limits,
+    /// Where requests are announced; by default nowhere.
+    pub calls: Calls,
     /// Cancelled when the server stops. Requests that end because of it do not cancel their tasks: the next server
     /// continues them.
     pub stopping: CancellationToken,
@@ -87,6 +84,7 @@ impl Config {
             key: random_key(),
             caller: Principal::anonymous(),
             limits: Limits::default(),
+            calls: Calls::default(),
             stopping: CancellationToken::new(),
         }
     }
@@ -128,10 +126,12 @@ pub struct Handler {
 
 struct Inner {
     config: Config,
-    /// Every tool as revision 2026-07-28 shows it, in the order of the skills.
+    /// Every tool, in the order of the skills.
     tools: Vec<Tool>,
     /// The index in `tools`, by name.
     places: HashMap<String, usize>,
+    /// The result of `tools/list`, written once: since 2026-07-28, and before.
+    lists: [Answer; 2],
     seal: StateSeal,
 }
 
@@ -139,11 +139,14 @@ impl Handler {
     /// Describes the skills as tools once; a handler does not see skills that are registered later.
     pub fn new(config: Config) -> Self {
         let tools: Vec<Tool> = config.skills.iter().map(tool::of).collect();
+        let mut before = tools.clone();
+        before.iter_mut().for_each(tool::for_sessions);
         let places = tools.iter().enumerate();
-        let places = places.map(|(place, tool)| (tool.name.to_string(), place));
+        let places = places.map(|(place, tool)| (tool.name.clone(), place));
         Self {
             inner: Arc::new(Inner {
                 places: places.collect(),
+                lists: [list(&tools), list(&before)],
                 tools,
                 seal: StateSeal::new(&config.key, config.limits.answer_time),
                 config,
@@ -160,14 +163,161 @@ impl Handler {
         &*self.inner.config.tasks
     }
 
-    /// The call context for the task server: the principal that HTTP admitted, or the configured one.
-    fn call_by(&self, context: &RequestContext<RoleServer>) -> Call {
-        let parts = context.extensions.get::<Parts>();
-        let known = parts.and_then(|parts| parts.extensions.get::<Principal>());
-        let mut call = Call::by(known.unwrap_or(&self.inner.config.caller).clone());
-        call.extensions.push(skill::extension::URI.to_owned());
-        call
+    /// The caller of a request: the principal that the transport admitted, or the configured one.
+    fn caller<'a>(&'a self, request: &'a Request) -> &'a Principal {
+        request.caller.as_ref().unwrap_or(&self.inner.config.caller)
     }
+
+    /// The call context for the task server.
+    fn call_by(&self, request: &Request) -> Call {
+        let mut call = Call::by(self.caller(request).clone());
+        call.origin.clone_from(&request.origin);
+        call.extensions.push(skill::extension::URI.to_owned());
+        // A client that names a call may repeat it, and then gets the answer of the first time.
+        match request.meta.contains_key(call::NAME) {
+            true => call.repeatable(),
+            false => call,
+        }
+    }
+
+    /// Answers one request.
+    async fn handle(self, mut request: Request) -> Result<Answer, RpcError> {
+        method::check(&request, self.caller(&request))?;
+        let method = request.method.clone();
+        let skills = &self.inner.config.skills;
+        match &*method {
+            "tools/call" => {
+                let params = request.params()?;
+                self.call(params, &request).await
+            }
+            "tools/list" => {
+                let _: resource::PageParams = request.params()?;
+                let [modern, before] = &self.inner.lists;
+                let list = if request.client.is_modern() {
+                    modern
+                } else {
+                    before
+                };
+                Ok(list.clone())
+            }
+            "prompts/list" => {
+                let _: resource::PageParams = request.params()?;
+                listed("prompts", &prompt::all(skills), 0)
+            }
+            "prompts/get" => {
+                let params: prompt::PromptParams = request.params()?;
+                Answer::complete(&prompt::get(skills, &params.name)?)
+            }
+            "resources/list" => {
+                let page = request.params()?;
+                Answer::complete(&self.resources(page, &request).await?)
+            }
+            "resources/templates/list" => {
+                let _: resource::PageParams = request.params()?;
+                listed("resourceTemplates", &resource::templates(), 0)
+            }
+            "resources/read" => {
+                let params = request.params()?;
+                Answer::complete(&self.read(params, &request).await?)
+            }
+            "tasks/get" => {
+                let params = request.params()?;
+                require_tasks(&request)?;
+                Answer::complete(&self.show_task(params, &request).await?)
+            }
+            "tasks/update" => {
+                let params = request.params()?;
+                require_tasks(&request)?;
+                self.answer_task(params, &request).await?;
+                Ok(Answer::empty())
+            }
+            "tasks/cancel" => {
+                let params = request.params()?;
+                require_tasks(&request)?;
+                self.end_task(params, &request).await?;
+                Ok(Answer::empty())
+            }
+            method => Err(RpcError::unknown_method(method)),
+        }
+    }
+}
+
+impl Responder for Handler {
+    fn identity(&self) -> Identity {
+        let card = self.tasks().card();
+        Identity {
+            server: json!({
+                "name": label_or_agent(&card.name),
+                "title": card.name,
+                "version": card.version,
+            }),
+            capabilities: json!({
+                "tools": {},
+                "prompts": {},
+                "resources": {},
+                "extensions": { revision::TASKS: {} },
+            }),
+            instructions: card.description.clone(),
+        }
+    }
+
+    fn input_schema(&self, tool: &str) -> Option<&Value> {
+        let place = *self.inner.places.get(tool)?;
+        Some(&self.inner.tools.get(place)?.input_schema)
+    }
+
+    fn calls(&self) -> Calls {
+        self.inner.config.calls.clone()
+    }
+
+    fn answer(&self, request: Request) -> Answering {
+        Box::pin(self.clone().handle(request))
+    }
+}
+
+/// Refuses a request about a task of a client that did not declare tasks.
+fn require_tasks(request: &Request) -> Result<(), RpcError> {
+    if request.client.tasks {
+        return Ok(());
+    }
+    let needed = json!({ "extensions": { revision::TASKS: {} } });
+    Err(RpcError::missing_capability(&needed))
+}
+
+/// How long a client may keep a result, and that no other caller may see it: a shared cache would show it to callers that
+/// the door refuses.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CacheHints {
+    ttl_ms: u64,
+    cache_scope: &'static str,
+}
+
+impl CacheHints {
+    const NONE: Self = Self {
+        ttl_ms: 0,
+        cache_scope: "private",
+    };
+}
+
+/// A list of one page, under the name that its method has for it, which may be kept for so many milliseconds.
+fn listed(name: &str, list: &impl Serialize, ttl_ms: u64) -> Result<Answer, RpcError> {
+    let hints = CacheHints {
+        ttl_ms,
+        ..CacheHints::NONE
+    };
+    let mut result = json!(hints);
+    result[name] = json!(list);
+    Answer::complete(&result)
+}
+
+/// The result of `tools/list`.
+fn list(tools: &[Tool]) -> Answer {
+    let millis = u64::try_from(LIST_TIME.as_millis()).unwrap_or(u64::MAX);
+    listed("tools", &tools, millis).unwrap_or_else(|error| {
+        tracing::error!(%error, "the list of tools cannot be written");
+        Answer::empty()
+    })
 }
 
 /// A display name as the authority of a URI.
@@ -178,218 +328,19 @@ fn label_or_agent(name: &str) -> String {
     }
 }
 
-/// What the client of a request supports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ClientFeatures {
-    /// Revision 2026-07-28 or later: no sessions, questions are answered by repeating the call.
-    modern: bool,
-    /// MCP tasks: a call may be answered with a task.
-    tasks: bool,
-    /// Elicitation by form: a question can be shown to the user.
-    forms: bool,
-}
-
-impl ClientFeatures {
-    fn of(context: &RequestContext<RoleServer>) -> Self {
-        let version = context.protocol_version();
-        let can = context.client_capabilities().unwrap_or_default();
-        Self {
-            modern: version.is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str()),
-            tasks: can.supports_tasks(),
-            // A client that declares elicitation without a mode supports forms.
-            forms: can
-                .elicitation
-                .is_some_and(|it| it.form.is_some() || it.url.is_none()),
-        }
-    }
-}
-
-/// Answers with an internal error when a handler panics: the library would leave the request unanswered.
-async fn catch_panics<T>(work: impl Future<Output = Result<T, ErrorData>>) -> Result<T, ErrorData> {
-    let crashed = |_| {
-        Err(ErrorData::internal_error(
-            "internal error: the request handler panicked",
-            None,
-        ))
-    };
-    AssertUnwindSafe(work)
-        .catch_unwind()
-        .await
-        .unwrap_or_else(crashed)
-}
-
 /// An error of the task server as an error of JSON-RPC.
-fn refused(error: &a2a::Error) -> ErrorData {
+fn refused(error: &a2a::Error) -> RpcError {
     match error {
         a2a::Error::TaskNotFound(_) | a2a::Error::InvalidParams { .. } => {
-            ErrorData::invalid_params(error.to_string(), None)
+            RpcError::invalid_params(error.to_string())
         }
         // The task exists, but not in a state that allows the operation.
         a2a::Error::UnsupportedOperation(_)
         | a2a::Error::TaskNotCancelable { .. }
-        | a2a::Error::TaskGenerationMismatch { .. } => {
-            ErrorData::invalid_request(error.to_string(), None)
-        }
-        _ => ErrorData::internal_error(error.to_string(), None),
-    }
-}
-
-/// The error text for JSON that is not a message.
-fn invalid_message(json: &Value) -> &'static str {
-    match json {
-        Value::Array(_) => "batches are not supported: send one message at a time",
-        _ => "not a JSON-RPC 2.0 message",
-    }
-}
-
-/// Why the parameters of a known method do not deserialize. `None` if they do, or if the method is unknown. The library
-/// hands us both cases as a custom request.
-fn params_fault(method: &str, params: Option<Value>) -> Option<String> {
-    fn fault<T: DeserializeOwned>(params: Value) -> Option<String> {
-        let read = serde_json::from_value::<T>(params);
-        Some(read.err()?.to_string())
-    }
-    let params = params.unwrap_or_else(|| json!({}));
-    match method {
-        "tools/call" => fault::<CallToolRequestParams>(params),
-        "resources/read" => fault::<ReadResourceRequestParams>(params),
-        "prompts/get" => fault::<GetPromptRequestParams>(params),
-        "tasks/get" => fault::<GetTaskParams>(params),
-        "tasks/update" => fault::<UpdateTaskParams>(params),
-        "tasks/cancel" => fault::<CancelTaskParams>(params),
-        "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => {
-            fault::<PaginatedRequestParams>(params)
-        }
-        _ => None,
-    }
-}
-
-impl ServerHandler for Handler {
-    fn get_info(&self) -> ServerConfig {
-        let card = self.tasks().card();
-        let can = ServerCapabilities::builder()
-            .enable_prompts()
-            .enable_resources()
-            .enable_tools()
-            .enable_tasks()
-            .build();
-        let name = Implementation::new(label_or_agent(&card.name), card.version.clone());
-        ServerConfig::new(can)
-            .with_server_info(name.with_title(card.name.clone()))
-            .with_instructions(card.description.clone())
-    }
-
-    async fn on_initialized(&self, _context: NotificationContext<RoleServer>) {
-        tracing::debug!("MCP client initialized");
-    }
-
-    async fn list_tools(
-        &self,
-        _page: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let mut tools = self.inner.tools.clone();
-        if !ClientFeatures::of(&context).modern {
-            tools.iter_mut().for_each(tool::for_2025_11_25);
-        }
-        // Private: a shared cache would show the list to callers that the door refuses.
-        let list = ListToolsResult::with_all_items(tools);
-        let millis = u64::try_from(LIST_TIME.as_millis()).unwrap_or(u64::MAX);
-        Ok(list
-            .with_ttl_ms(millis)
-            .with_cache_scope(CacheScope::Private))
-    }
-
-    fn get_tool(&self, name: &str) -> Option<Tool> {
-        let place = *self.inner.places.get(name)?;
-        self.inner.tools.get(place).cloned()
-    }
-
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        catch_panics(self.call(request, context)).await
-    }
-
-    async fn get_task(
-        &self,
-        request: GetTaskParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<GetTaskResult, ErrorData> {
-        catch_panics(self.show_task(&request.task_id, &context)).await
-    }
-
-    async fn update_task(
-        &self,
-        request: UpdateTaskParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        catch_panics(self.answer_task(request, &context)).await
-    }
-
-    async fn cancel_task(
-        &self,
-        request: CancelTaskParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        catch_panics(self.end_task(&request.task_id, &context)).await
-    }
-
-    async fn list_resources(
-        &self,
-        page: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        catch_panics(self.resources(page, &context)).await
-    }
-
-    async fn list_resource_templates(
-        &self,
-        _page: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(
-            resource::templates(),
-        ))
-    }
-
-    async fn read_resource(
-        &self,
-        request: ReadResourceRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ReadResourceResponse, ErrorData> {
-        catch_panics(self.read(&request.uri, &context)).await
-    }
-
-    async fn list_prompts(
-        &self,
-        _page: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        let prompts = prompt::all(&self.inner.config.skills);
-        Ok(ListPromptsResult::with_all_items(prompts))
-    }
-
-    async fn get_prompt(
-        &self,
-        request: GetPromptRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<GetPromptResponse, ErrorData> {
-        prompt::get(&self.inner.config.skills, &request.name)
-    }
-
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
-        let CustomRequest { method, params, .. } = request;
-        Err(match params_fault(&method, params) {
-            Some(fault) => ErrorData::invalid_params(format!("params of {method}: {fault}"), None),
-            None => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None),
-        })
+        | a2a::Error::TaskGenerationMismatch { .. } => RpcError::invalid_request(error.to_string()),
+        a2a::Error::Unauthorized(refusal) => RpcError::forbidden(refusal),
+        a2a::Error::BudgetExceeded(exceeded) => RpcError::limited(&(*exceeded).into()),
+        _ => RpcError::internal(error.to_string()),
     }
 }
 

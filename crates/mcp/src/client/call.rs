@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use dial::trace::{self, Kind, Span};
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, InputRequest,
-    InputRequiredResult, InputResponses, ServerResult,
+    InputRequiredResult, InputResponses, RequestParamsMeta as _, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Map, Value};
 use skill::{Context, SkillError};
 
-use super::clean::{COMPLAINT, NAME, line, without_types};
+use super::clean::{COMPLAINT, NAME, cause, line};
 use super::host::{CallListener, QuestionRelay};
 use super::peer::{ConnectError, Connection, Peer};
 
@@ -38,6 +39,16 @@ impl Peer {
             )));
         }
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let mut span = Span::start(Kind::Client, "tools/call");
+        if span.is_recorded() {
+            span.set("rpc.system", "mcp");
+            span.set("server.address", self.name().to_owned());
+            span.set("mcp.tool", tool.to_owned());
+        }
+        // A worker sends the request, so that its header could not bear the trace of this call.
+        if let Some(trace) = span.scope().map(|it| it.context).or_else(trace::current) {
+            params.set_traceparent(&trace.to_string());
+        }
         let relay = QuestionRelay::new(ctx, self.name(), self.limits.max_questions);
         for _ in 0..=self.limits.max_questions {
             let result = tokio::select! {
@@ -103,7 +114,7 @@ impl Peer {
             Err(ServiceError::McpError(error)) => Err(self.failed(&error.message)),
             Err(error) => {
                 self.forget(&connection).await;
-                Err(self.failed(&without_types(&error.to_string())))
+                Err(self.failed(&cause(&error.to_string())))
             }
         }
     }
@@ -136,7 +147,11 @@ impl Peer {
     }
 
     fn unreachable(&self, error: &ConnectError) -> SkillError {
-        let why = format!("tool server {:?} unreachable: {error}", self.name());
+        let why = format!(
+            "tool server {:?} at {} unreachable: {error}; start it or correct its entry",
+            self.name(),
+            self.place()
+        );
         SkillError::coded("unreachable", why)
     }
 

@@ -22,7 +22,7 @@ async fn called(url: &str, tool: &str) -> Task {
         ..ToolServer::default()
     };
     let (limits, dialer) = (ToolLimits::default(), dial::Dialer::default());
-    let peer = Peer::new("box", &server, &BTreeMap::new(), &limits, &dialer);
+    let peer = Peer::new("box", &server, &BTreeMap::new(), &limits, &dialer, None);
     let peer = Arc::new(peer);
     let schema = json!({ "type": "object" }).as_object().cloned();
     let described = Tool::new(tool.to_owned(), "A tool.", schema.unwrap());

@@ -47,6 +47,17 @@ pub(super) fn without_types(text: &str) -> String {
     plain
 }
 
+/// The cause in an error of the library, which puts its own words around it: that something was sent, when, and through
+/// which of its types. People need to know what the connection itself said.
+pub(super) fn cause(text: &str) -> String {
+    let plain = without_types(text);
+    let Some((_, cause)) = plain.rsplit_once("Client error: ") else {
+        return plain;
+    };
+    let cause = cause.rsplit_once(", when ").map_or(cause, |it| it.0);
+    cause.to_owned()
+}
+
 /// Where the bracket at the beginning of a text is closed.
 fn closing(text: &str) -> Option<usize> {
     let mut open = 0_usize;

@@ -41,3 +41,15 @@ fn errors_name_no_types() {
         assert_eq!(without_types(text), text);
     }
 }
+
+/// Regression: a server that was not there was reported with the names of Rust types.
+#[test]
+fn of_an_error_of_the_library_the_cause_is_kept() {
+    let said = "Send message error Transport [a::B<c::D>] error: Client error: connect to 127.0.0.1:9: refused, when \
+                send discover request";
+    assert_eq!(super::cause(said), "connect to 127.0.0.1:9: refused");
+    assert_eq!(
+        super::cause("connection closed: early"),
+        "connection closed: early"
+    );
+}

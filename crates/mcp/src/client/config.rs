@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use access::secrets::has_reference;
 use serde::Deserialize;
 use skill::ToolServer;
 
@@ -66,13 +67,22 @@ pub fn servers(text: &str) -> Result<BTreeMap<String, ToolServer>, ConfigError> 
 }
 
 /// Replaces `${NAME}` and `${env:NAME}` by the variable, in every value of the entry, so that a file need not hold
-/// secrets. `${NAME:-text}` gives a default for a variable that is not set.
+/// secrets. `${NAME:-text}` gives a default for a variable that is not set. `${secret:NAME}` and `secret:NAME` stay: they are
+/// looked up when a connection is made, and stand in headers and variables alone, because others see commands and addresses.
 pub fn expand(
     server: &mut ToolServer,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(), ConfigError> {
-    let values = server.command.iter_mut().chain(&mut server.args);
-    let values = values.chain(server.env.values_mut()).chain(&mut server.url);
+    let seen = server.command.iter_mut().chain(&mut server.args);
+    let sign_in = server.oauth.iter_mut().flat_map(|it| it.texts_mut());
+    for text in seen.chain(&mut server.url).chain(sign_in) {
+        if has_reference(text) {
+            let problem = "a secret stands in headers and env alone";
+            return Err(ConfigError(format!("{text:?}: {problem}")));
+        }
+        *text = expanded(text, variable)?;
+    }
+    let values = server.env.values_mut();
     for text in values.chain(server.headers.values_mut()) {
         *text = expanded(text, variable)?;
     }
@@ -89,10 +99,16 @@ fn expanded(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Str
             Some((name, otherwise)) => (name, Some(otherwise.to_owned())),
             None => (inner, None),
         };
+        if name.starts_with("secret:") {
+            expanded.push_str(&format!("{before}${{{inner}}}"));
+            rest = after;
+            continue;
+        }
         let name = name.strip_prefix("env:").unwrap_or(name);
         if name.contains(':') {
-            let problem =
-                format!("${{{inner}}} is not supported: only ${{NAME}} and ${{env:NAME}} are");
+            let problem = format!(
+                "${{{inner}}} is not supported: only ${{NAME}}, ${{env:NAME}} and ${{secret:NAME}} are"
+            );
             return Err(ConfigError(problem));
         }
         let unset = || ConfigError(format!("the variable {name:?} is not set"));

@@ -12,6 +12,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::request::Builder;
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use oauth::{Authorizer, Signed};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, ServerJsonRpcMessage};
 use rmcp::transport::common::http_header::{HEADER_LAST_EVENT_ID, HEADER_SESSION_ID};
 use rmcp::transport::streamable_http_client::{
@@ -40,6 +41,8 @@ pub(super) struct Client {
     listening: Arc<watch::Sender<bool>>,
     /// The largest message.
     max_message: usize,
+    /// Gets tokens, if the server asks for some.
+    sign_in: Option<Arc<Authorizer>>,
 }
 
 /// Why there is no response.
@@ -51,16 +54,25 @@ pub(super) enum Error {
     TooLarge(usize),
     #[error("not a valid request: {0}")]
     Request(#[from] http::Error),
+    /// The server asks for a token, and there is none.
+    #[error("could not {0}")]
+    SignIn(#[from] oauth::Error),
 }
 
 type Failure = StreamableHttpError<Error>;
 
 impl Client {
-    pub(super) fn new(dialer: &Dialer, connect: Duration, max_message: usize) -> Self {
+    pub(super) fn new(
+        dialer: &Dialer,
+        connect: Duration,
+        max_message: usize,
+        sign_in: Option<Arc<Authorizer>>,
+    ) -> Self {
         Self {
             http: dialer.connecting_within(connect).http(),
             listening: Arc::new(watch::Sender::new(false)),
             max_message,
+            sign_in,
         }
     }
 
@@ -76,9 +88,7 @@ impl Client {
     async fn send(&self, request: Builder, body: Bytes) -> Result<Response<Body>, Failure> {
         let request = request.body(body);
         let request = request.map_err(|error| Failure::Client(error.into()))?;
-        // Redirects are not followed: the token is meant for this server alone.
-        let response = self.http.send(request, Redirects::None).await;
-        let response = response.map_err(|error| Failure::Client(error.into()))?;
+        let response = self.send_signed(request).await.map_err(Failure::Client)?;
         let challenge = response.headers().get(WWW_AUTHENTICATE);
         if response.status() == StatusCode::UNAUTHORIZED {
             let challenge = challenge
@@ -89,6 +99,27 @@ impl Client {
             )));
         }
         Ok(response)
+    }
+
+    /// Sends a request, with a token if the server asks for one. What a server refused it has not done, so that it can be
+    /// sent again.
+    async fn send_signed(&self, request: Request<Bytes>) -> Result<Response<Body>, Error> {
+        let mut signed = Signed::default();
+        loop {
+            let mut request = request.clone();
+            if let Some(sign_in) = &self.sign_in {
+                sign_in.sign(&mut request, &mut signed).await?;
+            }
+            // Redirects are not followed: the token is meant for this server alone.
+            let response = self.http.send(request, Redirects::None).await?;
+            let Some(sign_in) = &self.sign_in else {
+                return Ok(response);
+            };
+            let (status, headers) = (response.status(), response.headers());
+            if !sign_in.answer(status, headers, &mut signed).await? {
+                return Ok(response);
+            }
+        }
     }
 
     /// The whole body, if it is not larger than the limit.

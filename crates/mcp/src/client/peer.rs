@@ -1,12 +1,14 @@
 //! One tool server: its configuration and its connection, which is made when needed and again when it was lost.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use access::Secrets;
 use dial::Dialer;
 use http::{HeaderName, HeaderValue, header};
+use oauth::Authorizer;
 use rmcp::RoleClient;
 use rmcp::model::{PaginatedRequestParams, ProtocolVersion, Tool};
 use rmcp::service::{
@@ -22,7 +24,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::clean::{COMPLAINT, line, without_types};
+use super::clean::{COMPLAINT, cause, line};
 use super::host::{Host, ProgressTransport};
 use super::http::Client;
 use super::program::Program;
@@ -63,6 +65,9 @@ pub enum ConnectError {
     /// Its list of tools exceeds a limit.
     #[error("more than {0}")]
     TooMuch(String),
+    /// A secret that its entry names is not found.
+    #[error("could not {0}")]
+    Secret(String),
     /// The tool servers were closed.
     #[error("the agent has stopped")]
     Closed,
@@ -78,8 +83,12 @@ pub(super) struct Peer {
     name: String,
     server: ToolServer,
     environment: BTreeMap<String, String>,
+    /// Where the secrets that its entry names are found.
+    secrets: OnceLock<Secrets>,
     pub(super) limits: ToolLimits,
     dialer: Dialer,
+    /// Gets tokens, for a server that asks for some.
+    sign_in: Option<Arc<Authorizer>>,
     state: Mutex<State>,
     /// The server did not understand the handshake of 2026-07-28: the next connection begins with `initialize`.
     needs_initialize: AtomicBool,
@@ -112,21 +121,49 @@ impl Peer {
         environment: &BTreeMap<String, String>,
         limits: &ToolLimits,
         dialer: &Dialer,
+        sign_in: Option<Authorizer>,
     ) -> Self {
         Self {
             name: name.to_owned(),
             server: server.clone(),
             environment: environment.clone(),
+            secrets: OnceLock::new(),
             limits: limits.clone(),
             dialer: dialer.clone(),
+            sign_in: sign_in.map(Arc::new),
             state: Mutex::default(),
             needs_initialize: AtomicBool::new(false),
             closing: CancellationToken::new(),
         }
     }
 
+    /// Sets where secrets are found; the first one counts.
+    pub(super) fn use_secrets(&self, secrets: &Secrets) {
+        let _ = self.secrets.set(secrets.clone());
+    }
+
+    /// Values of its entry with the secrets that they name, as they are now.
+    fn revealed(
+        &self,
+        values: &BTreeMap<String, String>,
+    ) -> Result<BTreeMap<String, String>, ConnectError> {
+        let secrets = self.secrets.get().cloned().unwrap_or_default();
+        let revealed = values.iter().map(|(name, value)| {
+            let value = secrets.expand(value);
+            let value = value.map_err(|error| ConnectError::Secret(error.to_string()))?;
+            Ok((name.clone(), value))
+        });
+        revealed.collect()
+    }
+
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Where the server is, for people: its address, or the command that starts it.
+    pub(super) fn place(&self) -> &str {
+        let command = self.server.command.as_deref();
+        command.or(self.server.url.as_deref()).unwrap_or_default()
     }
 
     pub(super) fn server(&self) -> &ToolServer {
@@ -251,10 +288,14 @@ impl Peer {
 
     async fn handshake(&self, mode: ClientLifecycleMode) -> Result<Handshake, ConnectError> {
         if let Some(command) = &self.server.command {
+            let server = ToolServer {
+                env: self.revealed(&self.server.env)?,
+                ..self.server.clone()
+            };
             let started = Program::start(
                 &self.name,
                 command,
-                &self.server,
+                &server,
                 &self.environment,
                 self.limits.max_message,
             );
@@ -271,14 +312,15 @@ impl Peer {
         let mut resume = ExponentialBackoff::default();
         resume.max_times = Some(RESUME);
         config.retry_config = Arc::new(resume);
-        let client = Client::new(&self.dialer, self.limits.connect, self.limits.max_message);
+        let (connect, max_message) = (self.limits.connect, self.limits.max_message);
+        let client = Client::new(&self.dialer, connect, max_message, self.sign_in.clone());
         let transport = StreamableHttpClientTransport::with_client(client, config);
         Ok(handshake(transport, None, mode).await)
     }
 
     fn headers(&self) -> Result<HashMap<HeaderName, HeaderValue>, ConnectError> {
         let mut headers = HashMap::new();
-        for (name, value) in &self.server.headers {
+        for (name, value) in self.revealed(&self.server.headers)? {
             let wrong = || ConnectError::Header(name.clone());
             let key: HeaderName = name.parse().map_err(|_| wrong())?;
             let is_ours = key.as_str().starts_with("mcp-") || key == "last-event-id";
@@ -346,5 +388,5 @@ impl Connection {
 }
 
 fn talk(error: &dyn std::error::Error) -> ConnectError {
-    ConnectError::Talk(line(&without_types(&error.to_string()), COMPLAINT))
+    ConnectError::Talk(line(&cause(&error.to_string()), COMPLAINT))
 }

@@ -132,6 +132,12 @@ pub(super) fn definition(id: String, peer: &Peer, tool: &Tool) -> Definition {
         tags: vec!["mcp".to_owned(), server],
         input,
         output: output.map(Value::Object),
+        permission: Some(
+            peer.server()
+                .permission
+                .unwrap_or_else(|| traits.permission()),
+        ),
+        scopes: peer.server().scopes.clone(),
         traits,
         origin: Some(tool.name.to_string()),
     }

@@ -1,6 +1,7 @@
-//! Calls a tool: sends a message that names the skill, follows its task, and replies when the task is at rest. The order of
-//! steps is described at [`Handler`].
+//! Calls a tool: sends a message that names the skill, waits until its task is at rest, and replies. The order of steps is
+//! described at [`Handler`].
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,25 +11,36 @@ use a2a::types::{
     SubscribeToTaskRequest, Task, TaskState,
 };
 use futures_util::StreamExt as _;
-use rmcp::RoleServer;
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientResult, ContentBlock,
-    ElicitRequest, ErrorData, ProgressNotificationParam, ServerRequest,
-};
-use rmcp::service::{PeerRequestOptions, RequestContext, RequestHandle, ServiceError};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Map, Value};
 use skill::extension;
 use tokio::time::Instant;
 
-use super::question::{self, CallDigest, FormResponse, PendingQuestion};
-use super::{ClientFeatures, Handler, outcome, refused, task};
+use super::content::{Content, ToolResult};
+use super::question::{self, CallDigest, ELICIT, FormResponse, FormResult, PendingQuestion};
+use super::request::{Answer, Request};
+use super::rpc::RpcError;
+use super::{Handler, outcome, refused, task};
 
 /// The key in `_meta` under which a client names its call. Requests with the same name are the same call, so a client
 /// may repeat one after a lost connection without running the skill twice.
-const NAME: &str = "urn:monas:mcp:call";
+pub(super) const NAME: &str = "urn:monas:mcp:call";
 
 /// Stands for "no limit" where a deadline is needed.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// The parameters of `tools/call`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CallParams {
+    name: String,
+    #[serde(default)]
+    arguments: Option<Map<String, Value>>,
+    #[serde(default)]
+    input_responses: Option<BTreeMap<String, Value>>,
+    #[serde(default)]
+    request_state: Option<String>,
+}
 
 /// How following a task ended.
 enum Followed {
@@ -45,35 +57,43 @@ enum Followed {
 impl Handler {
     pub(super) async fn call(
         &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        if self.inner.config.skills.get(&request.name).is_none() {
-            let unknown = format!("unknown tool: {}", request.name);
-            return Err(ErrorData::invalid_params(unknown, None));
+        params: CallParams,
+        request: &Request,
+    ) -> Result<Answer, RpcError> {
+        if self.inner.config.skills.get(&params.name).is_none() {
+            let unknown = format!("unknown tool: {}", params.name);
+            return Err(RpcError::invalid_params(unknown));
         }
-        let meta = &context.meta;
-        tracing::debug!(tool = &*request.name, request = %context.id, ?meta, "tool call received");
+        tracing::debug!(tool = &*params.name, request = %request.id, "tool call received");
+        let CallParams {
+            name, arguments, ..
+        } = params;
+        let input = Value::Object(arguments.unwrap_or_default());
+        let client = &request.client;
+        let sealed = params.request_state.is_some() || (client.is_modern() && client.forms);
+        let caller = self.caller(request);
         let call = ToolCall {
             handler: self,
-            client: ClientFeatures::of(&context),
-            context: &context,
+            request,
+            digest: sealed.then(|| CallDigest::new(caller.name(), &name, &input)),
         };
-        call.perform(request).await
+        match params.request_state {
+            Some(state) => {
+                let responses = params.input_responses.unwrap_or_default();
+                call.go_on(&state, &responses).await
+            }
+            None => call.begin(&name, input).await,
+        }
     }
 
     /// A task of the caller, without its history.
-    pub(super) async fn load(
-        &self,
-        task: &str,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Task, ErrorData> {
-        let request = GetTaskRequest {
+    pub(super) async fn load(&self, task: &str, request: &Request) -> Result<Task, RpcError> {
+        let wanted = GetTaskRequest {
             id: task.to_owned(),
             history_length: Some(0),
             ..GetTaskRequest::default()
         };
-        let found = self.tasks().get_task(self.call_by(context), request).await;
+        let found = self.tasks().get_task(self.call_by(request), wanted).await;
         found.map_err(|error| refused(&error))
     }
 }
@@ -81,136 +101,132 @@ impl Handler {
 /// One `tools/call` request while it is handled.
 struct ToolCall<'a> {
     handler: &'a Handler,
-    client: ClientFeatures,
-    context: &'a RequestContext<RoleServer>,
+    request: &'a Request,
+    /// Which call a sealed state is valid for, where the client may be given one or has sent one.
+    digest: Option<CallDigest>,
 }
 
 impl ToolCall<'_> {
-    async fn perform(&self, request: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
-        let caller = self.handler.call_by(self.context).caller;
-        let input = Value::Object(request.arguments.unwrap_or_default());
-        let digest = CallDigest::new(caller.name(), &request.name, &input);
-        let Some(state) = request.request_state else {
-            let id = match self.context.meta.get(NAME) {
-                Some(Value::String(name)) if !name.is_empty() => name.clone(),
-                Some(_) => {
-                    let wrong = format!("_meta[{NAME:?}] must be a string that is not empty");
-                    return Err(ErrorData::invalid_params(wrong, None));
-                }
-                None => uuid::Uuid::new_v4().to_string(),
-            };
-            let message = extension::call(id, &request.name, input);
-            return self.send(message.into(), &digest).await;
-        };
-        let task = self.handler.inner.seal.open(&state, &digest)?;
-        let task = self.handler.load(&task, self.context).await?;
-        let responses = request.input_responses.unwrap_or_default();
-        match PendingQuestion::of(&task).and_then(|it| it.find_response(&task, &responses)) {
-            Some(FormResponse::Answer(answer)) => self.answer(task, answer, &digest).await,
-            Some(FormResponse::Dismissed) => Ok(self.outcome().unanswered(&task).into()),
-            None => self.follow_task(task, &digest).await,
+    /// Sends the message that begins the call, then follows its task.
+    async fn begin(&self, tool: &str, input: Value) -> Result<Answer, RpcError> {
+        let name = self.name()?;
+        let repeatable = name.is_some();
+        let id = name.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
+        let message = extension::call(id, tool, input);
+        match self.events(message.into(), repeatable).await {
+            Ok(events) => self.follow_and_reply(Task::default(), events).await,
+            // Invalid input is an error result rather than a JSON-RPC error: the model that wrote it should read it.
+            Err(a2a::Error::InvalidParams { message, .. }) => {
+                Answer::complete(&ToolResult::error(vec![Content::text(message)]))
+            }
+            Err(error) => Err(refused(&error)),
+        }
+    }
+
+    /// Goes on with a call that was asked something, with the state and the answers that came back.
+    async fn go_on(
+        &self,
+        state: &str,
+        responses: &BTreeMap<String, Value>,
+    ) -> Result<Answer, RpcError> {
+        let task = self.handler.inner.seal.open(state, self.digest.as_ref())?;
+        let task = self.handler.load(&task, self.request).await?;
+        match PendingQuestion::of(&task).and_then(|it| it.find_response(&task, responses)) {
+            Some(FormResponse::Answer(answer)) => self.answer(task, answer).await,
+            Some(FormResponse::Dismissed) => Answer::complete(&self.outcome().unanswered(&task)),
+            None => self.follow_task(task).await,
+        }
+    }
+
+    /// The client's name for the call, which is the id of the message that begins it.
+    fn name(&self) -> Result<Option<String>, RpcError> {
+        match self.request.meta.get(NAME) {
+            Some(Value::String(name)) if !name.is_empty() => Ok(Some(name.clone())),
+            Some(_) => {
+                let wrong = format!("_meta[{NAME:?}] must be a string that is not empty");
+                Err(RpcError::invalid_params(wrong))
+            }
+            None => Ok(None),
         }
     }
 
     /// Answers the question that `task` showed, then follows the task. If another client answered first, or the task
     /// ended, the answer is dropped and the task is followed as it is now.
-    async fn answer(
-        &self,
-        task: Task,
-        answer: Message,
-        digest: &CallDigest,
-    ) -> Result<CallToolResponse, ErrorData> {
+    async fn answer(&self, task: Task, answer: Message) -> Result<Answer, RpcError> {
         let answer = question::answer_request(answer, &task);
-        match self.sent(answer).await {
-            Ok(events) => self.follow_and_reply(Task::default(), events, digest).await,
+        // Its id is a hash of the answer, so that one that is sent twice is known.
+        match self.events(answer, true).await {
+            Ok(events) => self.follow_and_reply(Task::default(), events).await,
             Err(
                 a2a::Error::TaskGenerationMismatch { .. } | a2a::Error::UnsupportedOperation(_),
             ) => {
-                let task = self.handler.load(&task.id, self.context).await?;
-                self.follow_task(task, digest).await
+                let task = self.handler.load(&task.id, self.request).await?;
+                self.follow_task(task).await
             }
             Err(error) => Err(refused(&error)),
         }
     }
 
-    /// Sends the message that begins the call, then follows its task.
-    async fn send(
+    /// The events that follow a message. A repeatable one that was sent before is answered as it was then.
+    async fn events(
         &self,
-        request: SendMessageRequest,
-        digest: &CallDigest,
-    ) -> Result<CallToolResponse, ErrorData> {
-        match self.sent(request).await {
-            Ok(events) => self.follow_and_reply(Task::default(), events, digest).await,
-            // Invalid input is an error result rather than a JSON-RPC error: the model that wrote it should read it.
-            Err(a2a::Error::InvalidParams { message, .. }) => Ok(error_result(message).into()),
-            Err(error) => Err(refused(&error)),
-        }
-    }
-
-    /// The events that follow a message.
-    async fn sent(&self, mut request: SendMessageRequest) -> Result<EventStream, a2a::Error> {
+        mut request: SendMessageRequest,
+        repeatable: bool,
+    ) -> Result<EventStream, a2a::Error> {
         request.configuration.get_or_insert_default().history_length = Some(0);
-        let call = self.handler.call_by(self.context);
+        let mut call = self.handler.call_by(self.request);
+        if repeatable {
+            call = call.repeatable();
+        }
         let tasks = self.handler.tasks();
         tasks.send_streaming_message(call, request).await
     }
 
     /// Follows a task that exists already, or replies at once if it is at rest.
-    async fn follow_task(
-        &self,
-        task: Task,
-        digest: &CallDigest,
-    ) -> Result<CallToolResponse, ErrorData> {
+    async fn follow_task(&self, task: Task) -> Result<Answer, RpcError> {
         if task.is_settled() {
-            return self.reply_at_rest(task, digest).await;
+            return self.reply_at_rest(task).await;
         }
         let request = SubscribeToTaskRequest {
             id: task.id.clone(),
             ..SubscribeToTaskRequest::default()
         };
-        let call = self.handler.call_by(self.context);
+        let call = self.handler.call_by(self.request);
         match self.handler.tasks().subscribe_to_task(call, request).await {
-            Ok(events) => self.follow_and_reply(task, events, digest).await,
+            Ok(events) => self.follow_and_reply(task, events).await,
             // It ended after it was loaded.
             Err(a2a::Error::UnsupportedOperation(_)) => {
-                let task = self.handler.load(&task.id, self.context).await?;
-                self.reply_at_rest(task, digest).await
+                let task = self.handler.load(&task.id, self.request).await?;
+                self.reply_at_rest(task).await
             }
             Err(error) => Err(refused(&error)),
         }
     }
 
-    async fn follow_and_reply(
-        &self,
-        task: Task,
-        events: EventStream,
-        digest: &CallDigest,
-    ) -> Result<CallToolResponse, ErrorData> {
+    async fn follow_and_reply(&self, task: Task, events: EventStream) -> Result<Answer, RpcError> {
         match self.follow(task, events).await? {
-            Followed::Message(message) => Ok(self.outcome().of_message(&message).into()),
-            Followed::AtRest(task) => self.reply_at_rest(task, digest).await,
-            Followed::StillRunning(task) => Ok(task::created(self.handler.limits(), &task).into()),
-            Followed::Cancelled => Err(ErrorData::internal_error("the call was cancelled", None)),
+            Followed::Message(message) => Answer::complete(&self.outcome().of_message(&message)),
+            Followed::AtRest(task) => self.reply_at_rest(task).await,
+            Followed::StillRunning(task) => {
+                Answer::task(&task::created(self.handler.limits(), &task))
+            }
+            Followed::Cancelled => Err(RpcError::internal("the call was cancelled")),
         }
     }
 
     /// Replies with the result of a task that ended, or shows the question of one that waits.
-    async fn reply_at_rest(
-        &self,
-        task: Task,
-        digest: &CallDigest,
-    ) -> Result<CallToolResponse, ErrorData> {
+    async fn reply_at_rest(&self, task: Task) -> Result<Answer, RpcError> {
         match task.state() {
-            TaskState::InputRequired => Box::pin(self.ask(task, digest)).await,
-            _ => Ok(self.outcome().of_task(&task)?.into()),
+            TaskState::InputRequired => Box::pin(self.ask(task)).await,
+            _ => Answer::complete(&self.outcome().of_task(task)?),
         }
     }
 
     /// Folds events into `task` until it is at rest, and passes on its progress. Until the first event the task has no
     /// id, so neither cancellation nor the time limit is looked at: there would be nothing to cancel or to show.
-    async fn follow(&self, mut task: Task, mut events: EventStream) -> Result<Followed, ErrorData> {
-        let cancelled = &self.context.ct;
-        let patience = match self.client.tasks {
+    async fn follow(&self, mut task: Task, mut events: EventStream) -> Result<Followed, RpcError> {
+        let cancelled = &self.request.cancelled;
+        let patience = match self.request.client.tasks {
             true => self.handler.limits().patience,
             false => FOREVER,
         };
@@ -229,14 +245,14 @@ impl ToolCall<'_> {
             let portion = match portion {
                 Some(portion) => portion.map_err(|error| refused(&error))?,
                 None if task.is_settled() => return Ok(Followed::AtRest(task)),
-                None => return Err(ErrorData::internal_error("the server is stopping", None)),
+                None => return Err(RpcError::internal("the server is stopping")),
             };
             for event in portion {
                 if let Payload::Message(message) = &event.response().payload {
                     return Ok(Followed::Message(message.clone()));
                 }
                 event.apply_to(&mut task);
-                reporter.report(self.context, &event).await;
+                reporter.report(self.request, &event).await;
             }
             if task.is_settled() {
                 return Ok(Followed::AtRest(task));
@@ -245,16 +261,16 @@ impl ToolCall<'_> {
     }
 
     /// Cancels the task of a request that was cancelled.
-    async fn cancel(&self, task: &Task) -> Result<Followed, ErrorData> {
+    async fn cancel(&self, task: &Task) -> Result<Followed, RpcError> {
         // A server that stops leaves its tasks to the next one.
         if self.handler.inner.config.stopping.is_cancelled() {
-            return Err(ErrorData::internal_error("the server is stopping", None));
+            return Err(RpcError::internal("the server is stopping"));
         }
         let request = CancelTaskRequest {
             id: task.id.clone(),
             ..CancelTaskRequest::default()
         };
-        let call = self.handler.call_by(self.context);
+        let call = self.handler.call_by(self.request);
         if let Err(error) = self.handler.tasks().cancel_task(call, request).await {
             tracing::debug!(task = task.id, %error, "cancelling the task of a cancelled call failed");
         }
@@ -262,77 +278,68 @@ impl ToolCall<'_> {
     }
 
     /// Shows the question of a task in the way that the client supports.
-    async fn ask(&self, task: Task, digest: &CallDigest) -> Result<CallToolResponse, ErrorData> {
+    async fn ask(&self, task: Task) -> Result<Answer, RpcError> {
         let Some(question) = PendingQuestion::of(&task) else {
-            return Ok(self.outcome().unanswered(&task).into());
+            return Answer::complete(&self.outcome().unanswered(&task));
         };
-        match self.client {
-            ClientFeatures { tasks: true, .. } => {
-                Ok(task::created(self.handler.limits(), &task).into())
-            }
-            ClientFeatures { forms: false, .. } => Ok(self.outcome().unanswered(&task).into()),
-            ClientFeatures { modern: true, .. } => {
-                let state = self.handler.inner.seal.seal(&task.id, digest);
-                Ok(question.required(state).into())
-            }
-            _ => self.ask_in_session(task, question, digest).await,
+        let client = &self.request.client;
+        if client.tasks {
+            return Answer::task(&task::created(self.handler.limits(), &task));
         }
+        if !client.forms {
+            return Answer::complete(&self.outcome().unanswered(&task));
+        }
+        if let (true, Some(digest)) = (client.is_modern(), &self.digest) {
+            let state = self.handler.inner.seal.seal(&task.id, digest);
+            return Answer::input_required(&question.required(state));
+        }
+        self.ask_in_session(task, question).await
     }
 
-    /// Revision 2025-11-25: sends the form to the client while the call waits for the answer. The first answer counts,
-    /// also one that came over another protocol; the form is then withdrawn.
+    /// Before 2026-07-28: sends the form to the client while the call waits for the answer. The first answer counts, also
+    /// one that came over another protocol; the form is then withdrawn.
     async fn ask_in_session(
         &self,
         task: Task,
         question: PendingQuestion,
-        digest: &CallDigest,
-    ) -> Result<CallToolResponse, ErrorData> {
+    ) -> Result<Answer, RpcError> {
         let limits = self.handler.limits();
         if question.number >= limits.max_questions {
-            return Ok(self.outcome().unanswered(&task).into());
+            return Answer::complete(&self.outcome().unanswered(&task));
         }
-        let request = ServerRequest::ElicitRequest(ElicitRequest::new(question.form()));
-        let peer = &self.context.peer;
-        let shown = peer.send_cancellable_request(request, PeerRequestOptions::no_options());
-        let mut form = match shown.await {
-            Ok(form) => form,
-            Err(error) => return Ok(self.unanswered(&task, &error)),
-        };
+        let form = question.form();
         let answer = tokio::select! {
             biased;
-            answer = &mut form.rx => answer.unwrap_or(Err(ServiceError::TransportClosed)),
+            answer = self.request.ask(ELICIT, &form) => answer,
             task = self.wait_for_change(&task) => {
-                withdraw(form).await;
-                return self.follow_task(task?, digest).await;
+                return self.follow_task(task?).await;
             }
-            () = self.context.ct.cancelled() => {
-                withdraw(form).await;
+            () = self.request.cancelled.cancelled() => {
                 self.cancel(&task).await?;
-                return Err(ErrorData::internal_error("the call was cancelled", None));
+                return Err(RpcError::internal("the call was cancelled"));
             }
             () = tokio::time::sleep(limits.answer_time) => {
-                withdraw(form).await;
-                let timeout = limits.answer_time;
-                Err(ServiceError::Timeout { timeout })
+                Err(RpcError::internal("no answer in time"))
             }
         };
+        let answer = answer.and_then(|answer| {
+            let wrong = |error: serde_json::Error| RpcError::invalid_params(error.to_string());
+            FormResult::deserialize(answer).map_err(wrong)
+        });
         match answer {
-            Ok(ClientResult::ElicitResult(answer)) => match question.response(&task, answer) {
-                FormResponse::Answer(answer) => self.answer(task, answer, digest).await,
-                FormResponse::Dismissed => Ok(self.outcome().unanswered(&task).into()),
+            Ok(answer) => match question.response(&task, answer) {
+                FormResponse::Answer(answer) => self.answer(task, answer).await,
+                FormResponse::Dismissed => Answer::complete(&self.outcome().unanswered(&task)),
             },
-            Ok(_) => Ok(self.unanswered(&task, &ServiceError::UnexpectedResponse)),
-            Err(error) => Ok(self.unanswered(&task, &error)),
+            Err(error) => {
+                tracing::debug!(task = task.id, %error, "question of a call not answered by the client");
+                Answer::complete(&self.outcome().unanswered(&task))
+            }
         }
-    }
-
-    fn unanswered(&self, task: &Task, error: &ServiceError) -> CallToolResponse {
-        tracing::debug!(task = task.id, %error, "question of a call not answered by the client");
-        self.outcome().unanswered(task).into()
     }
 
     /// Returns the task once it changed: its question was answered, or it was cancelled, over another protocol.
-    async fn wait_for_change(&self, task: &Task) -> Result<Task, ErrorData> {
+    async fn wait_for_change(&self, task: &Task) -> Result<Task, RpcError> {
         loop {
             let request = GetTaskRequest {
                 id: task.id.clone(),
@@ -340,7 +347,7 @@ impl ToolCall<'_> {
                 current_generation: Some(task.generation),
                 ..GetTaskRequest::default()
             };
-            let call = self.handler.call_by(self.context);
+            let call = self.handler.call_by(self.request);
             let now = self.handler.tasks().get_task(call, request).await;
             let now = now.map_err(|error| refused(&error))?;
             if now.generation > task.generation {
@@ -352,16 +359,8 @@ impl ToolCall<'_> {
     fn outcome(&self) -> outcome::ResultWriter<'_> {
         outcome::ResultWriter {
             authority: &self.handler.inner.config.authority,
-            modern: self.client.modern,
+            modern: self.request.client.is_modern(),
         }
-    }
-}
-
-/// Withdraws a form after its question was answered elsewhere or timed out.
-async fn withdraw(form: RequestHandle<RoleServer>) {
-    let why = Some("the question was answered or withdrawn".to_owned());
-    if let Err(error) = form.cancel(why).await {
-        tracing::debug!(%error, "withdrawing a form failed");
     }
 }
 
@@ -373,10 +372,10 @@ struct ProgressReporter {
 
 impl ProgressReporter {
     /// Does nothing for clients that sent no progress token.
-    async fn report(&mut self, context: &RequestContext<RoleServer>, event: &Arc<Event>) {
-        let Some(token) = context.meta.get_progress_token() else {
+    async fn report(&mut self, request: &Request, event: &Arc<Event>) {
+        if request.progress_token().is_none() {
             return;
-        };
+        }
         let status = match &event.response().payload {
             Payload::StatusUpdate(update) => update.status.as_ref(),
             Payload::Task(task) => task.status.as_ref(),
@@ -392,15 +391,9 @@ impl ProgressReporter {
             return;
         }
         self.last = Some(progress.progress);
-        let mut param = ProgressNotificationParam::new(token, progress.progress);
-        param.total = progress.total;
-        param.message = Some(message.text()).filter(|text| !text.is_empty());
-        if let Err(error) = context.peer.notify_progress(param).await {
-            tracing::debug!(%error, "sending a progress notification failed");
-        }
+        let text = Some(message.text()).filter(|text| !text.is_empty());
+        request
+            .progress(progress.progress, progress.total, text)
+            .await;
     }
-}
-
-fn error_result(text: String) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(text)])
 }

@@ -3,14 +3,13 @@
 //! A result holds the same output three times: as text for models, as structured content for programs, and as the task or
 //! message itself in an embedded resource with a tag URI (RFC 4151), for clients that know A2A.
 
-use std::borrow::Cow;
-
 use a2a::types::wire::WireMessage;
-use a2a::types::{Artifact, Content, Message, Part, Task, TaskState, Timestamp};
-use rmcp::model::{CallToolResult, ContentBlock, ErrorData, Resource, ResourceContents};
+use a2a::types::{Artifact, Content as PartContent, Message, Part, Task, TaskState, Timestamp};
 use serde_json::{Value, json};
 use skill::extension;
 
+use super::content::{Content, Resource, ResourceBody, ResourceContents, ToolResult};
+use super::rpc::RpcError;
 use super::{resource, task};
 
 /// Writes results for one client; the revision it speaks decides the form.
@@ -23,48 +22,43 @@ pub(super) struct ResultWriter<'a> {
 
 impl ResultWriter<'_> {
     /// The result of a task that ended. A skill that crashed is a JSON-RPC error instead.
-    pub(super) fn of_task(self, task: &Task) -> Result<CallToolResult, ErrorData> {
+    pub(super) fn of_task(self, mut task: Task) -> Result<ToolResult, RpcError> {
         let status = task.status.as_ref();
+        let completed = status.is_some_and(|status| status.state == TaskState::Completed);
         let said = status.and_then(|status| status.message.as_ref());
         let said = said.map(Message::text).filter(|said| !said.is_empty());
-        if extension::failure_code(task).as_deref() == Some("crashed") {
+        if !completed && extension::failure_code(&task).as_deref() == Some("crashed") {
             let said = said.unwrap_or_else(|| "the skill crashed".to_owned());
-            return Err(ErrorData::internal_error(
-                said,
-                Some(json!({ "taskId": task.id })),
-            ));
+            return Err(RpcError::internal(said).with_data(json!({ "taskId": task.id })));
         }
-        let mut content = Vec::new();
-        if status.is_none_or(|status| status.state != TaskState::Completed) {
-            let said = said.unwrap_or_else(|| unsuccessful(task).to_owned());
-            content.push(ContentBlock::text(said));
-            content.push(self.envelope(&task.id, task_date(task), &*without_history(task)));
-            return Ok(CallToolResult::error(content));
+        // The caller sent its messages itself.
+        task.history.clear();
+        if !completed {
+            let said = said.unwrap_or_else(|| unsuccessful(&task).to_owned());
+            let content = vec![Content::text(said), self.of(&task)];
+            return Ok(ToolResult::error(content));
         }
-        let output = extension::output(task);
-        content.extend(said.map(ContentBlock::text));
-        content.extend(
-            output
-                .as_ref()
-                .map(|output| ContentBlock::text(plain(output))),
-        );
-        content.extend(links(task));
-        content.push(self.envelope(&task.id, task_date(task), &*without_history(task)));
-        let mut result = CallToolResult::success(content);
+        let output = extension::output(&task);
+        let mut content = Vec::with_capacity(3);
+        content.extend(said.map(Content::text));
+        content.extend(output.as_ref().map(|output| Content::text(plain(output))));
+        content.extend(links(&task));
+        content.push(self.of(&task));
+        let mut result = ToolResult::success(content);
         result.structured_content = output.filter(|output| self.modern || output.is_object());
         Ok(result)
     }
 
     /// The result of a call that the agent answered with a message.
-    pub(super) fn of_message(self, message: &Message) -> CallToolResult {
-        let mut content: Vec<ContentBlock> = message.parts.iter().filter_map(part).collect();
+    pub(super) fn of_message(self, message: &Message) -> ToolResult {
+        let mut content: Vec<Content> = message.parts.iter().filter_map(part).collect();
         let today = Timestamp::from_millis(now_millis());
         content.push(self.envelope(&message.message_id, today, message));
-        CallToolResult::success(content)
+        ToolResult::success(content)
     }
 
     /// The error result for a question that this client cannot show. It names the task, which keeps waiting.
-    pub(super) fn unanswered(self, task: &Task) -> CallToolResult {
+    pub(super) fn unanswered(self, task: &Task) -> ToolResult {
         let said = task
             .status
             .as_ref()
@@ -74,16 +68,28 @@ impl ResultWriter<'_> {
             "This needs an answer first: {asked}\nTask {} waits for it; answer it over A2A.",
             task.id
         );
-        let envelope = self.envelope(&task.id, task_date(task), &*without_history(task));
-        CallToolResult::error(vec![ContentBlock::text(told), envelope])
+        let mut task = task.clone();
+        task.history.clear();
+        ToolResult::error(vec![Content::text(told), self.of(&task)])
     }
 
-    fn envelope(self, id: &str, date: Timestamp, object: &impl WireMessage) -> ContentBlock {
-        let json = String::from_utf8_lossy(&object.to_json()).into_owned();
+    fn of(self, task: &Task) -> Content {
+        // The creation time, because the URI must not change when the result is written again.
+        self.envelope(&task.id, task::created_at(task), task)
+    }
+
+    fn envelope(self, id: &str, date: Timestamp, object: &impl WireMessage) -> Content {
+        let json = object.to_json();
+        let json = String::from_utf8(json.into()).unwrap_or_default();
         let date = date.to_string();
         let day = date.split('T').next().unwrap_or_default();
-        let uri = format!("tag:{},{day}:{id}", self.authority);
-        ContentBlock::resource(ResourceContents::text(json, uri).with_mime_type("application/json"))
+        Content::Resource {
+            resource: ResourceContents {
+                uri: format!("tag:{},{day}:{id}", self.authority),
+                mime_type: "application/json".to_owned(),
+                body: ResourceBody::Text(json),
+            },
+        }
     }
 }
 
@@ -105,44 +111,30 @@ fn plain(output: &Value) -> String {
 }
 
 /// A part as content. Raw bytes have no place in it; they are in the embedded message.
-fn part(part: &Part) -> Option<ContentBlock> {
+fn part(part: &Part) -> Option<Content> {
     match &part.content {
-        Content::Text(text) => Some(ContentBlock::text(text)),
-        Content::Data(data) => Some(ContentBlock::text(data.0.to_string())),
-        Content::Url(url) => {
+        PartContent::Text(text) => Some(Content::text(text)),
+        PartContent::Data(data) => Some(Content::text(data.0.to_string())),
+        PartContent::Url(url) => {
             let name = match part.filename.is_empty() {
                 true => url,
                 false => &part.filename,
             };
-            Some(ContentBlock::resource_link(Resource::new(url, name)))
+            Some(Content::ResourceLink(Resource {
+                uri: url.clone(),
+                name: name.clone(),
+                ..Resource::default()
+            }))
         }
         _ => None,
     }
 }
 
 /// Links to the artifacts, except the output, which is in the result already.
-fn links(task: &Task) -> impl Iterator<Item = ContentBlock> {
+fn links(task: &Task) -> impl Iterator<Item = Content> {
     let others = task.artifacts.iter();
     let others = others.filter(|artifact| artifact.artifact_id != extension::OUTPUT);
-    others.map(|artifact: &Artifact| {
-        ContentBlock::resource_link(resource::of_artifact(task, artifact))
-    })
-}
-
-/// The task without its messages, which the caller sent itself.
-fn without_history(task: &Task) -> Cow<'_, Task> {
-    match task.history.is_empty() {
-        true => Cow::Borrowed(task),
-        false => Cow::Owned(Task {
-            history: Vec::new(),
-            ..task.clone()
-        }),
-    }
-}
-
-/// The date in the tag URI. The creation time, because the URI must not change when the result is written again.
-fn task_date(task: &Task) -> Timestamp {
-    task::created_at(task)
+    others.map(|artifact: &Artifact| Content::ResourceLink(resource::of_artifact(task, artifact)))
 }
 
 pub(super) fn now_millis() -> i64 {

@@ -1,13 +1,9 @@
 //! Translates the question of a skill into a form of MCP, and the filled form into the message that answers it.
 
-use std::time::Duration;
+use std::collections::BTreeMap;
 
 use a2a::types::{Message, SendMessageRequest, Task, TaskState};
-use rmcp::model::{
-    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
-    ErrorData, InputRequest, InputRequests, InputRequiredResult, InputResponses, RequestStateCodec,
-    SealOptions,
-};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use skill::extension::{self, Question};
@@ -18,6 +14,9 @@ mod tests;
 
 /// The only field of a form that takes the answer as JSON.
 const WHOLE: &str = "answer";
+
+/// The method that shows a form.
+pub(super) const ELICIT: &str = "elicitation/create";
 
 /// Where a form names the tool server that asks.
 const FROM: &str = "urn:monas:a2a:ext:skill:1/from";
@@ -39,9 +38,54 @@ pub(super) struct PendingQuestion {
 #[derive(Clone, Debug)]
 enum Form {
     /// Every field of the answer is a field of the form.
-    Fields(ElicitationSchema),
+    Fields(Value),
     /// One text field that takes the whole answer as JSON.
-    Json(ElicitationSchema),
+    Json(Value),
+}
+
+/// The forms that a task or an [`InputRequired`] shows, by the key of the question.
+pub(super) type InputRequests = BTreeMap<String, InputRequest>;
+
+/// A request to show a form, which the client finds in a result.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct InputRequest {
+    method: &'static str,
+    params: FormParams,
+}
+
+/// The parameters of `elicitation/create`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FormParams {
+    mode: &'static str,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<Value>,
+    message: String,
+    requested_schema: Value,
+}
+
+/// A result that asks the client to repeat the call with the answers and this state.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct InputRequired {
+    input_requests: InputRequests,
+    request_state: String,
+}
+
+/// What a client sends back of a form.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct FormResult {
+    action: Action,
+    #[serde(default)]
+    content: Option<Value>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    Accept,
+    Decline,
+    Cancel,
 }
 
 /// What the user did with a form.
@@ -70,55 +114,57 @@ impl PendingQuestion {
             key: format!("question-{}", task.generation),
             // The message includes what was wrong with an earlier answer.
             message: status.message.as_ref()?.text(),
-            schema: Form::of(&schema)?,
+            schema: Form::of(&schema),
             from,
             number,
         })
     }
 
     /// The parameters of the request to show the form.
-    pub(super) fn form(&self) -> ElicitRequestParams {
+    pub(super) fn form(&self) -> FormParams {
         let (Form::Fields(schema) | Form::Json(schema)) = &self.schema;
-        let from = |server: &String| {
-            let meta = json!({ FROM: server });
-            meta.as_object().cloned().unwrap_or_default().into()
-        };
-        ElicitRequestParams::FormElicitationParams {
-            meta: self.from.as_ref().map(from),
+        FormParams {
+            mode: "form",
+            meta: self.from.as_ref().map(|server| json!({ FROM: server })),
             message: self.message.clone(),
             requested_schema: schema.clone(),
         }
     }
 
-    /// The form in the list that a task or an `InputRequiredResult` holds.
+    /// The form in the list that a task or an [`InputRequired`] holds.
     pub(super) fn requests(&self) -> InputRequests {
-        let request = InputRequest::Elicitation(ElicitRequest::new(self.form()));
+        let request = InputRequest {
+            method: ELICIT,
+            params: self.form(),
+        };
         InputRequests::from([(self.key.clone(), request)])
     }
 
     /// The result that asks the client to repeat the call with the answer and this state.
-    pub(super) fn required(&self, state: String) -> InputRequiredResult {
-        InputRequiredResult::new(Some(self.requests()), Some(state))
+    pub(super) fn required(&self, state: String) -> InputRequired {
+        InputRequired {
+            input_requests: self.requests(),
+            request_state: state,
+        }
     }
 
     /// Finds this question's response among those that a client sent.
     pub(super) fn find_response(
         &self,
         task: &Task,
-        responses: &InputResponses,
+        responses: &BTreeMap<String, Value>,
     ) -> Option<FormResponse> {
-        let response = responses.get(&self.key)?.clone();
-        let result: ElicitResult = serde_json::from_value(response).ok()?;
+        let result = FormResult::deserialize(responses.get(&self.key)?).ok()?;
         Some(self.response(task, result))
     }
 
-    pub(super) fn response(&self, task: &Task, result: ElicitResult) -> FormResponse {
+    pub(super) fn response(&self, task: &Task, result: FormResult) -> FormResponse {
         match result.action {
-            ElicitationAction::Accept => {
+            Action::Accept => {
                 FormResponse::Answer(self.answer(task, Some(self.content(result.content))))
             }
-            ElicitationAction::Decline => FormResponse::Answer(self.answer(task, None)),
-            _ => FormResponse::Dismissed,
+            Action::Decline => FormResponse::Answer(self.answer(task, None)),
+            Action::Cancel => FormResponse::Dismissed,
         }
     }
 
@@ -162,11 +208,11 @@ pub(super) fn answer_request(answer: Message, task: &Task) -> SendMessageRequest
 }
 
 impl Form {
-    fn of(schema: &Value) -> Option<Self> {
+    fn of(schema: &Value) -> Self {
         if let Some(fields) = fields(schema) {
-            return Some(Self::Fields(fields));
+            return Self::Fields(fields);
         }
-        let whole = json!({
+        Self::Json(json!({
             "type": "object",
             "properties": {
                 WHOLE: {
@@ -176,44 +222,69 @@ impl Form {
                 }
             },
             "required": [WHOLE],
-        });
-        serde_json::from_value(whole).ok().map(Self::Json)
+        }))
     }
 }
 
 /// The schema as a form, if all its fields have types that forms allow.
-fn fields(schema: &Value) -> Option<ElicitationSchema> {
-    let mut schema = schema.clone();
-    for (_, field) in schema.get_mut("properties")?.as_object_mut()? {
-        simplify(field);
+fn fields(schema: &Value) -> Option<Value> {
+    let mut fields = Map::new();
+    for (name, field) in schema.get("properties")?.as_object()? {
+        fields.insert(name.clone(), simple(field)?);
     }
-    serde_json::from_value(schema).ok()
+    let required = schema.get("required").cloned().unwrap_or_else(|| json!([]));
+    Some(json!({ "type": "object", "properties": fields, "required": required }))
 }
 
-/// Rewrites a field to what forms allow. Schemas made from Rust types write an optional field as "or null"; in a form it
-/// is a field that is not required.
-fn simplify(field: &mut Value) {
-    let Some(field) = field.as_object_mut() else {
-        return;
+/// The formats of texts that forms know.
+const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
+
+/// A field as forms allow it: a text, a number, a yes or no, or a choice. Keywords that forms do not know are left out: the
+/// answer is validated with the whole schema. Schemas made from Rust types write an optional field as "or null"; in a form
+/// it is a field that is not required.
+fn simple(field: &Value) -> Option<Value> {
+    let field = field.as_object()?;
+    let kind = match field.get("type")? {
+        Value::Array(kinds) => {
+            let mut kinds = kinds.iter().filter(|kind| *kind != "null");
+            kinds.next().filter(|_| kinds.next().is_none())?
+        }
+        kind => kind,
     };
-    let kinds = field.get("type").and_then(Value::as_array);
-    let kinds = kinds.map(|kinds| kinds.iter().filter(|kind| *kind != "null").cloned());
-    if let Some([one]) = kinds.map(Iterator::collect::<Vec<_>>).as_deref() {
-        field.insert("type".to_owned(), one.clone());
+    let known: &[&str] = match kind.as_str()? {
+        "string" => &[
+            "enum",
+            "enumNames",
+            "oneOf",
+            "minLength",
+            "maxLength",
+            "format",
+        ],
+        "number" | "integer" => &["minimum", "maximum"],
+        "boolean" => &[],
+        "array" => {
+            let items = field.get("items")?;
+            let is_choice = items.get("enum").is_some() || items.get("anyOf").is_some();
+            is_choice.then_some(&["items", "minItems", "maxItems"][..])?
+        }
+        _ => return None,
+    };
+    let mut form = Map::from_iter([("type".to_owned(), kind.clone())]);
+    for keyword in ["title", "description", "default"].iter().chain(known) {
+        let value = field.get(*keyword).filter(|value| !value.is_null());
+        form.extend(value.map(|value| ((*keyword).to_owned(), value.clone())));
     }
-    if field.get("default") == Some(&Value::Null) {
-        field.remove("default");
+    let unknown = |format: &Value| !FORMATS.contains(&format.as_str().unwrap_or_default());
+    if form.get("format").is_some_and(unknown) {
+        form.remove("format");
     }
-    // `schemars` writes Rust's integer types here, which forms do not know.
-    if field.get("type") != Some(&json!("string")) {
-        field.remove("format");
-    }
+    Some(Value::Object(form))
 }
 
 /// A hash of caller, tool and input. A sealed state is valid only for the call with the same digest, so a client cannot
 /// use the state of one call to answer another.
 #[derive(Clone, Debug)]
-pub(super) struct CallDigest(Vec<u8>);
+pub(super) struct CallDigest(pub(super) Vec<u8>);
 
 impl CallDigest {
     pub(super) fn new(caller: &str, tool: &str, input: &Value) -> Self {
@@ -223,39 +294,5 @@ impl CallDigest {
             hash.update(part);
         }
         Self(hash.finalize().to_vec())
-    }
-}
-
-/// Seals and opens the `requestState` of revision 2026-07-28: the id of the task that asks. The client
-/// sends it back with the answer, so the server keeps nothing between the two calls.
-#[derive(Debug)]
-pub(super) struct StateSeal {
-    codec: RequestStateCodec,
-    time: Duration,
-}
-
-impl StateSeal {
-    pub(super) fn new(key: &[u8], time: Duration) -> Self {
-        // The codec wants 32 bytes. Hashing does not make a weak key strong.
-        let key = Sha256::digest(key).to_vec();
-        Self {
-            codec: RequestStateCodec::new_unchecked(key),
-            time,
-        }
-    }
-
-    /// The state of a call that waits for an answer to its task.
-    pub(super) fn seal(&self, task: &str, digest: &CallDigest) -> String {
-        let options = SealOptions::new().associated_data(&digest.0).ttl(self.time);
-        self.codec.seal_with(task.as_bytes(), &options)
-    }
-
-    /// The id of the task in a state. The error does not say whether the state was forged, expired or made for another
-    /// call.
-    pub(super) fn open(&self, state: &str, digest: &CallDigest) -> Result<String, ErrorData> {
-        let opened = self.codec.open_with(state, &digest.0).ok();
-        let task = opened.and_then(|task| String::from_utf8(task).ok());
-        let wrong = "requestState is invalid for this call, or has expired";
-        task.ok_or_else(|| ErrorData::invalid_params(wrong, None))
     }
 }

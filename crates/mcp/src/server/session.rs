@@ -1,290 +1,245 @@
-//! Sessions of revision 2025-11-25, and which of their requests are open.
+//! Sessions over HTTP: the client of each, the caller it belongs to, and the replies that can be read again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use futures_util::{Stream, StreamExt as _, future, stream};
-use rmcp::RoleServer;
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, JsonRpcRequest, RequestId,
-    ServerJsonRpcMessage,
-};
-use rmcp::transport::streamable_http_server::session::local::{
-    LocalSessionManager, LocalSessionManagerError, LocalSessionWorker,
-};
-use rmcp::transport::streamable_http_server::session::{
-    ServerSseMessage, SessionId, SessionManager,
-};
-use rmcp::transport::{Transport, WorkerTransport};
+use access::Principal;
+use axum::extract::ConnectInfo;
+use bytes::Bytes;
+use http::Extensions;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
-use crate::limits::Limits;
+use super::exchange::Exchange;
+use super::outlet::Log;
+use crate::limits::{Limits, MAX_REPLAY_BYTES, MAX_REPLAYS};
 
-/// The open requests of one session, or of standard input: those that are not answered yet.
-///
-/// The library finds the stream of a response by the request's id. Two open requests with the same id would share one
-/// response, and the other would wait forever; so the second is refused. Each request has a number besides its id,
-/// because an id may be used again once it is answered, and the end of the first request can be noticed twice: where the
-/// response is sent (`TrackedTransport`) and where it is read (`create_stream`). The number keeps the second notice from
-/// removing a later request with the same id.
-#[derive(Clone, Debug, Default)]
-pub(super) struct OpenRequests(Arc<Mutex<Requests>>);
-
-#[derive(Debug, Default)]
-struct Requests {
-    numbers: HashMap<RequestId, u64>,
-    last: u64,
-    /// An `initialize` was accepted; another one is refused.
-    initialized: bool,
-}
-
-impl OpenRequests {
-    /// Adds a request and returns its number. Fails for an id that is open, and for a second `initialize`.
-    pub(super) fn begin(&self, request: &JsonRpcRequest<ClientRequest>) -> Result<u64, ErrorData> {
-        let mut requests = self.lock();
-        let refuse = |why: &'static str| Err(ErrorData::invalid_request(why, None));
-        let initializes = matches!(request.request, ClientRequest::InitializeRequest(_));
-        if initializes && requests.initialized {
-            return refuse("session already initialized");
-        }
-        if requests.numbers.contains_key(&request.id) {
-            return refuse("a request with this id is already open");
-        }
-        requests.initialized |= initializes;
-        requests.last += 1;
-        let number = requests.last;
-        requests.numbers.insert(request.id.clone(), number);
-        Ok(number)
-    }
-
-    /// Removes a request that was answered, unless its id stands for a later request.
-    fn end(&self, id: &RequestId, number: u64) {
-        let mut requests = self.lock();
-        if requests.numbers.get(id) == Some(&number) {
-            requests.numbers.remove(id);
-        }
-    }
-
-    /// Removes the request with this id, of any number: it was answered, or the client cancelled it.
-    pub(super) fn forget(&self, id: &RequestId) {
-        self.lock().numbers.remove(id);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.lock().numbers.is_empty()
-    }
-
-    fn number(&self, id: &RequestId) -> Option<u64> {
-        self.lock().numbers.get(id).copied()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Requests> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The id of the request that a message answers.
-pub(super) fn answered(message: &ServerJsonRpcMessage) -> Option<&RequestId> {
-    match message {
-        ServerJsonRpcMessage::Response(response) => Some(&response.id),
-        ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
-        _ => None,
-    }
-}
-
-/// The id of the request that a message cancels: the library sends no response to it.
-pub(super) fn cancelled(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
-    match message {
-        ClientJsonRpcMessage::Notification(it) => match &it.notification {
-            ClientNotification::CancelledNotification(it) => it.params.request_id.as_ref(),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// All sessions of a server: those of the library, each with its open requests.
+/// One session. It ends when the client deletes it, when it is idle for too long, to make room, or with the server.
 #[derive(Debug)]
-pub(super) struct Sessions {
-    inner: LocalSessionManager,
-    open_requests: Mutex<HashMap<SessionId, OpenRequests>>,
+pub(crate) struct Session {
+    pub(crate) id: String,
+    pub(crate) exchange: Exchange,
+    /// The stream of the old transport, on which everything is sent.
+    pub(crate) pipe: Option<mpsc::Sender<Bytes>>,
+    /// Cancelled when the session ends: closes its streams.
+    pub(crate) ended: CancellationToken,
+    caller: String,
+    share: String,
+    used: Mutex<Instant>,
+    replies: Mutex<Replies>,
+}
+
+/// The replies of a session that were streams, by number.
+#[derive(Debug, Default)]
+struct Replies {
+    last: u64,
+    kept: VecDeque<(u64, Arc<Log>)>,
+}
+
+impl Session {
+    /// Keeps a reply, so that the client can resume it after a lost connection, and gives it a number. Of old ones the last
+    /// [`MAX_REPLAYS`] are kept, and no more than [`MAX_REPLAY_BYTES`].
+    pub(crate) fn keep(&self, reply: &Arc<Log>) -> u64 {
+        let mut replies = self.replies();
+        replies.last += 1;
+        let number = replies.last;
+        replies.kept.push_back((number, reply.clone()));
+        let mut bytes: usize = replies.kept.iter().map(|(_, log)| log.size()).sum();
+        while replies.kept.len() > 1
+            && (replies.kept.len() > MAX_REPLAYS || bytes > MAX_REPLAY_BYTES)
+        {
+            let oldest = replies.kept.pop_front();
+            bytes -= oldest.map_or(0, |(_, log)| log.size()).min(bytes);
+        }
+        number
+    }
+
+    /// The reply with this number.
+    pub(crate) fn kept(&self, number: u64) -> Option<Arc<Log>> {
+        let replies = self.replies();
+        let found = replies.kept.iter().find(|it| it.0 == number);
+        found.map(|it| it.1.clone())
+    }
+
+    fn belongs_to(&self, caller: &Principal) -> bool {
+        self.caller == caller.name()
+    }
+
+    fn used(&self) -> Instant {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn use_now(&self) {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// Calls that wait in it are cancelled; calls that were answered with a task run on.
+    fn end(&self) {
+        self.ended.cancel();
+        self.exchange.end();
+        for (_, reply) in &self.replies().kept {
+            reply.close();
+        }
+    }
+
+    fn replies(&self) -> MutexGuard<'_, Replies> {
+        self.replies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The sessions that are open.
+///
+/// A share belongs to a caller, or to the address of a caller without a name: one that opens more sessions than its share
+/// ends its own, the one that was not used for the longest time, and never that of another. When the server has as many
+/// as it may have, the share with the most ends one. Sessions with requests under way are left alone.
+#[derive(Debug)]
+pub(crate) struct Sessions {
+    open: Mutex<HashMap<String, Arc<Session>>>,
+    most: usize,
+    each: usize,
+    idle: Duration,
+    max_requests: usize,
+}
+
+/// No session can end to make room: all of them have requests under way.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error(
+    "{sessions} sessions with requests under way are open, which is the limit (of this caller {each}, of the server \
+     {most}); retry later, or use revision 2026-07-28"
+)]
+pub(crate) struct Full {
+    sessions: usize,
+    each: usize,
+    most: usize,
+}
+
+/// Which share a request counts for.
+pub(crate) fn share(caller: &Principal, extensions: &Extensions) -> String {
+    match extensions.get::<ConnectInfo<SocketAddr>>() {
+        Some(ConnectInfo(address)) if caller.is_anonymous() => format!("at {}", address.ip()),
+        _ => format!("caller {}", caller.name()),
+    }
 }
 
 impl Sessions {
-    pub(super) fn new(limits: &Limits) -> Self {
-        let mut inner = LocalSessionManager::default();
-        inner.session_config.keep_alive = Some(limits.session_idle);
+    pub(crate) fn new(limits: &Limits) -> Self {
         Self {
-            inner,
-            open_requests: Mutex::default(),
+            open: Mutex::default(),
+            most: limits.max_sessions,
+            each: limits.max_sessions_each,
+            idle: limits.session_idle,
+            max_requests: limits.max_requests,
         }
     }
 
-    /// The ids of the open sessions.
-    pub(super) async fn open(&self) -> Vec<SessionId> {
-        self.inner.sessions.read().await.keys().cloned().collect()
+    /// A client that is about to get a session.
+    pub(crate) fn exchange(&self) -> Exchange {
+        Exchange::new(self.max_requests)
     }
 
-    /// Whether no request of a session is open.
-    pub(super) fn is_idle(&self, id: &str) -> bool {
-        let all = self.lock();
-        all.get(id).is_none_or(OpenRequests::is_empty)
-    }
-
-    /// Closes a session to make room for another.
-    pub(super) async fn end(&self, id: &str) {
-        if let Err(error) = self.close_session(&id.into()).await {
-            tracing::debug!(%error, "closing an MCP session failed");
-        }
-    }
-
-    fn open_requests(&self, id: &SessionId) -> OpenRequests {
-        let all = self.lock();
-        all.get(id).cloned().unwrap_or_default()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, OpenRequests>> {
-        self.open_requests
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl SessionManager for Sessions {
-    type Error = LocalSessionManagerError;
-    type Transport = TrackedTransport<WorkerTransport<LocalSessionWorker>>;
-
-    async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
-        let (id, inner) = self.inner.create_session().await?;
-        let open_requests = OpenRequests::default();
-        self.lock().insert(id.clone(), open_requests.clone());
-        Ok((
-            id,
-            TrackedTransport {
-                inner,
-                open_requests,
-            },
-        ))
-    }
-
-    async fn initialize_session(
+    /// Opens a session for this client.
+    pub(crate) fn open(
         &self,
-        id: &SessionId,
-        message: ClientJsonRpcMessage,
-    ) -> Result<ServerJsonRpcMessage, Self::Error> {
-        if let ClientJsonRpcMessage::Request(request) = &message {
-            // Cannot fail: it is the first request of the session.
-            let _ = self.open_requests(id).begin(request);
-        }
-        self.inner.initialize_session(id, message).await
-    }
-
-    async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
-        self.inner.has_session(id).await
-    }
-
-    async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
-        self.lock().remove(id);
-        self.inner.close_session(id).await
-    }
-
-    async fn create_stream(
-        &self,
-        id: &SessionId,
-        message: ClientJsonRpcMessage,
-    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        let open_requests = self.open_requests(id);
-        let begun = match &message {
-            ClientJsonRpcMessage::Request(request) => match open_requests.begin(request) {
-                Ok(number) => Some((request.id.clone(), number)),
-                Err(error) => {
-                    let refusal = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
-                    let refusal = ServerSseMessage::from_message(refusal);
-                    return Ok(stream::once(future::ready(refusal)).left_stream());
-                }
-            },
-            _ => None,
-        };
-        let events = match self.inner.create_stream(id, message).await {
-            Ok(events) => events,
-            Err(error) => {
-                if let Some((id, number)) = begun {
-                    open_requests.end(&id, number);
-                }
-                return Err(error);
-            }
-        };
-        // A client that has read the response may use the id again at once, so the id is free before it is read.
-        let events = events.inspect(move |event| {
-            let answers = event.message.as_deref().and_then(answered).is_some();
-            if let (true, Some((id, number))) = (answers, &begun) {
-                open_requests.end(id, *number);
-            }
+        exchange: Exchange,
+        caller: &Principal,
+        share: String,
+        pipe: Option<mpsc::Sender<Bytes>>,
+    ) -> Result<Arc<Session>, Full> {
+        let mut open = self.lock();
+        self.make_room(&mut open, &share)?;
+        let session = Arc::new(Session {
+            id: uuid::Uuid::new_v4().to_string(),
+            exchange,
+            pipe,
+            ended: CancellationToken::new(),
+            caller: caller.name().to_owned(),
+            share,
+            used: Mutex::new(Instant::now()),
+            replies: Mutex::default(),
         });
-        Ok(events.right_stream())
+        open.insert(session.id.clone(), session.clone());
+        Ok(session)
     }
 
-    async fn accept_message(
-        &self,
-        id: &SessionId,
-        message: ClientJsonRpcMessage,
-    ) -> Result<(), Self::Error> {
-        let cancelled = cancelled(&message).cloned();
-        self.inner.accept_message(id, message).await?;
-        if let Some(request) = cancelled {
-            self.open_requests(id).forget(&request);
+    /// The session with this id, if it belongs to this caller. It counts as used.
+    pub(crate) fn find(&self, id: &str, caller: &Principal) -> Option<Arc<Session>> {
+        let open = self.lock();
+        let session = open.get(id)?;
+        if !session.belongs_to(caller) {
+            return None;
         }
-        Ok(())
+        session.use_now();
+        Some(session.clone())
     }
 
-    async fn create_standalone_stream(
-        &self,
-        id: &SessionId,
-    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        self.inner.create_standalone_stream(id).await
+    pub(crate) fn len(&self) -> usize {
+        self.lock().len()
     }
 
-    async fn resume(
-        &self,
-        id: &SessionId,
-        last_event_id: String,
-    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        self.inner.resume(id, last_event_id).await
+    /// Ends a session.
+    pub(crate) fn end(&self, session: &Session) {
+        self.lock().remove(&session.id);
+        session.end();
     }
-}
 
-/// The library's transport of a session, which notes the responses: they pass here also when the client has disconnected
-/// and its stream is not read.
-#[derive(Debug)]
-pub(super) struct TrackedTransport<T> {
-    inner: T,
-    open_requests: OpenRequests,
-}
+    /// Ends all of them.
+    pub(crate) fn end_all(&self) {
+        let all = std::mem::take(&mut *self.lock());
+        all.values().for_each(|session| session.end());
+    }
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for TrackedTransport<T> {
-    type Error = T::Error;
-
-    fn send(
-        &mut self,
-        message: ServerJsonRpcMessage,
-    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let answers = answered(&message).cloned();
-        let answers = answers.and_then(|id| Some((self.open_requests.number(&id)?, id)));
-        let open_requests = self.open_requests.clone();
-        let sending = self.inner.send(message);
-        async move {
-            let sent = sending.await;
-            if let Some((number, id)) = answers {
-                open_requests.end(&id, number);
+    fn make_room(&self, open: &mut HashMap<String, Arc<Session>>, share: &str) -> Result<(), Full> {
+        open.retain(|_, session| {
+            let over = session.used().elapsed() > self.idle && session.exchange.is_idle();
+            if over {
+                session.end();
             }
-            sent
+            !over
+        });
+        loop {
+            let Some((heavy, sessions)) = self.full_share(open, share) else {
+                return Ok(());
+            };
+            let idle = open.values().filter(|it| it.share == heavy);
+            let idle = idle.filter(|it| it.exchange.is_idle());
+            let oldest = idle.min_by_key(|it| it.used()).cloned();
+            let Some(oldest) = oldest else {
+                return Err(Full {
+                    sessions,
+                    each: self.each,
+                    most: self.most,
+                });
+            };
+            open.remove(&oldest.id);
+            oldest.end();
         }
     }
 
-    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        self.inner.receive().await
+    /// The share that must end a session before this one opens another, and how many are open that count for the limit.
+    fn full_share(
+        &self,
+        open: &HashMap<String, Arc<Session>>,
+        share: &str,
+    ) -> Option<(String, usize)> {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for session in open.values() {
+            *counts.entry(&session.share).or_default() += 1;
+        }
+        let own = counts.get(share).copied().unwrap_or_default();
+        if own >= self.each {
+            return Some((share.to_owned(), own));
+        }
+        if open.len() < self.most {
+            return None;
+        }
+        let heaviest = counts.iter().max_by_key(|(_, count)| **count);
+        let heaviest = heaviest.map_or(share, |(share, _)| share);
+        Some((heaviest.to_owned(), open.len()))
     }
 
-    async fn close(&mut self) -> Result<(), Self::Error> {
-        self.inner.close().await
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

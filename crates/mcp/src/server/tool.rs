@@ -1,8 +1,6 @@
 //! Describes a skill as an MCP tool.
 
-use std::sync::Arc;
-
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde::Serialize;
 use serde_json::Value;
 use skill::{Definition, Traits};
 
@@ -10,14 +8,49 @@ use skill::{Definition, Traits};
 #[path = "tool_tests.rs"]
 mod tests;
 
+/// A tool in the list.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Tool {
+    pub(super) name: String,
+    title: String,
+    pub(super) description: String,
+    pub(super) input_schema: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) output_schema: Option<Value>,
+    annotations: Annotations,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Annotations {
+    read_only_hint: bool,
+    destructive_hint: bool,
+    idempotent_hint: bool,
+    open_world_hint: bool,
+}
+
 pub(super) fn of(skill: &Definition) -> Tool {
-    let tool = Tool::new(skill.id.clone(), description(skill), object(&skill.input))
-        .with_title(skill.name.clone())
-        .with_annotations(annotations(&skill.traits));
+    let Traits {
+        read_only,
+        destructive,
+        idempotent,
+        open_world,
+        ..
+    } = skill.traits;
     let output = skill.output.as_ref().filter(|schema| describes(schema));
-    match output {
-        Some(schema) => tool.with_raw_output_schema(object(schema)),
-        None => tool,
+    Tool {
+        name: skill.id.clone(),
+        title: skill.name.clone(),
+        description: description(skill),
+        input_schema: portable(&skill.input),
+        output_schema: output.map(portable),
+        annotations: Annotations {
+            read_only_hint: read_only,
+            destructive_hint: destructive,
+            idempotent_hint: idempotent,
+            open_world_hint: open_world,
+        },
     }
 }
 
@@ -26,10 +59,72 @@ fn describes(output: &Value) -> bool {
     output.is_object() && output.get("type") != Some(&Value::from("null"))
 }
 
-/// Removes an output schema that revision 2025-11-25 does not allow: there it must describe an object.
-pub(super) fn for_2025_11_25(tool: &mut Tool) {
+/// Removes an output schema that the revisions before 2026-07-28 do not allow: there it must describe an object.
+pub(super) fn for_sessions(tool: &mut Tool) {
     let described = tool.output_schema.take();
     tool.output_schema = described.filter(|it| it.get("type") == Some(&Value::from("object")));
+}
+
+/// The formats that JSON Schema 2020-12 defines.
+const FORMATS: [&str; 19] = [
+    "date",
+    "date-time",
+    "duration",
+    "email",
+    "hostname",
+    "idn-email",
+    "idn-hostname",
+    "ipv4",
+    "ipv6",
+    "iri",
+    "iri-reference",
+    "json-pointer",
+    "regex",
+    "relative-json-pointer",
+    "time",
+    "uri",
+    "uri-reference",
+    "uri-template",
+    "uuid",
+];
+
+/// The keywords below which are schemas by a name of the author's, and those which hold no schema at all.
+const BY_NAME: [&str; 5] = [
+    "properties",
+    "$defs",
+    "definitions",
+    "patternProperties",
+    "dependentSchemas",
+];
+const NO_SCHEMA: [&str; 4] = ["enum", "const", "default", "examples"];
+
+/// A schema without the formats that only one library knows, such as Rust's integer types: validators of clients warn
+/// about each, and some refuse the tool. The fence validates with the schema as it was written.
+fn portable(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    remove_formats(&mut schema);
+    schema
+}
+
+fn remove_formats(schema: &mut Value) {
+    let schema = match schema {
+        Value::Array(schemas) => return schemas.iter_mut().for_each(remove_formats),
+        Value::Object(schema) => schema,
+        _ => return,
+    };
+    let unknown = |format: &Value| !FORMATS.contains(&format.as_str().unwrap_or_default());
+    if schema.get("format").is_some_and(unknown) {
+        schema.remove("format");
+    }
+    for (keyword, below) in schema {
+        match below {
+            Value::Object(named) if BY_NAME.contains(&&**keyword) => {
+                named.values_mut().for_each(remove_formats);
+            }
+            _ if NO_SCHEMA.contains(&&**keyword) => {}
+            below => remove_formats(below),
+        }
+    }
 }
 
 /// The description, then the tags and the examples, each list in a line of its own.
@@ -63,17 +158,4 @@ fn escaped(text: &str) -> String {
         }
     }
     escaped
-}
-
-fn annotations(traits: &Traits) -> ToolAnnotations {
-    ToolAnnotations::new()
-        .read_only(traits.read_only)
-        .destructive(traits.destructive)
-        .idempotent(traits.idempotent)
-        .open_world(traits.open_world)
-}
-
-/// A schema as a JSON object; [`Definition`] allows no other schemas.
-fn object(schema: &Value) -> Arc<JsonObject> {
-    Arc::new(schema.as_object().cloned().unwrap_or_default())
 }

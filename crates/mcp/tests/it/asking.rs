@@ -6,7 +6,7 @@ use a2a::event::EventStream;
 use a2a::server::TABLES;
 use a2a::service::{Answering, Call, Service};
 use a2a::types::*;
-use mcp::rmcp::model::{
+use rmcp::model::{
     CallToolResponse, ElicitResult, ElicitationAction, InputResponses, ProtocolVersion,
     UpdateTaskParams,
 };
@@ -17,7 +17,7 @@ use crate::support::{
     BOTH, Bench, Client, User, Wire, accept, approved, envelope, refused, request, state, texts,
 };
 
-fn order() -> mcp::rmcp::model::CallToolRequestParams {
+fn order() -> rmcp::model::CallToolRequestParams {
     request("order", json!({ "what": "a lamp" }))
 }
 

@@ -1,8 +1,8 @@
 //! Calling a tool, and the task of the call.
 
 use a2a::types::TaskState;
-use mcp::rmcp::model::{ClientRequest, Request, RequestMetaObject};
-use mcp::rmcp::service::PeerRequestOptions;
+use rmcp::model::{ClientRequest, Request, RequestMetaObject};
+use rmcp::service::PeerRequestOptions;
 use serde_json::{Value, json};
 
 use crate::support::{BOTH, Bench, User, Wire, envelope, refused, request, state, texts};

@@ -76,8 +76,7 @@ async fn examples_are_prompts() {
         let prompts = client.list_all_prompts().await.unwrap();
         let names: Vec<_> = prompts.iter().map(|prompt| &*prompt.name).collect();
         assert_eq!(names[..3], ["greet.1", "greet.2", "shout.1"]);
-        let get =
-            |name: &str| client.get_prompt(mcp::rmcp::model::GetPromptRequestParams::new(name));
+        let get = |name: &str| client.get_prompt(rmcp::model::GetPromptRequestParams::new(name));
         let prompt = serde_json::to_value(get("greet.2").await.unwrap()).unwrap();
         assert_eq!(prompt["messages"][0]["content"]["text"], "greet Bob twice");
         for unknown in ["greet", "greet.0", "greet.3", "fly.1", ""] {

@@ -1,7 +1,7 @@
 //! Tasks and their artifacts are resources.
 
-use mcp::rmcp::model::{ReadResourceRequestParams, ReadResourceResult};
-use mcp::rmcp::service::ServiceError;
+use rmcp::model::{ReadResourceRequestParams, ReadResourceResult};
+use rmcp::service::ServiceError;
 use serde_json::{Value, json};
 
 use crate::support::{BOTH, Bench, Client, User, envelope, refused, request};

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use a2a::types::TaskState;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderValue, Request, StatusCode};
 use axum::response::Response;
@@ -184,4 +185,105 @@ async fn every_revision_that_is_offered_is_spoken() {
         let agreed = reply(response).await;
         assert_eq!(agreed["result"]["protocolVersion"], version);
     }
+}
+
+/// Once the end of a session was answered with 202, as if it were still to come.
+#[tokio::test]
+async fn a_session_that_is_deleted_is_gone() {
+    let bench = Bench::start().await;
+    let session = Session::open(&bench).await;
+    let delete = || {
+        let request = Request::delete("/mcp").header("host", "127.0.0.1");
+        let request = request.header("mcp-session-id", session.id.clone());
+        request.body(Body::empty()).unwrap()
+    };
+    let ended = bench.http.routes().oneshot(delete()).await.unwrap();
+    assert_eq!(ended.status(), StatusCode::NO_CONTENT);
+    assert_eq!(send(&bench, delete()).await.0, StatusCode::NOT_FOUND);
+    let (status, _) = send(&bench, session.request(&call(2, "greet"))).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+/// The events of a reply have ids, and a client that lost the connection reads the rest.
+#[tokio::test]
+async fn a_reply_that_streams_can_be_read_again() {
+    let bench = Bench::start().await;
+    let session = Session::open(&bench).await;
+    let mut count = call(3, "count");
+    count["params"]["_meta"] = json!({ "progressToken": "p" });
+    let whole = session.send(&count).await;
+    let whole = to_bytes(whole.into_body(), 1 << 20).await.unwrap();
+    let whole = String::from_utf8(whole.to_vec()).unwrap();
+    let events: Vec<&str> = whole.split_inclusive("\n\n").collect();
+    // An event that is only an id, three of progress, and the response.
+    assert_eq!(events.len(), 5, "{whole}");
+    let id_of = |event: &str| {
+        event
+            .lines()
+            .find_map(|it| it.strip_prefix("id: ").map(str::to_owned))
+    };
+    for seen in 0..4 {
+        let request = Request::get("/mcp")
+            .header("host", "127.0.0.1")
+            .header("accept", "text/event-stream")
+            .header("mcp-session-id", session.id.clone())
+            .header("last-event-id", id_of(events[seen]).unwrap());
+        let request = request.body(Body::empty()).unwrap();
+        let rest = bench.http.routes().oneshot(request).await.unwrap();
+        let rest = to_bytes(rest.into_body(), 1 << 20).await.unwrap();
+        assert_eq!(rest, events[seen + 1..].concat());
+    }
+    for unknown in ["9/0", "x", "", "1/99"] {
+        let request = Request::get("/mcp")
+            .header("host", "127.0.0.1")
+            .header("accept", "text/event-stream")
+            .header("mcp-session-id", session.id.clone())
+            .header("last-event-id", unknown);
+        let request = request.body(Body::empty()).unwrap();
+        let rest = bench.http.routes().oneshot(request).await.unwrap();
+        assert_eq!(rest.status(), StatusCode::OK);
+        assert!(
+            to_bytes(rest.into_body(), 1 << 20)
+                .await
+                .unwrap()
+                .is_empty(),
+            "{unknown}"
+        );
+    }
+}
+
+/// A client of a session that disconnects has not cancelled its request.
+#[tokio::test]
+async fn a_call_in_a_session_goes_on_without_its_connection() {
+    let bench = Bench::with(|_| {}, |http| http.limits.hold = Duration::from_secs(3600)).await;
+    let session = Session::open(&bench).await;
+    let wait = call(2, "wait");
+    let mut sending = Box::pin(session.send(&wait));
+    let task = tokio::select! {
+        _ = &mut sending => panic!("it was answered"),
+        task = bench.first() => task,
+    };
+    drop(sending);
+    bench.until_state(&task.id, TaskState::Working).await;
+    let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": { "requestId": 2 } });
+    assert_eq!(session.send(&cancelled).await.status(), 202);
+    bench.until_state(&task.id, TaskState::Canceled).await;
+}
+
+#[tokio::test]
+async fn a_session_has_a_limit_on_open_requests() {
+    let bench = Bench::with(|_| {}, |http| http.limits.max_requests = 1).await;
+    let session = Session::open(&bench).await;
+    let wait = call(2, "wait");
+    let first = session.ask(&wait);
+    let others = async {
+        let task = bench.first().await;
+        let second = session.ask(&call(3, "greet")).await;
+        bench.cancel(&task.id).await.unwrap();
+        second
+    };
+    let (first, second) = tokio::join!(first, others);
+    assert_eq!(second["error"]["code"], -32600, "{second}");
+    assert_eq!(first["id"], 2);
 }

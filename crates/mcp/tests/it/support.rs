@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex};
 
 use a2a::types::Task;
 use agent::{Agent, Manifest, Options};
-use mcp::rmcp::ErrorData;
-use mcp::rmcp::handler::client::ClientHandler;
-use mcp::rmcp::model::*;
-use mcp::rmcp::service::{
+use mcp::{Config, Handler, Http, HttpConfig};
+use rmcp::ErrorData;
+use rmcp::handler::client::ClientHandler;
+use rmcp::model::*;
+use rmcp::service::{
     ClientLifecycleMode, NotificationContext, RequestContext, RoleClient, RunningService,
     ServiceError, serve_client_with_lifecycle,
 };
-use mcp::rmcp::transport::StreamableHttpClientTransport;
-use mcp::{Config, Handler, Http, HttpConfig};
+use rmcp::transport::StreamableHttpClientTransport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use a2a::service::{Call, Service as _};
 use a2a::types::{CancelTaskRequest, TaskState};
 use access::Principal;
-use mcp::rmcp::model::{
+use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, GetTaskParams, InputResponses,
     TaskPayload, TaskStatus, UpdateTaskParams,
 };
@@ -11,14 +11,14 @@ use serde_json::json;
 
 use crate::support::{BOTH, Bench, Client, User, Wire, refused, request};
 
-async fn begin(client: &Client, call: CallToolRequestParams) -> mcp::rmcp::model::Task {
+async fn begin(client: &Client, call: CallToolRequestParams) -> rmcp::model::Task {
     match client.call_tool_once(call).await.unwrap() {
         CallToolResponse::Task(created) => created.task,
         other => panic!("no task: {other:?}"),
     }
 }
 
-async fn get(client: &Client, id: &str) -> mcp::rmcp::model::DetailedTask {
+async fn get(client: &Client, id: &str) -> rmcp::model::DetailedTask {
     client.get_task(GetTaskParams::new(id)).await.unwrap().task
 }
 

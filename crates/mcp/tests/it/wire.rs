@@ -9,7 +9,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::{HeaderValue, Request, StatusCode};
 use axum::response::Response;
 use mcp::HttpConfig;
-use mcp::rmcp::model::CallToolRequestParams;
+use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
@@ -281,7 +281,7 @@ async fn nothing_of_the_protocol_reaches_the_task() {
 }
 
 /// A door that knows two callers by their tokens.
-fn door() -> Arc<Door> {
+pub(crate) fn door() -> Arc<Door> {
     let mut callers = Callers::default();
     for name in ["ada", "bob"] {
         callers.add(name, Hash::of(name), &[]).unwrap();
@@ -289,7 +289,7 @@ fn door() -> Arc<Door> {
     Arc::new(Door::new(vec![("tokens".to_owned(), Scheme::Bearer(callers))]).unwrap())
 }
 
-fn shows(token: &str, mut request: Request<Body>) -> Request<Body> {
+pub(crate) fn shows(token: &str, mut request: Request<Body>) -> Request<Body> {
     let token = format!("Bearer {token}").parse().unwrap();
     request.headers_mut().insert("authorization", token);
     request

@@ -54,9 +54,14 @@ async fn a_server_that_says_nothing_is_not_waited_for() {
     let mut hasty = limits();
     hasty.list = Duration::from_millis(50);
     let caller = Caller::with(fake.server(), &hasty).await;
-    assert_eq!(
-        caller.problems,
-        ["no tools from server \"box\": no answer within 50ms"]
+    let problem = &caller.problems[0];
+    assert!(
+        problem.starts_with("no tools from server \"box\" at http://127.0.0.1:"),
+        "{problem}"
+    );
+    assert!(
+        problem.contains(": no answer within 50ms; start it"),
+        "{problem}"
     );
 }
 
@@ -295,4 +300,27 @@ async fn hidden_tools_are_for_skills_and_not_for_callers() {
             .iter()
             .all(|skill| skill.id != "box-x")
     );
+}
+
+/// Regression: the error named types of Rust, and neither the address nor what to do.
+#[tokio::test]
+async fn a_server_that_is_not_there_is_named_with_its_address_and_the_way_out() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let server = skill::ToolServer {
+        url: Some(format!("http://{address}/mcp")),
+        ..skill::ToolServer::default()
+    };
+    let caller = Caller::with(server, &limits()).await;
+    let problem = &caller.problems[0];
+    let expected = format!("no tools from server \"box\" at http://{address}/mcp: ");
+    assert!(problem.starts_with(&expected), "{problem}");
+    assert!(
+        problem.contains("start it or correct its entry"),
+        "{problem}"
+    );
+    for inner in ["::", "Transport", "Send message"] {
+        assert!(!problem.contains(inner), "{inner}: {problem}");
+    }
 }
