@@ -21,10 +21,16 @@ pub const CAPNWEB_PATH: &str = "/acp/capnweb";
 
 /// The routes of ACP for the agent behind `wire` and these skills. `url` is the public address of this server, without a
 /// path; the links in sessions begin with it.
-pub fn routes(wire: Wire, skills: Registry, url: &str) -> Router {
+pub fn routes(wire: &Wire, skills: &Registry, url: &str) -> Router {
     let url = format!("{}{PATH}", url.trim_end_matches('/'));
-    let server = Arc::new(AcpServer::new(wire, skills, url));
-    rest::routes(server.clone()).merge(capnweb::routes(server))
+    let server = |name| {
+        let wire = Wire {
+            name,
+            ..wire.clone()
+        };
+        Arc::new(AcpServer::new(wire, skills.clone(), url.clone()))
+    };
+    rest::routes(server("acp/rest")).merge(capnweb::routes(server("acp/capnweb")))
 }
 
 /// A refusal in the form of ACP, for requests that are refused before they reach a route, such as one from a web page that

@@ -106,9 +106,15 @@ impl Error {
         })
     }
 
-    /// The `data` of the error object: the faulty fields, if the error names any.
+    /// The `data` of the error object: the faulty fields, if the error names any, or the missing permission.
     fn data(&self) -> Option<Value> {
         let fault = |field: &str, problem: &str| json!({ "field": field, "problem": problem });
+        if let Self::Agent(error @ a2a::Error::Unauthorized(_)) = self {
+            let metadata = error.metadata().into_iter();
+            let permission = metadata.map(|(name, value)| (name.to_owned(), value.into()));
+            let permission: serde_json::Map<String, Value> = permission.collect();
+            return (!permission.is_empty()).then(|| permission.into());
+        }
         let faults: Vec<Value> = match self {
             Self::Invalid { field, problem } => vec![fault(field, problem)],
             Self::Agent(a2a::Error::InvalidParams { violations, .. }) => violations

@@ -8,7 +8,7 @@
 //! ```
 //! use a2a::binding::Wire;
 //!
-//! fn serve(wire: Wire, skills: skill::Registry, url: &str) -> axum::Router {
+//! fn serve(wire: &Wire, skills: &skill::Registry, url: &str) -> axum::Router {
 //!     acp::routes(wire, skills, url)
 //! }
 //! ```

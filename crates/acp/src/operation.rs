@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use a2a::operation::{Route, Verb};
 use a2a::service::Call;
+use access::{Asked, Outcome, Principal, Rule};
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
@@ -22,6 +23,9 @@ use serde_json::{Map, Value};
 use crate::error::Error;
 use crate::server::AcpServer;
 use crate::types::{Awaited, Event, Message};
+
+/// The version of ACP, for the record of calls.
+const VERSION: &str = "0.2";
 
 /// One row of the table.
 #[derive(Debug)]
@@ -34,6 +38,10 @@ pub struct Operation {
     pub positional: &'static [&'static str],
     /// Whether it can reply with events.
     pub replies: Replies,
+    /// What it needs of its caller.
+    pub rule: Rule,
+    /// The field with the id of the run that it is about. The id of a resource begins with that of its run.
+    run: Option<&'static str>,
     perform: fn(Arc<AcpServer>, Call, Map<String, Value>) -> Performing,
 }
 
@@ -82,7 +90,7 @@ macro_rules! operations {
     ($(
         $(#[$doc:meta])*
         $name:ident($($positional:ident),*): $request:ident => $replies:ident,
-        by $method:ident, at $($verb:ident $path:literal),+;
+        by $method:ident, caller $rule:ident $(about $run:ident)?, at $($verb:ident $path:literal),+;
     )*) => {
         /// Every operation of ACP.
         pub static TABLE: &[Operation] = &[$(
@@ -91,6 +99,8 @@ macro_rules! operations {
                 routes: &[$(Route { verb: Verb::$verb, path: $path }),+],
                 positional: &[$(stringify!($positional)),*],
                 replies: Replies::$replies,
+                rule: Rule::$rule(stringify!($name)),
+                run: operations!(@run $($run)?),
                 perform: |server, call, fields| Box::pin(async move {
                     let request = read::<$request>(fields)?;
                     server.$method(call, request).await.map(Into::into)
@@ -98,31 +108,33 @@ macro_rules! operations {
             },
         )*];
     };
+    (@run) => { None };
+    (@run $run:ident) => { Some(stringify!($run)) };
 }
 
 operations! {
     /// Replies with an empty object: the server is reachable.
-    ping(): NoFields => One, by ping, at Get "/ping";
+    ping(): NoFields => One, by ping, caller reads, at Get "/ping";
     /// Lists the agents.
-    listAgents(limit, offset): ListAgents => One, by list_agents, at Get "/agents";
+    listAgents(limit, offset): ListAgents => One, by list_agents, caller reads, at Get "/agents";
     /// The manifest of one agent.
-    getAgent(name): GetAgent => One, by get_agent, at Get "/agents/{name}";
+    getAgent(name): GetAgent => One, by get_agent, caller reads, at Get "/agents/{name}";
     /// Starts a run. The mode decides whether the reply is the run at rest, the run at once, or its events.
-    createRun(agent_name, input, mode, session_id): CreateRun => ByMode, by create_run, at Post "/runs";
+    createRun(agent_name, input, mode, session_id): CreateRun => ByMode, by create_run, caller changes, at Post "/runs";
     /// The current state of a run.
-    getRun(run_id): RunRequest => One, by get_run, at Get "/runs/{run_id}";
+    getRun(run_id): RunRequest => One, by get_run, caller reads about run_id, at Get "/runs/{run_id}";
     /// Gives a run the input that it waits for.
-    resumeRun(run_id, await_resume, mode): ResumeRun => ByMode, by resume_run, at Post "/runs/{run_id}";
+    resumeRun(run_id, await_resume, mode): ResumeRun => ByMode, by resume_run, caller changes about run_id, at Post "/runs/{run_id}";
     /// Begins to cancel a run.
-    cancelRun(run_id): RunRequest => One, by cancel_run, at Post "/runs/{run_id}/cancel";
+    cancelRun(run_id): RunRequest => One, by cancel_run, caller changes about run_id, at Post "/runs/{run_id}/cancel";
     /// The events of a run up to now.
-    listRunEvents(run_id): RunRequest => One, by list_run_events, at Get "/runs/{run_id}/events";
+    listRunEvents(run_id): RunRequest => One, by list_run_events, caller reads about run_id, at Get "/runs/{run_id}/events";
     // The specification has the first path, the reference implementation the second.
     /// A session with links to its messages.
-    getSession(session_id): SessionRequest => One, by get_session,
+    getSession(session_id): SessionRequest => One, by get_session, caller reads,
         at Get "/sessions/{session_id}", Get "/session/{session_id}";
     /// A message of a session.
-    getResource(resource_id): ResourceRequest => One, by get_resource, at Get "/resources/{resource_id}";
+    getResource(resource_id): ResourceRequest => One, by get_resource, caller reads about resource_id, at Get "/resources/{resource_id}";
 }
 
 /// The operation of this name.
@@ -131,7 +143,7 @@ pub fn named(name: &str) -> Option<&'static Operation> {
 }
 
 impl Operation {
-    /// Reads the request and has the server carry it out.
+    /// Checks that the caller may, reads the request and has the server carry it out.
     pub(crate) async fn perform(
         &self,
         server: Arc<AcpServer>,
@@ -143,7 +155,35 @@ impl Operation {
             always_task: true,
             ..call
         };
-        (self.perform)(server, call, fields).await
+        let begun = server.wire.calls.begin(Asked {
+            origin: call.origin.clone(),
+            caller: call.caller.clone(),
+            version: VERSION,
+            operation: self.name.into(),
+        });
+        let begun = begun.map_err(a2a::Error::from)?;
+        let performed = match self.check(&call.caller, &fields) {
+            Ok(()) => {
+                let performed = begun.run((self.perform)(server, call, fields)).await;
+                performed.unwrap_or_else(|exceeded| Err(a2a::Error::from(exceeded).into()))
+            }
+            Err(error) => Err(error),
+        };
+        begun.end(match &performed {
+            Ok(_) => Outcome::Ok,
+            Err(error) => Outcome::of_status(error.status().as_u16()),
+        });
+        performed
+    }
+
+    /// Whether the caller may, for the run that the request names.
+    fn check(&self, caller: &Principal, fields: &Map<String, Value>) -> Result<(), Error> {
+        let id = self.run.and_then(|field| fields.get(field)?.as_str());
+        // A task id has no dot.
+        let run = id.map(|id| id.split_once('.').map_or(id, |(run, _)| run));
+        let checked = self.rule.check(caller);
+        let checked = checked.and_then(|()| self.rule.check_task(caller, run));
+        checked.map_err(|refusal| Error::Agent(refusal.into()))
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn routes(server: Arc<AcpServer>) -> Router {
     let options = options(&server.wire);
     let door = server.clone();
     let sessions = Sessions::for_requests(move |request: &Parts, peer| {
-        let caller = server.wire.call(request);
+        let caller = server.wire.call_in_session(request);
         if caller.is_err() {
             peer.restrict(server.wire.limits.guests());
         }
@@ -59,9 +59,10 @@ async fn admit(
     next: Next,
 ) -> Response<Body> {
     let (head, body) = request.into_parts();
-    match server.wire.call(&head) {
+    match server.wire.call_in_session(&head) {
         Err(error) if is_guest(&error, &body, &server.wire) => {}
         Err(error) => {
+            server.wire.refused(&head, &error);
             turn_away(body, &server.wire.limits).await;
             return rest::refused(error.into());
         }

@@ -164,7 +164,7 @@ impl Bench {
         let authority = listener.local_addr().unwrap().to_string();
         let mut wire = Wire::new(Arc::new(kit.server.clone()), limits);
         wire.door = Arc::new(door);
-        let routes = acp::routes(wire, skills, &format!("http://{authority}"));
+        let routes = acp::routes(&wire, &skills, &format!("http://{authority}"));
         let serving = tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
         Self {
             kit,
