@@ -1,7 +1,10 @@
 //! The routes below `/api`.
 //!
-//! Bodies and replies are JSON. An error is `{"error": {"code", "message", ...}}`, with status 400 for a body that is not
-//! JSON, 403 for a caller without the right, 404 for something that does not exist, and 422 for a body with wrong content.
+//! Bodies and replies are JSON. An error is `{"error": MESSAGE, "code": WORD}`, with `field` where one is to blame and `hint`
+//! where there is a way out. Its status is 400 for a body that is not JSON, 401 for a caller that is not known (`unauthorized`
+//! without credentials, `invalid token` with wrong ones), 403 for a caller without the right, 404 for something that does not
+//! exist, 422 for a body with wrong content, 429 for one call too many (`rate limit exceeded`), and 503 where nothing can be
+//! recorded because no space is left.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,10 +22,22 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 pub mod agent;
+pub mod agents;
 pub mod approvals;
 pub mod boards;
+pub mod capabilities;
+pub mod command;
+pub mod files;
+pub mod keys;
 pub mod memory;
+pub mod openapi;
 pub mod reply;
+pub mod rules;
+pub mod secrets;
+pub mod session;
+pub mod sessions;
+mod time;
+pub mod users;
 
 /// An error reply: its status and its body.
 #[derive(Debug)]
@@ -35,8 +50,14 @@ impl Failure {
     pub(crate) fn new(status: StatusCode, code: &str, message: impl std::fmt::Display) -> Self {
         Self {
             status,
-            error: json!({ "code": code, "message": message.to_string() }),
+            error: json!({ "error": message.to_string(), "code": code }),
         }
+    }
+
+    /// Its code and its message.
+    pub(crate) fn told(&self) -> (&str, &str) {
+        let text = |name: &str| self.error[name].as_str().unwrap_or_default();
+        (text("code"), text("error"))
     }
 
     /// Adds a field to the error.
@@ -44,6 +65,11 @@ impl Failure {
         self.error[name] = value;
         self
     }
+}
+
+/// The error of a field with wrong content.
+pub(crate) fn invalid(field: &str, problem: impl std::fmt::Display) -> Failure {
+    Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", problem).with("field", field.into())
 }
 
 /// Reads a body; the error names the field that does not fit.
@@ -121,6 +147,11 @@ impl Rights {
         }
     }
 
+    /// Whether this agent is meant where a request names none.
+    pub(crate) fn is_default(&self, agent: &str) -> bool {
+        &*self.agent == agent
+    }
+
     /// The caller of a request.
     pub(crate) fn caller(&self, caller: &Caller) -> Principal {
         match caller {
@@ -145,13 +176,6 @@ impl Rights {
             }
         }
     }
-}
-
-/// The name of a caller.
-pub(crate) fn name_of(caller: &Caller) -> String {
-    let anonymous = Principal::anonymous();
-    let caller = caller.as_ref().map_or(&anonymous, |Extension(it)| it);
-    caller.to_string()
 }
 
 impl fmt::Debug for Rights {
@@ -241,11 +265,24 @@ pub(crate) fn respond<R: Serialize>(reply: Result<R, Failure>) -> Response<Body>
             let body = serde_json::to_string(&reply).expect("replies have text keys");
             response(StatusCode::OK, "application/json", body)
         }
-        Err(Failure { status, error }) => {
-            let body = json!({ "error": error });
-            response(status, "application/json", body.to_string())
-        }
+        Err(Failure { status, error }) => response(status, "application/json", error.to_string()),
     }
+}
+
+/// An error in the form of all errors below `/api`, for what refuses a request before it reaches a route.
+pub fn refusal(status: StatusCode, code: &str, message: &str) -> Response<Body> {
+    respond::<()>(Err(Failure::new(status, code, message)))
+}
+
+/// The refusal of a request with a field that will not do.
+pub fn refusal_of_field(field: &str, message: &str) -> Response<Body> {
+    let failure = Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message);
+    respond::<()>(Err(failure.with("field", field.into())))
+}
+
+/// A reply of a route that is not in this crate.
+pub fn reply_json(reply: &Value) -> Response<Body> {
+    respond(Ok(reply))
 }
 
 pub(crate) fn response(status: StatusCode, kind: &'static str, body: String) -> Response<Body> {

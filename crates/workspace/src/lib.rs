@@ -1,8 +1,12 @@
-//! The human side of a server: what people and their programs ask of it, over REST.
+//! The human side of a server: what people and their programs ask of it, over REST and in the chat.
 //!
 //! Layout:
 //! - [`api`]: the routes below `/api`: [`api::memory`] for the memories of agents, [`api::agent`] for their status, law
 //!   and explanations
 //! - [`api::reply`]: the replies, which clients read back
+//! - [`chat`]: `/ws/chat`, sessions told from the journals of agents
+//! - [`packed`]: MessagePack, for clients that ask for it
 
 pub mod api;
+pub mod chat;
+pub mod packed;

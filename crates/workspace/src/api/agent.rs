@@ -2,26 +2,30 @@
 //!
 //! `agent` names the agent in every request; without it the default agent is meant.
 
-use access::Principal;
+use access::{Permission, Principal};
 use agent::{AgentHandle, Edit, Error, Population, Refused, Status, Version};
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{RawQuery, State};
 use axum::http::{Response, StatusCode};
-use axum::routing::{MethodRouter, post};
+use axum::routing::{MethodRouter, get, post};
 use axum::{Extension, Router};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+mod proposals;
+
+use super::approvals::is_for;
 use super::reply::{Because, Explained, LawDiff, LawHistory, LawText, LawVersion};
 use super::{Caller, Failure, Fields, Guarded, Part, Rights, by_query, read, respond, whole};
 
 /// The routes of `/api/agent`.
 pub fn routes(population: Population, rights: Rights) -> Router {
     Router::new()
-        .route("/api/agent/status", by_query(status))
+        .route("/api/agent/status", get(status_of))
         .route("/api/agent/law", by_query(law).put(set))
         .route("/api/agent/law/accept", post(accept))
+        .merge(proposals::routes())
         .route("/api/agent/laws", by_query(laws))
         .route("/api/agent/diff", by_query(diff))
         .route("/api/agent/why", by_query(why))
@@ -41,13 +45,45 @@ impl Part for Population {
     }
 }
 
-async fn status(agent: AgentHandle, _: Fields) -> Result<AgentStatus, Failure> {
+async fn status_of(
+    State(guarded): State<Guarded<Population>>,
+    caller: Caller,
+    RawQuery(raw): RawQuery,
+) -> Response<Body> {
+    let fields = Fields::of(raw);
+    let found = async {
+        let agent = guarded.subject(&caller, fields.get("agent")).await?;
+        status(agent, &guarded.rights.caller(&caller)).await
+    };
+    respond(found.await)
+}
+
+async fn status(agent: AgentHandle, caller: &Principal) -> Result<AgentStatus, Failure> {
     let offered = agent.offered().await.map_err(failure)?;
+    let status = agent.status().await.map_err(failure)?;
+    let mut tasks = status.tasks.iter();
+    let current = tasks.find(|(_, by)| is_for(caller, by));
     Ok(AgentStatus {
-        status: agent.status().await.map_err(failure)?,
+        current_task: current.map(|(task, _)| task.clone()),
+        queue_length: status.queue.len(),
+        status: shown_to(caller, status),
         accept: (!offered.is_empty()).then(|| accept_command(agent.id())),
         offered,
     })
+}
+
+/// What a caller may see of a status: the calls, questions and grants of others, and what they have planned, are for
+/// callers that operate the server.
+fn shown_to(caller: &Principal, mut status: Status) -> Status {
+    if caller.may(Permission::Operate) {
+        return status;
+    }
+    status.approvals.retain(|it| is_for(caller, &it.by));
+    status.questions.retain(|it| is_for(caller, &it.by));
+    status.grants.retain(|it| is_for(caller, &it.by));
+    status.queue.clear();
+    status.plans.clear();
+    status
 }
 
 /// The reply to `GET /api/agent/status`.
@@ -55,12 +91,30 @@ async fn status(agent: AgentHandle, _: Fields) -> Result<AgentStatus, Failure> {
 struct AgentStatus {
     #[serde(flatten)]
     status: Status,
+    /// The first request of the caller that it works on.
+    current_task: Option<String>,
+    /// How many requests wait for their turn, of all callers.
+    queue_length: usize,
     /// What the edited manifest or law file would change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     offered: Vec<String>,
     /// The command that accepts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     accept: Option<String>,
+}
+
+/// The reply to `POST /api/agent/pause` and `resume`.
+#[derive(Serialize)]
+struct Switched {
+    success: bool,
+    /// What it did before the pause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_state: Option<agent::State>,
+    /// What it goes on with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current_state: Option<agent::State>,
+    #[serde(flatten)]
+    status: AgentStatus,
 }
 
 fn accept_command(agent: &str) -> String {
@@ -143,7 +197,7 @@ async fn set(
             change: value,
             justification: why,
         };
-        let proposed = agent.propose(edit, &author(&caller)).await;
+        let proposed = agent.amend(edit, &author(&caller)).await;
         proposed.map_err(failure)?;
         diff(agent, Fields::default()).await
     };
@@ -245,12 +299,23 @@ fn switch(switch: Switch) -> MethodRouter<Guarded<Population>> {
                 };
                 let named = named.agent.as_deref().or_else(|| fields.get("agent"));
                 let agent = guarded.subject(&caller, named).await?;
+                let before = agent.status().await.map_err(failure)?.state;
                 let done = match switch {
                     Switch::Pause => agent.pause().await,
                     Switch::Resume => agent.resume().await,
                 };
                 done.map_err(failure)?;
-                status(agent, Fields::default()).await
+                let status = status(agent, &guarded.rights.caller(&caller)).await?;
+                let (previous_state, current_state) = match switch {
+                    Switch::Pause => (Some(before), None),
+                    Switch::Resume => (None, Some(status.status.state)),
+                };
+                Ok(Switched {
+                    success: true,
+                    previous_state,
+                    current_state,
+                    status,
+                })
             };
             respond(switched.await)
         },
@@ -276,17 +341,29 @@ fn pick(versions: &[Version], wanted: Option<usize>) -> Result<(usize, &Version)
     Ok((place, found.ok_or_else(missing)?))
 }
 
+/// The status and code of an error that passes, or is ours.
+pub(super) fn unavailable(error: &Error) -> (StatusCode, &'static str) {
+    match error {
+        Error::Full => (StatusCode::SERVICE_UNAVAILABLE, "full"),
+        Error::Stopped => (StatusCode::SERVICE_UNAVAILABLE, "stopped"),
+        _ => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+    }
+}
+
 /// The status and code of an error of an agent.
 #[expect(clippy::needless_pass_by_value, reason = "it is for map_err")]
-pub(super) fn failure(error: Error) -> Failure {
+pub(crate) fn failure(error: Error) -> Failure {
     let (status, code) = match &error {
         Error::Unknown(_) => (StatusCode::NOT_FOUND, "not_found"),
-        Error::Law(Refused::Frozen(_) | Refused::Twin(_)) => (StatusCode::CONFLICT, "refused"),
+        Error::Proposal(_) => (StatusCode::CONFLICT, "proposal"),
+        Error::Law(Refused::Frozen(_) | Refused::Twin(_) | Refused::Authority(_)) => {
+            (StatusCode::CONFLICT, "refused")
+        }
         Error::NoOffer => (StatusCode::CONFLICT, "nothing_offered"),
         Error::Id(_) | Error::Twin { .. } | Error::Law(_) => {
             (StatusCode::UNPROCESSABLE_ENTITY, "invalid")
         }
-        _ => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+        error => unavailable(error),
     };
     Failure::new(status, code, &error)
 }

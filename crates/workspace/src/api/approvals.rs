@@ -1,66 +1,70 @@
-//! `/api/approvals` and `/api/grants`: the calls that wait for a person, their answers, and the decisions that count for
+//! `/api/approvals` and `/api/grants`: the calls and questions that wait for a person, their answers, and the decisions that count for
 //! later calls.
 //!
-//! A caller sees and answers what was asked for this caller; an overseer sees and answers everything. `agent` names the
-//! agent in the query; without it the default agent is meant.
+//! A caller sees and answers what was asked for this caller; one with the permission `operate` sees and answers
+//! everything. `agent` names the agent in the query; without it the default agent is meant.
 
-use std::sync::Arc;
-
-use access::Principal;
-use agent::{AgentHandle, Approval, Error, Grant, Population};
+use access::{Permission, Principal};
+use agent::{AgentHandle, Approval, Error, Grant, Population, Status};
+use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{Response, StatusCode};
 use axum::routing::{delete, get, post};
-use axum::{Extension, Router};
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
-use super::reply::{Answered, GrantList, ListedGrant, Revoked, WaitingApproval, WaitingApprovals};
-use super::{Caller, Failure, Fields, Guarded, Rights, name_of, read, respond, whole};
-
-/// Whether a caller sees and answers what was asked for others.
-pub type Oversees = dyn Fn(&Principal) -> bool + Send + Sync;
+use super::super::chat::incoming::read_decision;
+use super::reply::{
+    Answered, GrantList, ListedGrant, Revoked, WaitingApproval, WaitingApprovals, WaitingQuestion,
+};
+use super::{Caller, Failure, Fields, Guarded, Rights, read, respond, whole};
 
 /// The routes of `/api/approvals` and `/api/grants`.
-pub fn routes(
-    population: Population,
-    rights: Rights,
-    oversees: impl Fn(&Principal) -> bool + Send + Sync + 'static,
-) -> Router {
+pub fn routes(population: Population, rights: Rights) -> Router {
     let guarded = Guarded {
         part: population,
         rights,
-    };
-    let state = Waiting {
-        guarded,
-        oversees: Arc::new(oversees),
     };
     Router::new()
         .route("/api/approvals", get(list))
         .route("/api/approvals/{id}", post(answer))
         .route("/api/grants", get(grants))
         .route("/api/grants/{id}", delete(revoke))
-        .with_state(state)
+        .with_state(Waiting { guarded })
 }
 
 #[derive(Clone)]
 struct Waiting {
     guarded: Guarded<Population>,
-    oversees: Arc<Oversees>,
 }
 
 impl Waiting {
-    async fn agent(&self, caller: &Caller, fields: &Fields) -> Result<AgentHandle, Failure> {
-        self.guarded.subject(caller, fields.get("agent")).await
+    /// The agent that the query names, and its status.
+    async fn agent(
+        &self,
+        caller: &Caller,
+        query: Option<String>,
+    ) -> Result<(AgentHandle, Status), Failure> {
+        let fields = Fields::of(query);
+        let agent = self.guarded.subject(caller, fields.get("agent")).await?;
+        let status = agent.status().await.map_err(failure)?;
+        Ok((agent, status))
     }
 
-    /// Whether what was asked for one caller is for another to see.
     fn may_see(&self, caller: &Caller, owner: &str) -> bool {
-        let anonymous = Principal::anonymous();
-        let principal = caller.as_ref().map_or(&anonymous, |Extension(it)| it);
-        (self.oversees)(principal) || principal.to_string() == owner
+        is_for(&self.guarded.rights.caller(caller), owner)
     }
+
+    /// The caller, with what its answer is recorded by.
+    fn caller(&self, caller: &Caller) -> Principal {
+        self.guarded.rights.caller(caller)
+    }
+}
+
+/// Whether what was asked for one caller is for another to see.
+pub(super) fn is_for(caller: &Principal, owner: &str) -> bool {
+    caller.may(Permission::Operate) || caller.to_string() == owner
 }
 
 async fn list(
@@ -69,14 +73,15 @@ async fn list(
     RawQuery(raw): RawQuery,
 ) -> Response<Body> {
     let listed = async {
-        let agent = waiting.agent(&caller, &Fields::of(raw)).await?;
-        let approvals = agent.status().await.map_err(failure)?.approvals;
-        let approvals = approvals
-            .iter()
-            .filter(|it| waiting.may_see(&caller, &it.by));
+        let (agent, status) = waiting.agent(&caller, raw).await?;
+        let approvals = status.approvals.iter();
+        let approvals = approvals.filter(|it| waiting.may_see(&caller, &it.by));
+        let questions = status.questions.iter();
+        let questions = questions.filter(|it| waiting.may_see(&caller, &it.by));
         Ok(WaitingApprovals {
             agent: agent.id().to_owned(),
             approvals: approvals.map(shown).collect(),
+            questions: questions.map(asked).collect(),
         })
     };
     respond(listed.await)
@@ -96,6 +101,17 @@ fn shown(approval: &Approval) -> WaitingApproval {
     }
 }
 
+fn asked(question: &agent::WaitingQuestion) -> WaitingQuestion {
+    WaitingQuestion {
+        id: question.id.clone(),
+        by: question.by.clone(),
+        task: question.task.clone(),
+        conversation: question.conversation.clone(),
+        question: question.question.clone(),
+        at: question.at,
+    }
+}
+
 /// The answer is an object with `decision`, or one with `answer` in words.
 async fn answer(
     State(waiting): State<Waiting>,
@@ -105,25 +121,41 @@ async fn answer(
     body: Result<Bytes, BytesRejection>,
 ) -> Response<Body> {
     let answered = async {
-        let given: Value = read(&whole(body)?)?;
-        let given = match given.get("answer") {
-            Some(Value::String(words)) => json!(words),
-            _ if given.is_object() => given,
-            _ => return Err(invalid("expected an object with decision or answer")),
-        };
-        let agent = waiting.agent(&caller, &Fields::of(raw)).await?;
-        let approvals = agent.status().await.map_err(failure)?.approvals;
-        // What belongs to others does not exist for this caller.
-        let known = approvals.iter().find(|it| it.uuid == id);
-        if !known.is_some_and(|it| waiting.may_see(&caller, &it.by)) {
-            return Err(failure(Error::NoApproval(id)));
-        }
-        let by = name_of(&caller);
-        let task = agent.answer_approval(&id, given, &by).await;
-        let task = task.map_err(failure)?.to_string();
-        Ok(Answered { id, task })
+        let given: Map<String, Value> = read(&whole(body)?)?;
+        let given = read_decision(&given, "").map_err(|fault| {
+            let failure = Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", fault.message);
+            failure.with("field", fault.field.into())
+        })?;
+        let fields = Fields::of(raw);
+        let agent = waiting
+            .guarded
+            .subject(&caller, fields.get("agent"))
+            .await?;
+        give(&agent, &waiting.caller(&caller), &id, given).await
     };
     respond(answered.await)
+}
+
+/// Delivers an answer to what waits under an id. What belongs to others does not exist for this caller.
+pub(crate) async fn give(
+    agent: &AgentHandle,
+    caller: &Principal,
+    id: &str,
+    given: Value,
+) -> Result<Answered, Failure> {
+    let status = agent.status().await.map_err(failure)?;
+    let approvals = status.approvals.iter().map(|it| (&it.uuid, &it.by));
+    let questions = status.questions.iter().map(|it| (&it.id, &it.by));
+    let mut known = approvals.chain(questions).filter(|(it, _)| *it == id);
+    if !known.next().is_some_and(|(_, by)| is_for(caller, by)) {
+        return Err(failure(Error::NoApproval(id.to_owned())));
+    }
+    let task = agent.answer_waiting(id, given, &caller.to_string()).await;
+    let task = task.map_err(failure)?.to_string();
+    Ok(Answered {
+        id: id.to_owned(),
+        task,
+    })
 }
 
 async fn grants(
@@ -132,9 +164,11 @@ async fn grants(
     RawQuery(raw): RawQuery,
 ) -> Response<Body> {
     let listed = async {
-        let agent = waiting.agent(&caller, &Fields::of(raw)).await?;
-        let grants = agent.status().await.map_err(failure)?.grants;
-        let grants = grants.iter().filter(|it| waiting.may_see(&caller, &it.by));
+        let (agent, status) = waiting.agent(&caller, raw).await?;
+        let grants = status
+            .grants
+            .iter()
+            .filter(|it| waiting.may_see(&caller, &it.by));
         Ok(GrantList {
             agent: agent.id().to_owned(),
             grants: grants.map(granted).collect(),
@@ -149,6 +183,7 @@ fn granted(grant: &Grant) -> ListedGrant {
         id: grant.key(),
         skill: grant.skill.clone(),
         by: grant.by.clone(),
+        agreed: grant.agreed_by().to_owned(),
         conversation: grant.conversation.clone(),
         field,
         prefix,
@@ -163,21 +198,16 @@ async fn revoke(
     RawQuery(raw): RawQuery,
 ) -> Response<Body> {
     let revoked = async {
-        let agent = waiting.agent(&caller, &Fields::of(raw)).await?;
-        let grants = agent.status().await.map_err(failure)?.grants;
-        let known = grants.iter().find(|it| it.key() == id);
+        let (agent, status) = waiting.agent(&caller, raw).await?;
+        let known = status.grants.iter().find(|it| it.key() == id);
         if !known.is_some_and(|it| waiting.may_see(&caller, &it.by)) {
             return Err(failure(Error::NoGrant(id)));
         }
-        let by = name_of(&caller);
+        let by = waiting.caller(&caller).to_string();
         agent.revoke(&id, &by).await.map_err(failure)?;
         Ok(Revoked { id })
     };
     respond(revoked.await)
-}
-
-fn invalid(problem: &str) -> Failure {
-    Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", problem)
 }
 
 /// The status and code of an error of an agent.
@@ -189,7 +219,7 @@ fn failure(error: Error) -> Failure {
         }
         Error::Answer(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
         Error::AskedThrough(_) | Error::NotServed => (StatusCode::CONFLICT, "conflict"),
-        _ => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+        error => super::agent::unavailable(error),
     };
     Failure::new(status, code, &error)
 }

@@ -1,8 +1,8 @@
 //! `/api/boards`: boards that agents and their callers share. A letter that was added stays as it is.
 
-use access::Principal;
+use access::{Permission, Principal};
 use agent::message::Body as LetterBody;
-use agent::{AgentHandle, Board, Boards, InvalidLetter, OPERATOR};
+use agent::{AgentHandle, Board, Boards, InvalidLetter};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::BytesRejection;
@@ -22,20 +22,14 @@ const PAGE: (usize, usize) = (50, 500);
 struct Shared {
     boards: Boards,
     rights: Rights,
-    /// Whether callers are known, so that a letter of another is a forged one.
-    walls: bool,
 }
 
-/// The routes of `/api/boards`. With `walls`, a caller without the scope `operator` writes in its own name.
-pub fn routes(boards: Boards, rights: Rights, walls: bool) -> Router {
+/// The routes of `/api/boards`. A caller without the permission `operate` writes in its own name.
+pub fn routes(boards: Boards, rights: Rights) -> Router {
     Router::new()
         .route("/api/boards", get(list))
         .route("/api/boards/{name}", get(page).post(post))
-        .with_state(Shared {
-            boards,
-            rights,
-            walls,
-        })
+        .with_state(Shared { boards, rights })
 }
 
 async fn list(State(shared): State<Shared>) -> Response<Body> {
@@ -93,11 +87,13 @@ async fn post(
         let caller = shared.rights.caller(&caller);
         let own = writer(&caller);
         let agent = agent.unwrap_or_else(|| own.clone());
-        if shared.walls && agent != own && !caller.has_scope(OPERATOR) {
+        if agent != own && !caller.may(Permission::Operate) {
             let why = format!("{caller} writes as {own:?}, not as {agent:?}");
             return Err(Failure::new(StatusCode::FORBIDDEN, "forged_source", why));
         }
-        let letter = board.letter(&agent, body).map_err(|it| invalid(&it))?;
+        let letter = board
+            .letter(&agent, None, body)
+            .map_err(|it| invalid(&it))?;
         let place = board.post(&letter).await.map_err(|error| failed(&error))?;
         Ok(Posted {
             success: true,

@@ -5,6 +5,13 @@
 
 use std::collections::BTreeMap;
 
+mod access;
+
+pub use access::{
+    AddedUser, IssuedToken, KeyList, ListedKey, ListedSecret, ListedUser, NewApiKey, SavedLink,
+    SecretList, Session, UserList,
+};
+
 use memory::{Draft, Layer, Mode, RecordId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,6 +26,47 @@ pub struct LawVersion {
     pub why: String,
     /// The number of the event in the agent's journal by which it became law.
     pub event: u64,
+}
+
+/// What a client reads of the reply to `GET /api/agent/status`, and of those to `pause` and `resume`. The reply has more.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct AgentState {
+    pub id: String,
+    pub state: String,
+    pub paused: bool,
+    /// Why it cannot go on.
+    pub fault: Option<String>,
+    /// How many requests it works on.
+    pub working: usize,
+    /// The requests that wait, each with its priority.
+    pub queue: Vec<(String, u8)>,
+    /// The calls that wait for a person.
+    pub approvals: Vec<Value>,
+    /// The last event of its journal.
+    pub event: u64,
+    /// The hash of its law, and which version it is.
+    pub law: (String, u64),
+    /// The command that accepts an edited manifest or law file.
+    #[serde(default)]
+    pub accept: Option<String>,
+}
+
+/// The reply to `GET /api/agents`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentList {
+    pub agents: Vec<ListedAgent>,
+}
+
+/// An agent of a server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedAgent {
+    pub id: String,
+    pub name: String,
+    pub description: String,
+    /// Where it is served, below the address of the server. None: it is not served at the moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    pub paused: bool,
 }
 
 /// The reply to `GET /api/agent/law`.
@@ -38,6 +86,22 @@ pub struct LawText {
 pub struct LawHistory {
     pub agent: String,
     pub versions: Vec<LawVersion>,
+}
+
+/// The reply to `GET /api/agent/law/proposals`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LawProposals {
+    pub agent: String,
+    /// The oldest first.
+    pub proposals: Vec<agent::ProposalView>,
+}
+
+/// The reply to the requests that propose a change of the law, test a proposal, and decide about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LawProposal {
+    pub agent: String,
+    #[serde(flatten)]
+    pub proposal: agent::ProposalView,
 }
 
 /// The reply to `GET /api/agent/diff`.
@@ -77,11 +141,28 @@ pub struct WaitingApproval {
     pub until: i64,
 }
 
+/// A question that waits for a person and is no approval: of a skill, of a tool server, of another agent, or of the agent
+/// itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitingQuestion {
+    /// A UUID, version 4.
+    pub id: String,
+    /// The caller who is asked.
+    pub by: String,
+    pub task: String,
+    pub conversation: String,
+    pub question: String,
+    /// When it was asked, in milliseconds since 1970.
+    pub at: i64,
+}
+
 /// The reply to `GET /api/approvals`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitingApprovals {
     pub agent: String,
     pub approvals: Vec<WaitingApproval>,
+    #[serde(default)]
+    pub questions: Vec<WaitingQuestion>,
 }
 
 /// The reply to `POST /api/approvals/{id}`: the answer was delivered to this task.
@@ -98,6 +179,9 @@ pub struct ListedGrant {
     pub skill: String,
     /// The caller that it counts for.
     pub by: String,
+    /// The person who agreed to it.
+    #[serde(default)]
+    pub agreed: String,
     /// Only in this conversation.
     pub conversation: Option<String>,
     /// Only where this field of the input ...
@@ -337,4 +421,46 @@ pub struct Imported {
     /// Records that the law of the agent discards.
     #[serde(default)]
     pub discarded: usize,
+}
+
+/// The reply to `GET /api/capabilities`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CapabilityList {
+    pub capabilities: Vec<ListedCapability>,
+}
+
+/// Something that a caller has lent to other programs. Times are RFC 3339.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedCapability {
+    pub id: String,
+    /// `token` or `session`.
+    pub kind: String,
+    /// The caller that lent it, in whose name its holder acts.
+    pub by: String,
+    /// The capability that it was made with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// The only operations that may be called; none stands for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub methods: Option<Vec<String>>,
+    pub read_only: bool,
+    /// The only task that may be named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    pub permissions: Vec<String>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    pub created: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used: Option<String>,
+}
+
+/// The reply to `POST /api/capabilities`: the only place where the token stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedCapability {
+    pub token: String,
+    #[serde(flatten)]
+    pub capability: ListedCapability,
 }

@@ -147,17 +147,14 @@ async fn a_lasting_record_needs_a_whole_reason_and_the_refusal_names_what_is_mis
         )
         .await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert_eq!(refused["error"]["code"], "reason_missing");
-    assert_eq!(
-        refused["error"]["missing"],
-        json!(["confidence", "context", "why"])
-    );
+    assert_eq!(refused["code"], "reason_missing");
+    assert_eq!(refused["missing"], json!(["confidence", "context", "why"]));
     let mut half = belief("Bob is tall.");
     half["reason"]["why"] = json!(" ");
     half["reason"]["confidence"] = json!(2);
     let (status, refused) = api.post("store", half).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert_eq!(refused["error"]["missing"], json!(["confidence", "why"]));
+    assert_eq!(refused["missing"], json!(["confidence", "why"]));
     let (_, audit) = api.get("audit").await;
     assert_eq!(
         (&audit["records"], &audit["clean"]),
@@ -235,7 +232,7 @@ async fn what_cannot_be_read_is_refused_with_the_field() {
     ] {
         let (status, refused) = api.post(path, body).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{refused}");
-        assert_eq!(refused["error"]["field"], field);
+        assert_eq!(refused["field"], field);
     }
     for (path, body) in [
         ("query", json!({ "query": "" })),
