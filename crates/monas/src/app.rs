@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use access::Secrets;
 use agent::{Agent, CreateError, Hook, Manifest, Options};
 use dial::Dialer;
 use model::Model;
@@ -43,6 +44,7 @@ pub fn app() -> App {
         options: Options::default(),
         answerer: None,
         lives: false,
+        helper: None,
         faulty: None,
     }
 }
@@ -61,6 +63,8 @@ pub struct App {
     /// Makes the answerer for messages that name no skill.
     answerer: Option<Answering>,
     lives: bool,
+    /// How this program enters a sandbox, if its `main` is ours; without it there is no skill that runs commands.
+    helper: Option<PathBuf>,
     /// The first error in its skills; reported at the start.
     faulty: Option<DefinitionError>,
 }
@@ -112,6 +116,12 @@ impl App {
         self
     }
 
+    /// Lets its agents run commands: `program` is this program, which [`App::run`] also runs as the helper of a sandbox.
+    pub(crate) fn helper(mut self, program: Option<PathBuf>) -> Self {
+        self.helper = program;
+        self
+    }
+
     /// Runs the command of the command line, as `monas` does; without a command it serves the agent.
     pub fn run(self) -> ExitCode {
         program::main(self)
@@ -128,22 +138,23 @@ impl App {
         Kit::with(config, self).await
     }
 
-    /// The agent with the configuration's manifest and model, connected to its tool servers.
+    /// The agent with the configuration's manifest and model, connected to its tool servers. Without the data of a server
+    /// there are no secrets by name.
     pub async fn agent(self, config: &Config) -> Result<Agent, Error> {
-        let first = self.plans(config)?.swap_remove(0);
+        let first = self.plans(config, &Secrets::default())?.swap_remove(0);
         first.make().await
     }
 
     /// The agents to start, the one at the root first. The others are those of the configuration's folder of manifests,
     /// which choose from the same skills.
-    pub(crate) fn plans(self, config: &Config) -> Result<Vec<Plan>, Error> {
+    pub(crate) fn plans(self, config: &Config, secrets: &Secrets) -> Result<Vec<Plan>, Error> {
         if let Some(fault) = self.faulty {
             return Err(agent::CreateError::from(fault).into());
         }
         let dialer = config.outbound.dialer()?;
         let mut options = self.options;
         if options.model.is_none() {
-            options.model = models::model(&config.models, &dialer)?;
+            options.model = models::model(&config.models, &dialer, secrets)?;
         }
         let manifest = match (&config.manifest, self.manifest) {
             (Some(path), _) => agents::manifest(path)?,
@@ -170,7 +181,9 @@ impl App {
             options: answering(&manifest),
             manifest,
             more: config.mcp_config.clone(),
+            helper: self.helper.clone(),
             dialer: dialer.clone(),
+            secrets: secrets.clone(),
         }];
         let folder = config.agents.as_deref().map(agents::read).transpose()?;
         for (id, place, manifest) in folder.into_iter().flatten() {
@@ -180,7 +193,9 @@ impl App {
                 options: answering(&manifest),
                 manifest,
                 more: None,
+                helper: self.helper.clone(),
                 dialer: dialer.clone(),
+                secrets: secrets.clone(),
             });
         }
         Ok(plans)
@@ -221,8 +236,12 @@ pub(crate) struct Plan {
     pub(crate) manifest: Manifest,
     /// A `mcp.json` with further tool servers.
     more: Option<PathBuf>,
+    /// The program that enters a sandbox for its commands.
+    pub(crate) helper: Option<PathBuf>,
     /// Makes the connections to its tool servers.
     dialer: Dialer,
+    /// The secrets that its tool servers use.
+    secrets: Secrets,
     pub(crate) options: Options,
 }
 
@@ -237,6 +256,7 @@ impl Plan {
             more,
             &mut self.options,
             &self.dialer,
+            &self.secrets,
             &variable,
         )
         .await?;

@@ -3,6 +3,7 @@
 use super::Command;
 use crate::config::{Config, Data};
 use crate::listen::Origin;
+use access::Unauthenticated;
 
 fn read(line: &str) -> Command {
     let environment = |name: &str| (name == "HOME").then(|| "/nowhere".to_owned());
@@ -12,7 +13,7 @@ fn read(line: &str) -> Command {
 
 fn serve(line: &str) -> Config {
     match read(line) {
-        Command::Serve(config) => config,
+        Command::Serve(config) => *config,
         other => panic!("{other:?}"),
     }
 }
@@ -22,7 +23,9 @@ fn without_a_command_it_serves() {
     let standard = Config::new(Data::Folder("/nowhere/.local/share/monas".into()));
     assert_eq!(serve(""), standard);
     assert_eq!(serve("serve"), standard);
-    assert_eq!(serve("--open"), standard);
+    assert_eq!(serve("--open=false"), standard);
+    let open = serve("--open").access.unauthenticated;
+    assert_eq!(open, Unauthenticated::Anonymous);
     assert_eq!(
         serve("serve --listen 127.0.0.1:1"),
         serve("--listen 127.0.0.1:1")

@@ -6,22 +6,25 @@
 //!
 //! Layout:
 //! - `settings`: the list of settings
-//! - [`access`]: the authentication schemes, `[access]` of the file
+//! - [`access`]: which callers are let in, `[access]` of the file
 //! - [`models`]: `[model]` and `[embedder]`
 //! - `outbound`: how connections to other machines are made
 //! - `value`: the types of values
 //! - `file`, `nearest`: `monas.toml`, and suggestions for unknown names
 
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::access::Unauthenticated;
+use ::access::{SignatureRule, TokenSecret, Unauthenticated, budget};
+use a2a::binding::card::View;
 use a2a::binding::{BINDINGS, Offer, Offers};
+use axum::http::HeaderMap;
 use store::Durability;
 
-use crate::listen::{Origin, PublicUrl};
-use crate::log::Filter;
+use crate::listen::{Origin, PublicUrl, TlsVersion};
+use crate::log::{Filter, Format};
 
 pub mod access;
 mod file;
@@ -29,6 +32,7 @@ pub mod models;
 pub(crate) mod nearest;
 mod outbound;
 pub(crate) mod settings;
+pub(crate) mod tokens;
 mod value;
 
 #[cfg(test)]
@@ -36,7 +40,7 @@ mod value;
 mod tests;
 
 pub use access::Access;
-use access::Scheme;
+use access::{OwnTokens, Scheme};
 use models::Models;
 pub use outbound::Outbound;
 use settings::{KEYS, Settings};
@@ -46,6 +50,14 @@ use value::{Kind as _, Raw, Size};
 pub(crate) fn duration(text: &str) -> Option<Duration> {
     Duration::from_text(text)
 }
+
+/// An address to listen on, as users write it: `127.0.0.1:8080`, `localhost:8080`, `8080`.
+pub(crate) fn address(text: &str) -> Option<SocketAddr> {
+    SocketAddr::from_text(text)
+}
+
+/// What [`address`] takes; completes "expected ...".
+pub(crate) const ADDRESS_EXPECTED: &str = <SocketAddr as value::Kind>::EXPECTED;
 
 /// Everything a server is made from.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,12 +69,23 @@ pub struct Config {
     pub public_url: Option<PublicUrl>,
     /// Origins of web pages that may call, besides the server's own.
     pub allow_origins: Vec<Origin>,
-    /// Pages of any origin may call. Only where no caller is recognised by what a browser adds by itself.
+    /// Pages of any origin may call, where no caller is recognised by what a browser adds by itself
+    /// ([`Config::allows_any_origin`]).
     pub any_origin: bool,
     /// A JSON file with what the extended card has besides the public one.
     pub extended_card: Option<PathBuf>,
     pub log: Filter,
+    pub log_format: Format,
+    /// Whether callers may make a limited number of calls.
+    pub rate_limit: Switch,
+    pub audit: Audit,
+    /// Where traces are sent.
+    pub otlp: Option<Otlp>,
+    /// What calls, callers and agents may use.
+    pub budgets: budget::Settings,
     pub tls: Option<TlsFiles>,
+    /// The oldest version of TLS that is spoken.
+    pub tls_version: TlsVersion,
     pub access: Access,
     pub store: Store,
     pub bindings: Offers,
@@ -79,6 +102,8 @@ pub struct Config {
     pub mcp_config: Option<PathBuf>,
     /// The file of the private key that signs the card.
     pub signing_key: Option<PathBuf>,
+    /// The versions of the protocol that the public cards are written for.
+    pub card_view: View,
     pub models: Models,
     /// How connections to other machines are made.
     pub outbound: Outbound,
@@ -88,6 +113,13 @@ pub struct Config {
     /// How often the delivery of an event is tried before the webhook is given up.
     pub push_attempts: u32,
 }
+
+/// The description of the demo agent, which neither remembers nor asks.
+const DEMO: &str = "A small agent to try the protocols with: it echoes, counts, streams, waits, asks and fails when it is told to.";
+
+/// How many calls a second a session may make, unless that is set.
+const PEOPLE_RATE: NonZeroU32 = NonZeroU32::new(10).expect("not zero");
+const AGENT_RATE: NonZeroU32 = NonZeroU32::new(1000).expect("not zero");
 
 /// Where a server keeps its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,6 +159,12 @@ value::words!(Durability: "full or normal" {
     "normal" => Durability::Normal,
 });
 
+value::words!(View: "both, \"1.0\" or \"0.3\"" {
+    "both" => View::Both,
+    "1.0" => View::V1_0,
+    "0.3" => View::V0_3,
+});
+
 value::words!(Offer: "on, preferred, off or deprecated" {
     "on" => Offer::On,
     "preferred" => Offer::Preferred,
@@ -141,6 +179,42 @@ pub struct Agent {
     pub description: String,
 }
 
+/// Whether something is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    On,
+    Off,
+}
+
+value::words!(Switch: "on or off" {
+    "on" => Switch::On,
+    "off" => Switch::Off,
+});
+
+value::words!(Format: "text or json" {
+    "text" => Format::Text,
+    "json" => Format::Json,
+});
+
+/// The audit trail of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Audit {
+    pub record: bool,
+    /// How long its lines are kept.
+    pub keep_for: Duration,
+    /// How many of them are kept.
+    pub keep_count: u64,
+}
+
+/// A receiver of traces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Otlp {
+    /// Its base URL.
+    pub url: String,
+    /// Sent with each request: credentials. Marked as sensitive, so that they are not printed.
+    pub headers: HeaderMap,
+}
+
 /// The limits of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -152,6 +226,9 @@ pub struct Limits {
     pub max_body: usize,
     /// How many tasks may be worked on at once.
     pub max_running: usize,
+    /// How many calls a second a session of a caller may make on the wires for people, and on those of agents.
+    pub rate: NonZeroU32,
+    pub agent_rate: NonZeroU32,
     /// How long an agent may take to end once its task is cancelled.
     pub cancel_grace: Duration,
 }
@@ -164,10 +241,20 @@ impl Config {
             data,
             public_url: None,
             allow_origins: Vec::new(),
-            any_origin: false,
+            any_origin: true,
             extended_card: None,
             log: Filter::info(),
+            log_format: Format::Text,
+            rate_limit: Switch::On,
+            audit: Audit {
+                record: true,
+                keep_for: Duration::from_secs(90 * 24 * 60 * 60),
+                keep_count: 1_000_000,
+            },
+            otlp: None,
+            budgets: budget::Settings::default(),
             tls: None,
+            tls_version: TlsVersion::default(),
             access: Access::default(),
             store: Store {
                 durability: Durability::Full,
@@ -190,6 +277,7 @@ impl Config {
             demo: false,
             mcp_config: None,
             signing_key: None,
+            card_view: View::Both,
             models: Models::default(),
             outbound: Outbound::default(),
             limits: Limits {
@@ -197,11 +285,19 @@ impl Config {
                 max_connections_per_address: 2_500,
                 max_body: 16 << 20,
                 max_running: 10_000,
+                rate: PEOPLE_RATE,
+                agent_rate: AGENT_RATE,
                 cancel_grace: Duration::from_secs(5),
             },
             push_private: false,
             push_attempts: 8,
         }
+    }
+
+    /// Whether pages of any origin may call. Where a browser adds credentials by itself, or none are needed, only those of the
+    /// listed origins may.
+    pub fn allows_any_origin(&self) -> bool {
+        self.any_origin && self.access.is_safe_for_any_page()
     }
 
     /// Reads and merges all sources.
@@ -223,8 +319,11 @@ impl Config {
         Self::decide(settings, schemes, sources)
     }
 
-    /// Reads the settings of outbound connections alone, for commands without a server.
-    pub(crate) fn read_outbound(sources: &dyn Sources) -> Result<Outbound, Error> {
+    /// Reads what commands that only call need: how connections are made, and the data folder, in which they look for
+    /// a running server. The folder is not read from a flag: `send --data` is part of a message.
+    pub(crate) fn read_calling(
+        sources: &dyn Sources,
+    ) -> Result<(Outbound, Option<PathBuf>), Error> {
         let file = match sources.file() {
             Some(path) => file::read(&path)?.0,
             None => Settings::default(),
@@ -236,10 +335,12 @@ impl Config {
         })?;
         let variables = texts(|key| {
             let variable = key.variable();
-            let value = sources.variable(&variable).filter(|_| mine(key))?;
-            Some((variable, value))
+            let value = sources.variable(&variable);
+            Some((variable, value.filter(|_| mine(key) || key.name == "data")?))
         })?;
-        Outbound::decide(&flags.over(variables).over(file), sources)
+        let settings = flags.over(variables).over(file);
+        let outbound = Outbound::decide(&settings, sources)?;
+        Ok((outbound, settings.data.or_else(|| sources.data_folder())))
     }
 
     /// The second stage: checks the settings in combination and fills in defaults.
@@ -264,21 +365,27 @@ impl Config {
         {
             return Err(Error::PublicUrl(url.to_string()));
         }
-        // With a scheme in [access], callers without credentials are refused by default.
-        let unauthenticated = match settings.open.unwrap_or(schemes.is_empty()) {
-            true => Unauthenticated::Anonymous,
-            false if schemes.is_empty() => return Err(Error::Closed),
-            false => Unauthenticated::Refused,
-        };
+        let secret = sources.variable(access::SECRET_VARIABLE);
         let access = Access {
             schemes,
-            unauthenticated,
+            unauthenticated: match settings.open.unwrap_or_default() {
+                true => Unauthenticated::Anonymous,
+                false => Unauthenticated::Refused,
+            },
+            own_tokens: OwnTokens::On {
+                other: secret.and_then(TokenSecret::new),
+            },
+            default_role: settings.default_role.unwrap_or_default(),
+            signatures: settings.signatures.unwrap_or_default(),
         };
+        if access.signatures == SignatureRule::Required && !access.reads_signatures() {
+            return Err(Error::NoSigners);
+        }
         let allow = settings.allow_origin.as_ref();
         if allow.is_some_and(|allow| allow.any) && !access.is_safe_for_any_page() {
             return Err(Error::AnyOrigin);
         }
-        let any_origin = allow.is_none_or(|allow| allow.any) && access.is_safe_for_any_page();
+        let any_origin = allow.is_none_or(|allow| allow.any);
         let mut bindings = Offers::default();
         for (key, offer) in settings.bindings {
             // `on` is the default, which is not written down.
@@ -293,7 +400,32 @@ impl Config {
         }
         let count =
             |number: std::num::NonZeroU64| usize::try_from(number.get()).unwrap_or(usize::MAX);
+        let rate =
+            |number: std::num::NonZeroU64| NonZeroU32::try_from(number).unwrap_or(NonZeroU32::MAX);
         let limits = standard.limits;
+        let otlp = settings.otlp_url.map(|models::Url(url)| Otlp {
+            url,
+            headers: settings.otlp_headers.map_or_else(HeaderMap::new, |it| it.0),
+        });
+        let allowance = |time, cpu, memory: Option<Size>| budget::Allowance {
+            time,
+            cpu,
+            memory: memory.map(|Size(size)| size),
+        };
+        let budgets = budget::Settings {
+            call: allowance(settings.call_time, settings.call_cpu, settings.call_memory),
+            caller: allowance(
+                settings.caller_time,
+                settings.caller_cpu,
+                settings.caller_memory,
+            ),
+            agent: allowance(
+                settings.agent_time,
+                settings.agent_cpu,
+                settings.agent_memory,
+            ),
+            period: settings.budget_period.unwrap_or(standard.budgets.period),
+        };
         Ok(Self {
             listen: settings.listen.unwrap_or(standard.listen),
             public_url: settings.public_url,
@@ -301,7 +433,19 @@ impl Config {
             any_origin,
             extended_card: settings.extended_card,
             log: settings.log.unwrap_or(standard.log),
+            log_format: settings.log_format.unwrap_or(standard.log_format),
+            rate_limit: settings.rate_limit.unwrap_or(standard.rate_limit),
+            audit: Audit {
+                record: settings.audit_record.unwrap_or(standard.audit.record),
+                keep_for: settings.audit_keep_for.unwrap_or(standard.audit.keep_for),
+                keep_count: settings
+                    .audit_keep_count
+                    .map_or(standard.audit.keep_count, |it| it.get()),
+            },
+            otlp,
+            budgets,
             tls,
+            tls_version: settings.tls_version.unwrap_or(standard.tls_version),
             access,
             store: Store {
                 durability: settings.durability.unwrap_or(standard.store.durability),
@@ -318,9 +462,12 @@ impl Config {
             bindings,
             agent: Agent {
                 name: settings.agent_name.unwrap_or(standard.agent.name),
-                description: settings
-                    .agent_description
-                    .unwrap_or(standard.agent.description),
+                description: settings.agent_description.unwrap_or_else(|| {
+                    match settings.demo.unwrap_or_default() {
+                        true => DEMO.to_owned(),
+                        false => standard.agent.description,
+                    }
+                }),
             },
             manifest: settings.agent_manifest,
             agents: settings.agents_folder,
@@ -328,6 +475,7 @@ impl Config {
             demo: settings.demo.unwrap_or_default(),
             mcp_config: settings.mcp_config,
             signing_key: settings.signing_key,
+            card_view: settings.card_view.unwrap_or(standard.card_view),
             models,
             outbound,
             limits: Limits {
@@ -341,6 +489,8 @@ impl Config {
                     usize::try_from(size).unwrap_or(usize::MAX)
                 }),
                 max_running: settings.max_running.map_or(limits.max_running, count),
+                rate: settings.rate.map_or(limits.rate, rate),
+                agent_rate: settings.agent_rate.map_or(limits.agent_rate, rate),
                 cancel_grace: settings.cancel_grace.unwrap_or(limits.cancel_grace),
             },
             push_private: settings.push_private.unwrap_or(standard.push_private),
@@ -390,7 +540,7 @@ pub(crate) fn time(text: &str) -> Option<Duration> {
 pub(crate) fn misspelt(variable: &str) -> Option<String> {
     let name = variable.strip_prefix("MONAS_")?;
     let known = |key: &settings::Key| key.variable() == variable;
-    if variable == CONFIG_VARIABLE || KEYS.iter().any(known) {
+    if [CONFIG_VARIABLE, SERVER_VARIABLE].contains(&variable) || KEYS.iter().any(known) {
         return None;
     }
     let like = |key: &&settings::Key| {
@@ -401,6 +551,8 @@ pub(crate) fn misspelt(variable: &str) -> Option<String> {
 
 /// The environment variable that names the configuration file.
 pub(crate) const CONFIG_VARIABLE: &str = "MONAS_CONFIG";
+/// The environment variable that names the server which commands ask.
+pub(crate) const SERVER_VARIABLE: &str = "MONAS_SERVER";
 
 /// What is wrong with a configuration. Each message completes "could not ...".
 #[derive(Debug, thiserror::Error)]
@@ -444,15 +596,22 @@ pub enum Error {
     PublicUrl(String),
     /// Pages of all origins could call with what a browser adds by itself, or with nothing.
     #[error(
-        "use allow_origin = \"*\": every call needs a token or a key in [access], open = false, and no cookie, password or certificate, which browsers add by themselves; list the origins instead"
+        "use allow_origin = \"*\": every call needs a token or a key, open = false, and [access] no cookie, password or certificate, which browsers add by themselves; list the origins instead"
     )]
     AnyOrigin,
     /// Nothing would be served.
     #[error("serve: every binding is off")]
     NoBinding,
-    /// Callers need credentials, and no scheme accepts any.
-    #[error("serve with open = false: [access] has no scheme, so every caller would be refused")]
-    Closed,
+    /// No caller could sign.
+    #[error(
+        "use access.signatures = \"required\": it needs a scheme in [access] of the type \"signature\""
+    )]
+    NoSigners,
+    /// The URL of a model that is not named: nothing would be asked there.
+    #[error(
+        "use {0}.url without {0}.name: name the provider that the URL speaks like and a model, such as {0}.name = \"openai:NAME\""
+    )]
+    UrlAlone(&'static str),
     /// Without prices the cost would stay zero and the limit would never apply.
     #[error("use model.max_cost without a price: set model.price_input and model.price_output")]
     NoPrice,

@@ -138,8 +138,8 @@ fn every_setting_has_a_variable() {
 #[test]
 fn names_the_flag_or_variable_that_is_wrong() {
     assert_eq!(
-        complaint(&flags(&[("listen", "8080")])),
-        "use --listen=\"8080\": expected an address and a port, such as 127.0.0.1:8080"
+        complaint(&flags(&[("listen", "here")])),
+        "use --listen=\"here\": expected an address and a port, such as 127.0.0.1:8080, localhost:8080 or 8080"
     );
     assert_eq!(
         complaint(&variables(&[("MONAS_STORE_DURABILITY", "maximal")])),
@@ -170,10 +170,6 @@ fn refuses_what_makes_no_sense_together() {
             ("MONAS_BINDINGS_WEBSOCKET", "off"),
         ])),
         "serve: every binding is off"
-    );
-    assert_eq!(
-        complaint(&flags(&[("open", "false")])),
-        "serve with open = false: [access] has no scheme, so every caller would be refused"
     );
     let homeless = Given {
         homeless: true,
@@ -253,6 +249,18 @@ fn a_model_is_its_provider_and_its_name_and_a_key_is_found_in_the_usual_variable
         (tagged.kind, &*tagged.model),
         (provider::Kind::Ollama, "gemma3:27b")
     );
+}
+
+#[test]
+fn the_url_of_a_model_needs_a_model() {
+    for (table, variable) in [
+        ("model", "MONAS_MODEL_URL"),
+        ("embedder", "MONAS_EMBEDDER_URL"),
+    ] {
+        let said = complaint(&variables(&[(variable, "http://localhost:1/v1")]));
+        let expected = format!("use {table}.url without {table}.name: ");
+        assert!(said.starts_with(&expected), "{said}");
+    }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::command::{models, request};
-use crate::serve::{door, signing};
+use crate::command::{models, request, tls};
+use crate::serve::{door, signing, tokens};
 use crate::{config, listen};
 
 /// Why a server did not start, or a command failed. Each message completes "could not ...".
@@ -25,14 +25,32 @@ pub enum Error {
     /// The authentication schemes cannot be used.
     #[error(transparent)]
     Door(#[from] door::Error),
-    /// A running server cannot be reached, or refused a request of a command.
+    /// The secret of the server's own tokens cannot be used.
     #[error(transparent)]
+    Tokens(#[from] tokens::Error),
+    /// There is no token, or no keys of an issuer.
+    #[error(transparent)]
+    SignIn(#[from] oauth::Error),
+    /// A running server cannot be reached, or refused a request of a command.
+    #[error("ask the server: {0}")]
     Operator(#[from] request::Failure),
+    /// No server runs, and the folder that a command would read holds no data.
+    #[error("find data in {}: {problem}, and no server runs on it", folder.display())]
+    NoData {
+        folder: PathBuf,
+        problem: &'static str,
+    },
+    /// A command needs a running server.
+    #[error("find a server that runs on {}: start one with `monas`, or name its data with --data", folder.display())]
+    NotRunning { folder: PathBuf },
     /// The language model or the embedder cannot be used.
     #[error("use the model: {0}")]
     Model(#[from] model::Error),
     #[error(transparent)]
     Models(#[from] models::Failure),
+    /// No certificate was made.
+    #[error(transparent)]
+    Certificates(#[from] tls::Failure),
     /// A manifest or a law cannot be read.
     #[error("read {}: {problem}", path.display())]
     Manifest { path: PathBuf, problem: String },
@@ -60,12 +78,12 @@ pub enum Error {
     /// The agent is served by another server of this process.
     #[error("start the agent: {0}")]
     Started(#[from] agent::AlreadyStarted),
-    /// The client at standard input did not initialize MCP.
-    #[error("speak MCP: {0}")]
-    Stdio(#[from] Box<mcp::rmcp::service::ServerInitializeError>),
     /// The data folder cannot be opened.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// The audit trail was changed from outside.
+    #[error("trust the audit trail: at line {line}, {problem}")]
+    Audit { line: u64, problem: String },
     /// The operating system refused something.
     #[error("{what}: {source}")]
     System {
@@ -75,16 +93,18 @@ pub enum Error {
 }
 
 impl Error {
-    /// The exit code: 2 for an error in the configuration or the command line, 3 for a server that cannot be reached, else 1.
+    /// The exit code: 2 for an error in the configuration or the command line, 3 where there is neither a server nor data, that
+    /// of a request to a server, else 1.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Config(_) | Self::Listen(listen::Error::NotLoopback(..)) | Self::Tls(_) => 2,
-            Self::Signing(_) | Self::Door(_) | Self::Manifest { .. } => 2,
+            Self::Signing(_) | Self::Door(_) | Self::Tokens(_) | Self::Manifest { .. } => 2,
             Self::AgentId { .. } | Self::Life(agent::Error::Twin { .. } | agent::Error::Law(_)) => {
                 2
             }
             Self::Models(models::Failure::Unknown { .. } | models::Failure::NoFolder) => 2,
-            Self::Operator(request::Failure::Unreachable { .. }) => 3,
+            Self::Operator(failure) => failure.exit_code(),
+            Self::NoData { .. } | Self::NotRunning { .. } => 3,
             _ => 1,
         }
     }

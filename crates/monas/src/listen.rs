@@ -5,7 +5,7 @@
 //! - [`limits`]: every time limit and size, with defaults
 //! - `places`: how many connections there may be, from one address too, and some kept for known callers
 //! - `connection`: one connection: TLS (`tls`), the version of HTTP (`sniff`), its end; `counted` is the socket
-//! - `gate`: one request: Host and Origin are checked by [`Guard`], the `body` has a time limit, the response gets headers
+//! - `gate`: one request: its signature, if callers sign, is checked (`signed`); Host and Origin are checked by [`Guard`], the `body` has a time limit, the response gets headers
 //!   and, over HTTP/2, is `paced`
 
 use std::future::Future;
@@ -18,7 +18,6 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse as _, Response};
 use tokio::net::TcpListener;
-use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -31,13 +30,15 @@ pub mod limits;
 mod origin;
 mod paced;
 mod places;
+mod signed;
 mod sniff;
 mod tls;
 
 pub use guard::Guard;
 pub use limits::Limits;
 pub use origin::{NotAnOrigin, Origin, PublicUrl};
-pub use tls::{Tls, TlsError};
+pub use signed::SignedRequests;
+pub use tls::{Tls, TlsError, TlsSource, TlsVersion};
 
 use connection::Common;
 use gate::Gate;
@@ -67,7 +68,7 @@ pub enum RemoteAccess {
     /// This kind of server is for its own machine only.
     #[default]
     Forbidden,
-    /// The configuration lacks what it needs: a scheme in `[access]` for every caller, and a public URL of https.
+    /// The configuration lacks what it needs: every caller has to authenticate, and the public URL is one of https.
     NotConfigured,
     /// Every caller has to authenticate, over an encrypted connection.
     Allowed,
@@ -75,9 +76,7 @@ pub enum RemoteAccess {
 
 fn needs(remote: &RemoteAccess) -> &'static str {
     match remote {
-        RemoteAccess::NotConfigured => {
-            "; others need a scheme in [access], open = false and a public_url of https"
-        }
+        RemoteAccess::NotConfigured => "; others need open = false and a public_url of https",
         _ => "",
     }
 }
@@ -126,6 +125,8 @@ pub struct Options {
     pub guard: Guard,
     /// Which callers may have the places that are kept for known ones.
     pub known: Known,
+    /// How signatures of requests are checked; without it they are not read.
+    pub signed: Option<SignedRequests>,
     /// The path of the server's URL, which requests may have in front of their own: empty, or it begins with a slash.
     pub base_path: String,
     /// Whether any web page may read the answer at a path.
@@ -141,6 +142,7 @@ impl Default for Options {
             tls: None,
             guard: Guard::default(),
             known: Known::default(),
+            signed: None,
             base_path: String::new(),
             is_public: |_| false,
             limits: Limits::default(),
@@ -190,6 +192,11 @@ impl Listener {
         self.address
     }
 
+    /// Its TLS configuration, which can be told to read its files again.
+    pub fn tls(&self) -> Option<&Tls> {
+        self.options.tls.as_ref()
+    }
+
     /// The scheme of its URLs: `http` or `https`.
     pub fn scheme(&self) -> &'static str {
         if self.options.tls.is_some() {
@@ -208,7 +215,7 @@ impl Listener {
         let places = Places::new(&limits);
         let common = Arc::new(Common {
             gate: Arc::new(Gate::new(router, options, scheme)),
-            tls: tls.map(|tls| TlsAcceptor::from(tls.0)),
+            tls: tls.clone(),
             limits,
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -218,6 +225,7 @@ impl Listener {
             biased;
             () = shutdown => {}
             () = accept(&self.inner, &places, &common) => {}
+            () = watch(tls.as_ref()) => {}
         }
         drop(self.inner);
         common.stop.cancel();
@@ -229,6 +237,14 @@ impl Listener {
             common.cut.cancel();
             common.tasks.wait().await;
         }
+    }
+}
+
+/// Keeps the TLS files under watch, if there are any. Never ends.
+async fn watch(tls: Option<&Tls>) {
+    match tls {
+        Some(tls) => tls.watch().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -1,14 +1,17 @@
 //! The process: reads the command line, runs the command, gives the exit code.
 
 use std::io::Write as _;
+use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
 
 use crate::app::App;
+use crate::command::client::failure::Failure;
+use crate::command::client::{self, Options};
 use crate::command::tap::{self, Tap};
-use crate::command::{self, Command, Refused, client, completion};
+use crate::command::{self, Command, Refused, completion};
 use crate::config::{self, Config};
 use crate::error::Error;
 use crate::log;
@@ -19,6 +22,14 @@ use crate::signals::Signals;
 /// Runs the command of the command line. Gives the exit code: 0 for success, 1 for a failure, 2 for an error in the command
 /// line or the configuration.
 pub(crate) fn main(app: App) -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|it| it == crate::serve::tools::HELPER)
+    {
+        return ::tools::sandbox::helper(std::env::args_os().skip(2));
+    }
+    let app = app.helper(std::env::current_exe().ok());
     let command = match Command::read(std::env::args_os(), |name| std::env::var(name).ok()) {
         Ok(command) => command,
         Err(Refused::Usage(usage)) => {
@@ -36,10 +47,14 @@ pub(crate) fn main(app: App) -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Command::Ask(request) => log::start(&log::Filter::of_client(request.options.debug)),
-        _ => {}
+        command => {
+            if let Some((_, options)) = asking(command) {
+                log::start(&log::Filter::of_client(options.debug));
+            }
+        }
     }
     if let Some(config) = command.config() {
-        log::start(&config.log);
+        log::start_as(&config.log, config.log_format);
     }
     warn_of_misspelt_settings();
     in_runtime(run(&command, app))
@@ -48,7 +63,7 @@ pub(crate) fn main(app: App) -> ExitCode {
 /// Serves until a signal ends the process, as `monas serve` does; for a program with a server of its own. Gives the
 /// exit code: 0 after a graceful stop, 1 or 2 if the server did not start.
 pub fn serve_until_signal(config: &Config, serve: Serve) -> ExitCode {
-    log::start(&config.log);
+    log::start_as(&config.log, config.log_format);
     warn_of_misspelt_settings();
     in_runtime(async {
         let signals = catch_signals()?;
@@ -92,39 +107,87 @@ fn catch_signals() -> Result<Signals, Error> {
 /// The app, or the demo if the configuration asks for it.
 fn chosen(config: &Config, app: App) -> App {
     match config.demo {
-        true => demo::app(),
+        true => demo::app().helper(std::env::current_exe().ok()),
         false => app,
     }
 }
 
 async fn run(command: &Command, app: App) -> Result<ExitCode, Error> {
     let mut signals = catch_signals()?;
+    if let Some((work, options)) = asking(command) {
+        return Ok(ask(work, options, signals).await);
+    }
     match command {
         Command::Serve(config) => {
             let server = Serve::new(chosen(config, app)).start(config).await?;
             return Ok(command::serve::run(server, signals).await);
         }
-        Command::Mcp(config) => {
+        Command::Mcp(asked) => {
             let stopped = async {
                 let _ = signals.next().await;
             };
-            serve_stdio(config, chosen(config, app), stopped).await?;
+            serve_stdio(asked, chosen(&asked.config, app), stopped).await?;
         }
         Command::Tap(options) => return tap(options, signals).await,
-        Command::Webhook(asked) => asked.perform(say_escaped).await?,
         Command::Models(asked) => asked.perform(say).await?,
-        Command::Memory(asked) => asked.perform(say_escaped).await?,
-        Command::Board(asked) => asked.perform(say_escaped).await?,
-        Command::Law(asked) => asked.perform(say_escaped).await?,
-        Command::Why(asked) => asked.perform(say_escaped).await?,
-        Command::Approvals(asked) => asked.perform(say_escaped).await?,
+        Command::Version => {
+            say(&format!("monas {}", env!("CARGO_PKG_VERSION")));
+        }
+        Command::Token(asked) => {
+            say(&asked.perform()?);
+        }
         Command::Key(asked) => {
             say(asked.perform()?.trim_end());
         }
+        Command::Tls(asked) => {
+            say(&asked.perform()?);
+        }
         Command::Ask(request) => return Ok(client::run(request, signals).await),
-        Command::Completion(_) => {}
+        _ => {}
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a command that asks a server or reads its data does, and its flags; none for other commands.
+fn asking(command: &Command) -> Option<(Work<'_>, &Options)> {
+    let print = say_escaped;
+    Some(match command {
+        Command::Webhook(it) => {
+            let work = async move { Ok(it.perform(print).await?) };
+            (Box::pin(work), &it.options)
+        }
+        Command::Memory(it) => (Box::pin(it.perform(print)), &it.options.asking),
+        Command::Board(it) => (Box::pin(it.perform(print)), &it.options.asking),
+        Command::Capability(it) => (Box::pin(it.perform(print)), &it.options.asking),
+        Command::User(it) => (Box::pin(it.perform(print)), &it.options.asking),
+        Command::ApiKey(it) => (Box::pin(it.perform(print)), &it.options.asking),
+        Command::Secret(it) => (Box::pin(it.perform(print)), &it.options.asking),
+        Command::Law(it) => (Box::pin(it.perform(print)), &it.options.asking),
+        Command::Audit(it) => (Box::pin(it.perform(print)), &it.options.asking),
+        Command::Why(it) => (Box::pin(it.perform(print)), &it.options.asking),
+        Command::Approvals(it) => (Box::pin(it.perform(print)), &it.options.asking),
+        Command::Backup(it) => (Box::pin(it.perform(print)), &it.options.asking),
+        Command::Status(it) => (Box::pin(it.perform(print)), &it.options.asking),
+        Command::Login(it) => (Box::pin(it.perform(print)), &it.options),
+        _ => return None,
+    })
+}
+
+type Work<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + 'a>>;
+
+/// Runs a command that asks a server or reads its data; its errors and exit codes are those of all such commands.
+async fn ask(work: Work<'_>, options: &Options, mut signals: Signals) -> ExitCode {
+    let done = tokio::select! {
+        done = work => done.map_err(Failure::from),
+        signal = signals.next() => Err(Failure::Signal(signal)),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            options.printer().failure(&failure);
+            ExitCode::from(failure.exit_code())
+        }
+    }
 }
 
 /// Taps until a signal, or until standard output is closed.

@@ -1,4 +1,4 @@
-//! The signals that stop the process.
+//! The signals that stop the process, and the one that makes it read files again.
 
 use std::io;
 
@@ -45,4 +45,9 @@ impl Signals {
             _ = self.terminate.recv() => Signal::Terminate,
         }
     }
+}
+
+/// Catches SIGHUP, which asks a server to read files again, from now on.
+pub(crate) fn hangups() -> io::Result<unix::Signal> {
+    unix::signal(SignalKind::hangup())
 }

@@ -25,7 +25,7 @@ use futures_util::StreamExt as _;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::config::{Config, Data};
+use crate::config::{Access, Config, Data, Switch};
 use crate::error::Error;
 use crate::serve::agents::host::AgentSource;
 use crate::serve::compose::Serve;
@@ -45,10 +45,12 @@ impl Kit {
         Self::with(&Self::config(), agents).await
     }
 
-    /// The configuration of [`Kit::start`]: the defaults, a free port, and data in memory.
+    /// The configuration of [`Kit::start`]: the defaults, a free port, data in memory, no limits on calls, and no credentials.
     pub fn config() -> Config {
         let mut config = Config::new(Data::Memory);
         config.listen.set_port(0);
+        config.rate_limit = Switch::Off;
+        config.access = Access::open();
         config
     }
 

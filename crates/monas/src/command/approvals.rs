@@ -5,7 +5,9 @@ use axum::http::Method;
 use clap::{Arg, ArgMatches};
 use serde_json::json;
 use skill::visible;
-use workspace::api::reply::{Answered, GrantList, ListedGrant, WaitingApproval, WaitingApprovals};
+use workspace::api::reply::{
+    Answered, GrantList, ListedGrant, WaitingApproval, WaitingApprovals, WaitingQuestion,
+};
 
 use super::backend::{Backend, DataOptions};
 use crate::config::Config;
@@ -15,7 +17,7 @@ use crate::error::Error;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ApprovalsCommand {
     action: Action,
-    options: DataOptions,
+    pub(crate) options: DataOptions,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -32,8 +34,13 @@ pub(crate) fn definitions(settings: &[Arg]) -> [clap::Command; 2] {
     let common = |command| DataOptions::arguments(command, settings);
     let id = |help: &'static str| Arg::new("id").value_name("ID").required(true).help(help);
     let answer = clap::Command::new("answer")
-        .about("Answer a call that waits for an approval")
-        .arg(id("The approval, by the id that `monas approvals` lists"))
+        .about("Answer a call or a question that waits")
+        .after_help(
+            "monas approvals answer ID yes\nmonas approvals answer ID no, use another folder",
+        )
+        .arg(id(
+            "The approval or question, by the id that `monas approvals` lists",
+        ))
         .arg(
             Arg::new("decision")
                 .value_name("DECISION")
@@ -42,14 +49,18 @@ pub(crate) fn definitions(settings: &[Arg]) -> [clap::Command; 2] {
                 .help("yes; no and a reason; session; modify and another input; or a JSON object"),
         );
     let approvals = clap::Command::new("approvals")
-        .about("List the calls that wait for an approval, or answer one")
+        .about("List the calls and questions that wait for a person, or answer one")
+        .after_help("monas approvals\nmonas approvals answer ID yes")
         .subcommand_negates_reqs(true)
         // A flag before the subcommand would be read and not used.
         .args_conflicts_with_subcommands(true)
         .subcommand(common(answer));
-    let list = clap::Command::new("list").about("List the decisions that count for later calls");
+    let list = clap::Command::new("list")
+        .about("List the decisions that count for later calls")
+        .after_help("monas grant list --for scout");
     let revoke = clap::Command::new("revoke")
         .about("End a grant")
+        .after_help("monas grant revoke ID")
         .arg(id("The grant, by the id that `monas grant list` lists"));
     let grant = clap::Command::new("grant")
         .about("List or end the decisions that count for later calls")
@@ -66,7 +77,7 @@ impl ApprovalsCommand {
         matches: &ArgMatches,
         config: Config,
         environment: &dyn Fn(&str) -> Option<String>,
-    ) -> Self {
+    ) -> Result<Self, clap::Error> {
         let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
         let action = match name {
             "answer" => {
@@ -78,15 +89,14 @@ impl ApprovalsCommand {
             "revoke" => Action::Revoke(text("id")),
             _ => Action::List,
         };
-        Self {
+        Ok(Self {
             action,
-            options: DataOptions::read(matches, config, environment),
-        }
+            options: DataOptions::read(matches, config, environment)?,
+        })
     }
 
     /// Sends the request and prints the reply.
     pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Error> {
-        self.options.require_data()?;
         let query = self.options.query().finish();
         let (method, path, body) = match &self.action {
             Action::List => (Method::GET, "approvals".to_owned(), String::new()),
@@ -103,25 +113,27 @@ impl ApprovalsCommand {
                 (Method::DELETE, path, String::new())
             }
         };
-        let backend = Backend::open(&self.options).await?;
         let path = format!("/api/{path}?{query}");
-        let reply = backend.text(method, &path, body).await;
-        let lines = reply.and_then(|reply| match self.options.json {
-            true => Ok(vec![reply]),
-            false => self.show(&backend, &reply),
-        });
-        backend.close().await;
-        lines?.iter().all(|line| say(line));
-        Ok(())
+        let lines = async |backend: &Backend| {
+            let reply = backend.text(method, &path, body).await?;
+            match self.options.json {
+                true => Ok(vec![reply]),
+                false => self.show(backend, &reply),
+            }
+        };
+        self.options.print(say, lines).await
     }
 
     fn show(&self, backend: &Backend, reply: &str) -> Result<Vec<String>, Error> {
         Ok(match &self.action {
             Action::List => {
                 let waiting: WaitingApprovals = backend.parse(reply)?;
-                match waiting.approvals.is_empty() {
-                    true => vec!["no call waits for an approval".to_owned()],
-                    false => waiting.approvals.iter().flat_map(approval).collect(),
+                let approvals = waiting.approvals.iter().flat_map(approval);
+                let lines = approvals.chain(waiting.questions.iter().flat_map(question));
+                let lines: Vec<String> = lines.collect();
+                match lines.is_empty() {
+                    true => vec!["nothing waits for an answer".to_owned()],
+                    false => lines,
                 }
             }
             Action::Answer(..) => {
@@ -158,6 +170,20 @@ fn approval(it: &WaitingApproval) -> Vec<String> {
     ];
     lines.extend(it.notes.iter().map(|note| format!("  {}", visible(note))));
     lines
+}
+
+fn question(it: &WaitingQuestion) -> Vec<String> {
+    let head = format!(
+        "{} question for {}, task {}",
+        it.id,
+        visible(&it.by),
+        it.task
+    );
+    let lines = it
+        .question
+        .lines()
+        .map(|line| format!("  {}", visible(line)));
+    std::iter::once(head).chain(lines).collect()
 }
 
 fn grant(it: &ListedGrant) -> String {

@@ -1,28 +1,31 @@
 //! The backend of the commands that read or change an agent's data (`memory`, `law`, `why`): the running server that
 //! holds the data folder, or the store opened in this process. Both answer the same requests with the same routes.
 
-use access::Principal;
+use std::time::SystemTime;
+
+use access::{Capabilities, Permissions, Principal, Users};
 use agent::{Parts, Population};
 use axum::Router;
 use axum::http::{Method, StatusCode, Uri};
-use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches};
 use memory::Memory;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use store::Store;
+use tokio_util::sync::CancellationToken;
 use workspace::api::Rights;
+use workspace::api::reply::{AgentList, ListedAgent};
 
-use crate::command::client::Secret;
-use crate::command::request::{Failure, Server, exchange};
+use crate::command::client::flags::{self, Options, Output, Scope, Target};
+use crate::command::client::print;
+use crate::command::request::{Failure, Server, exchange, open};
+use crate::config::nearest::nearest;
 use crate::config::{Config, Data};
 use crate::error::Error;
 use crate::serve::agents::DEFAULT_AGENT;
 use crate::serve::agents::host::profiles;
-use crate::serve::compose;
-
-/// The caller of a command that opened the files itself.
-const LOCAL: &str = "local";
+use crate::serve::tokens::OWNER;
+use crate::serve::{administration, audit, compose, secrets};
 
 /// The flags that commands about data have in common.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,40 +34,32 @@ pub(crate) struct DataOptions {
     pub(crate) agent: Option<String>,
     /// Print the reply as JSON instead of text.
     pub(crate) json: bool,
-    bearer: Option<Secret>,
+    /// Which server is asked, and how.
+    pub(crate) asking: Options,
     /// Names the data folder.
-    config: Config,
+    pub(super) config: Config,
+    /// Whether data that does not exist is made.
+    pub(super) makes_data: bool,
 }
 
 impl DataOptions {
     /// Adds these flags to a command. `settings` are the flags of the server; of them only `--data` and `--config`
-    /// are shown in its help.
+    /// are shown in its help. A flag that the command has itself, such as `--for TIME`, stays its own.
     pub(crate) fn arguments(command: clap::Command, settings: &[Arg]) -> clap::Command {
-        let text = |name: &'static str, value: &'static str, help: &'static str| {
-            Arg::new(name).long(name).value_name(value).help(help)
+        let is_own = |it: &Arg| {
+            command
+                .get_arguments()
+                .any(|own| own.get_id() == it.get_id())
         };
-        let settings = settings.iter().map(|argument| {
+        let shared: Vec<Arg> = flags::arguments(Scope::Servers)
+            .filter(|it| !is_own(it))
+            .collect();
+        let is_shared = |it: &&Arg| shared.iter().any(|arg| arg.get_id() == it.get_id());
+        let settings = settings.iter().filter(|it| !is_shared(it)).map(|argument| {
             let shown = matches!(argument.get_id().as_str(), "data" | "config");
             argument.clone().hide(!shown)
         });
-        command.args(settings).args([
-            text(
-                "for",
-                "AGENT",
-                "The agent, by its id [default: the default agent]",
-            ),
-            text(
-                "bearer",
-                "TOKEN",
-                "The bearer token for a running server [A2ACLI_BEARER]",
-            ),
-            Arg::new("output")
-                .short('o')
-                .long("output")
-                .value_parser(PossibleValuesParser::new(["text", "json"]))
-                .default_value("text")
-                .help("The output format"),
-        ])
+        command.args(settings).args(shared.clone())
     }
 
     /// Reads the flags that [`Self::arguments`] added.
@@ -72,14 +67,35 @@ impl DataOptions {
         matches: &ArgMatches,
         config: Config,
         environment: &dyn Fn(&str) -> Option<String>,
-    ) -> Self {
-        let text = |name: &str| matches.get_one::<String>(name).cloned();
-        let bearer = text("bearer").or_else(|| environment("A2ACLI_BEARER"));
-        Self {
-            agent: text("for"),
-            json: text("output").is_some_and(|it| it == "json"),
-            bearer: bearer.map(Secret::new),
+    ) -> Result<Self, clap::Error> {
+        let mut asking = Options::read(matches, environment, Scope::Servers)?;
+        asking.outbound = config.outbound.clone();
+        if let Data::Folder(folder) = &config.data {
+            asking.data = Some(folder.clone());
+        }
+        // An address such as http://host/agents/scout names the agent, too.
+        let named = asking.named().and_then(|target| target.server().1);
+        Ok(Self {
+            agent: asking.agent.clone().or(named),
+            json: asking.output == Output::Json,
+            asking,
             config,
+            makes_data: false,
+        })
+    }
+
+    /// The same for a command about no agent, in which `--for` means something else.
+    pub(crate) fn without_agent(mut self) -> Self {
+        self.agent = None;
+        self.asking.agent = None;
+        self
+    }
+
+    /// The same for a command that may be the first on a data folder.
+    pub(crate) fn making_data(self) -> Self {
+        Self {
+            makes_data: true,
+            ..self
         }
     }
 }
@@ -94,14 +110,50 @@ impl DataOptions {
         query
     }
 
-    /// Fails if the data folder does not exist. Commands that only read call it first: opening the store would create
-    /// the folder.
-    pub(crate) fn require_data(&self) -> Result<(), Error> {
+    /// Prints the lines that `lines` gets from the backend, and closes the backend in any case. `say` prints a line, and
+    /// is false when nothing more can be printed.
+    pub(crate) async fn print(
+        &self,
+        say: impl Fn(&str) -> bool,
+        lines: impl AsyncFnOnce(&Backend) -> Result<Vec<String>, Error>,
+    ) -> Result<(), Error> {
+        let backend = Backend::open(self).await?;
+        let mut lines = lines(&backend).await;
+        if let Err(Error::Operator(Failure::Refused { problem, .. })) = &mut lines
+            && problem.contains("there is no agent")
+            && let Some(known) = self.known_agents(&backend).await
+        {
+            problem.push_str(&known);
+        }
+        backend.close().await;
+        lines?.iter().all(|line| say(line));
+        Ok(())
+    }
+
+    /// What is said after a name that no agent has: the one that was probably meant, or all there are.
+    async fn known_agents(&self, backend: &Backend) -> Option<String> {
+        let meant = self.agent.as_deref()?;
+        let asked = backend.text(Method::GET, "/api/agents", String::new());
+        let known: AgentList = backend.parse(&asked.await.ok()?).ok()?;
+        let ids: Vec<&str> = known.agents.iter().map(|it| &*it.id).collect();
+        Some(match nearest(meant, ids.iter().copied()) {
+            Some(id) => format!("; did you mean {id:?}?"),
+            None => format!("; there are {}", ids.join(", ")),
+        })
+    }
+
+    /// Fails if the folder holds no data: opening the store would make them.
+    fn require_data(&self) -> Result<(), Error> {
         match &self.config.data {
-            Data::Folder(folder) if !folder.exists() => {
-                let server = folder.display().to_string();
-                let problem = "no such folder".to_owned();
-                Err(Failure::Unreachable { server, problem }.into())
+            Data::Folder(_) if self.makes_data => Ok(()),
+            Data::Folder(folder) if !folder.join(compose::DATABASE).exists() => {
+                Err(Error::NoData {
+                    folder: folder.clone(),
+                    problem: match folder.exists() {
+                        true => "it holds none",
+                        false => "there is no such folder",
+                    },
+                })
             }
             _ => Ok(()),
         }
@@ -114,7 +166,7 @@ impl DataOptions {
 /// [`Backend::open`] first tries to open the store itself. If that succeeds no server is running, and this process
 /// builds the routes of `/api/memory` and `/api/agent` over the opened store and calls them without a network. If the
 /// folder is in use, the text in the lock names the address of the server that holds it, and requests go there over
-/// HTTP, with the bearer token of the command line. There is no third way: a folder held by something that has no
+/// HTTP, with the credentials of the command line or else a token that is made with the secret in the folder. There is no third way: a folder held by something that has no
 /// address (another command, a server on standard input) is reported as in use.
 ///
 /// A command therefore never needs to know which of the two it talks to: it sends a method, a path and a body, and gets
@@ -128,7 +180,7 @@ impl DataOptions {
 /// Reading the files beside a running server would be simpler, but SQLite's lock and our in-memory indexes
 /// allow one process at a time.
 pub(crate) enum Backend {
-    RunningServer(Server),
+    RunningServer(Box<Server>),
     OpenedStore {
         router: Router,
         memory: Memory,
@@ -137,46 +189,81 @@ pub(crate) enum Backend {
     },
 }
 
+/// The address of the server that holds a data folder: it wrote it into the lock when it took the folder.
+pub(crate) fn address_in(holder: &str) -> Option<Uri> {
+    let mut words = holder
+        .split_whitespace()
+        .filter(|word| word.contains("://"));
+    words.find_map(|word| word.parse().ok())
+}
+
 impl Backend {
     /// Opens the store, or finds the server that holds it.
     pub(crate) async fn open(options: &DataOptions) -> Result<Self, Error> {
-        let DataOptions { config, bearer, .. } = options;
+        if let Some(target) = options.asking.named() {
+            return Ok(Self::of(target, &options.asking));
+        }
+        options.require_data()?;
+        let DataOptions { config, asking, .. } = options;
         match compose::open(config, "a command").await {
             Ok(store) => {
-                let memory = compose::memory(config, store.clone(), None)?;
+                if let (Data::Folder(folder), false) = (&config.data, options.json) {
+                    let folder = folder.display();
+                    print::note(&format!("reading {folder} (no server runs on it)"));
+                }
+                let secrets = secrets::open(config, &store).await?;
+                let memory = compose::memory(config, store.clone(), None, &secrets)?;
                 let population = Population::new(Parts::new(store.clone()).memory(memory.clone()));
                 // A process that can open the files may do everything with them.
-                let rights = Rights::unrestricted(DEFAULT_AGENT).unchecked(Principal::named(LOCAL));
+                let local = Principal::named(OWNER).permitted(Permissions::ALL);
+                let rights = Rights::unrestricted(DEFAULT_AGENT).unchecked(local);
                 offer(config, &population).await;
                 let remembering =
                     workspace::api::memory::routes(population.clone(), rights.clone());
+                let named = named_agents(config);
+                let listed =
+                    workspace::api::agents::routes(population.clone(), rights.clone(), named);
                 let boards = agent::Boards::open(store.clone());
-                let boards = workspace::api::boards::routes(boards, rights.clone(), false);
+                let boards = workspace::api::boards::routes(boards, rights.clone());
+                let now = SystemTime::now();
+                let lending = Capabilities::open(store.clone(), now).await?;
+                let users = Users::open(store.clone(), lending.clone(), now).await?;
+                let page = administration::page(config);
+                let administered =
+                    administration::routes(&lending, &users, &secrets, &rights, &page);
                 let living = workspace::api::agent::routes(population.clone(), rights.clone());
-                let waiting =
-                    workspace::api::approvals::routes(population.clone(), rights, |_| true);
+                let waiting = workspace::api::approvals::routes(population.clone(), rights);
                 Ok(Self::OpenedStore {
-                    router: remembering.merge(living).merge(waiting).merge(boards),
+                    router: audit::reading::routes(store.clone(), CancellationToken::new())
+                        .merge(remembering)
+                        .merge(living)
+                        .merge(waiting)
+                        .merge(boards)
+                        .merge(administered)
+                        .merge(listed),
                     memory,
                     population,
                     store,
                 })
             }
-            Err(Error::Store(store::Error::InUse { folder, by })) => {
-                // The server wrote its address into the lock when it took the folder.
-                let words = by.split_whitespace().filter(|word| word.contains("://"));
-                let address = words.filter_map(|word| word.parse::<Uri>().ok()).next();
-                match address {
-                    Some(address) => Ok(Self::RunningServer(Server {
-                        address,
-                        bearer: bearer.clone(),
-                        outbound: config.outbound.clone(),
-                    })),
-                    None => Err(store::Error::InUse { folder, by }.into()),
+            Err(Error::Store(store::Error::InUse { folder, by })) => match address_in(&by) {
+                Some(address) => {
+                    let target = Target::on(&folder, &address.to_string());
+                    Ok(Self::of(&target, asking))
                 }
-            }
+                None => Err(store::Error::InUse { folder, by }.into()),
+            },
             Err(error) => Err(error),
         }
+    }
+
+    /// A running server, which is said on standard error.
+    fn of(target: &Target, asking: &Options) -> Self {
+        asking.announce(target);
+        Self::RunningServer(Box::new(Server {
+            address: target.server().0,
+            options: asking.clone(),
+        }))
     }
 
     /// Reads a reply that [`Backend::text`] gave.
@@ -194,7 +281,10 @@ impl Backend {
         body: String,
     ) -> Result<String, Error> {
         let (status, bytes) = match self {
-            Self::RunningServer(server) => exchange(server, method, path, body).await?,
+            Self::RunningServer(server) => {
+                let bytes = exchange(server, method, path, body).await?;
+                return Ok(String::from_utf8_lossy(&bytes).into_owned());
+            }
             Self::OpenedStore { router, .. } => answer(router.clone(), method, path, body).await?,
         };
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -202,13 +292,39 @@ impl Backend {
             return Ok(text);
         }
         let said: Value = serde_json::from_str(&text).unwrap_or_default();
-        let message = said["error"]["message"].as_str().map(str::to_owned);
+        let message = said["error"].as_str().map(str::to_owned);
         Err(self.refused(message.unwrap_or_else(|| format!("status {status}"))))
     }
 
-    fn refused(&self, problem: String) -> Error {
+    /// Sends a request whose reply is one line after the other, and says each as it comes, while `say` is true.
+    pub(crate) async fn lines(&self, path: &str, say: impl Fn(&str) -> bool) -> Result<(), Error> {
+        let Self::RunningServer(server) = self else {
+            let problem = "nothing more can happen: no server runs on it";
+            return Err(self.refused(problem.to_owned()));
+        };
+        let mut body = open(server, Method::GET, path, String::new()).await?;
+        let mut rest = Vec::new();
+        loop {
+            let Some(piece) = body.chunk().await else {
+                return Ok(());
+            };
+            let piece = piece.map_err(|error| Failure::Unreachable {
+                server: server.address.clone(),
+                problem: error.to_string(),
+            })?;
+            rest.extend_from_slice(&piece);
+            while let Some(end) = rest.iter().position(|it| *it == b'\n') {
+                let line: Vec<u8> = rest.drain(..=end).collect();
+                if !say(String::from_utf8_lossy(&line).trim_end()) {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    pub(crate) fn refused(&self, problem: String) -> Error {
         let server = match self {
-            Self::RunningServer(server) => server.address.to_string(),
+            Self::RunningServer(server) => server.address.clone(),
             Self::OpenedStore { .. } => "the data".to_owned(),
         };
         Failure::Refused { server, problem }.into()
@@ -240,6 +356,27 @@ async fn offer(config: &Config, population: &Population) {
         // Agents without a journal, and laws that cannot be read, are reported by the server when it starts.
         drop(population.offer(&profile).await);
     }
+}
+
+/// The agents that the configuration names. Which ones had a life on the data before is not listed anywhere.
+fn named_agents(config: &Config) -> Vec<ListedAgent> {
+    let default = ListedAgent {
+        id: DEFAULT_AGENT.to_owned(),
+        name: config.agent.name.clone(),
+        description: config.agent.description.clone(),
+        ..ListedAgent::default()
+    };
+    let mut agents = vec![default];
+    for profile in profiles(config).unwrap_or_default() {
+        agents.retain(|it| it.id != profile.id);
+        agents.push(ListedAgent {
+            id: profile.id,
+            name: profile.name,
+            description: profile.description,
+            ..ListedAgent::default()
+        });
+    }
+    agents
 }
 
 /// Calls a router in this process.

@@ -14,7 +14,7 @@ use crate::error::Error;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BoardCommand {
     action: Action,
-    options: DataOptions,
+    pub(crate) options: DataOptions,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -52,9 +52,12 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
             .default_value(default)
             .help(help)
     };
-    let list = clap::Command::new("list").about("List the boards");
+    let list = clap::Command::new("list")
+        .about("List the boards")
+        .after_help("monas board list");
     let read = clap::Command::new("read")
         .about("Print the letters of a board")
+        .after_help("monas board read plans --after 10")
         .arg(board())
         .args([
             number("after", "0", "Begin after this place"),
@@ -62,6 +65,7 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
         ]);
     let post = clap::Command::new("post")
         .about("Add a letter to a board")
+        .after_help("monas board post plans 'the door is open' --confidence 0.8")
         .arg(board())
         .arg(
             Arg::new("text")
@@ -102,7 +106,7 @@ impl BoardCommand {
         matches: &ArgMatches,
         config: Config,
         environment: &dyn Fn(&str) -> Option<String>,
-    ) -> Self {
+    ) -> Result<Self, clap::Error> {
         let text = |name: &str| matches.get_one::<String>(name).cloned();
         let number = |name: &str| matches.get_one::<u64>(name).copied().unwrap_or_default();
         let board = || text("board").unwrap_or_default();
@@ -118,20 +122,16 @@ impl BoardCommand {
             },
             _ => Action::List,
         };
-        Self {
+        Ok(Self {
             action,
-            options: DataOptions::read(matches, config, environment),
-        }
+            options: DataOptions::read(matches, config, environment)?,
+        })
     }
 
     /// Sends the request and prints the reply.
     pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Error> {
-        self.options.require_data()?;
-        let backend = Backend::open(&self.options).await?;
-        let lines = self.lines(&backend).await;
-        backend.close().await;
-        lines?.iter().all(|line| say(line));
-        Ok(())
+        let lines = async |backend: &Backend| self.lines(backend).await;
+        self.options.print(say, lines).await
     }
 
     async fn lines(&self, backend: &Backend) -> Result<Vec<String>, Error> {
@@ -193,8 +193,10 @@ fn shown(letter: &BoardLetter) -> String {
     let value = &letter.letter;
     let sure = value["confidence"].as_f64();
     let sure = sure.map_or_else(String::new, |it| format!(", {it:.2} sure"));
+    let caller = value["provenance"]["for"].as_str();
+    let caller = caller.map_or_else(String::new, |it| format!(" for {it}"));
     format!(
-        "{}  {} ({}{sure}): {}",
+        "{}  {}{caller} ({}{sure}): {}",
         letter.place,
         text(&value["provenance"]["agent"]),
         text(&value["kind"]),

@@ -14,7 +14,9 @@ pub(crate) mod key;
 
 /// The command line of `monas card`.
 pub(super) fn definition() -> Command {
-    let get = Command::new("get").about("Show the card of an agent");
+    let get = Command::new("get")
+        .about("Show the card of an agent")
+        .after_help("monas card get -a https://agent.example");
     group("card", "Show an agent's card; make the key that signs one")
         .subcommand(calling(get))
         .subcommands(key::definitions())

@@ -1,6 +1,4 @@
-//! `monas chat`: a conversation, line by line.
-
-use std::io::{IsTerminal as _, Write as _};
+//! `monas chat`: a conversation, line by line. `chat/input.rs` is the line editor.
 
 use a2a::client::{Client, Error};
 use a2a::types::{
@@ -10,25 +8,39 @@ use a2a::types::{
 use clap::Command;
 use futures_util::StreamExt as _;
 use skill::extension::{self, QuestionKind};
-use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use super::client::arguments::{calling, option};
 use super::client::failure::Failure;
-use super::client::print::{self, Printer};
+use super::client::flags::Options;
+use super::client::print::{self, Manner, Printer};
 use super::send;
 use crate::signals::{Signal, Signals};
+
+mod input;
+
+use input::{Input, Read};
+
+/// The commands of the chat.
+const COMMANDS: [&str; 4] = ["/new", "/task", "/exit", "/help"];
 
 const HELP: &str = "\
 /new    starts another conversation
 /task   prints the id of the task that waits for input
-/exit   ends the chat, as does the end of the input
-Ctrl-C  cancels the running task";
+/exit   ends the chat, as does Ctrl-D
+Ctrl-C  cancels the task that runs or waits
+Tab     completes commands and skills, the up arrow brings earlier lines";
 
 /// The command line of `monas chat`.
 pub(super) fn definition() -> Command {
     let context = option("context-id", "ID", "The conversation to continue");
     let mode = option("mode", "NAME", send::MODE_HELP);
-    let command = Command::new("chat").about("Talk with an agent, line by line");
+    let command = Command::new("chat")
+        .about("Talk with an agent, line by line")
+        .long_about(
+            "Talks with an agent. On a terminal it is a line editor with history (in the data folder) and completion; in a \
+             pipe each line of standard input is a message. Answers go to standard output, everything else to standard error.",
+        )
+        .after_help("monas chat --server http://127.0.0.1:8080\necho 'what can you do?' | monas chat");
     calling(command.args([context, mode]))
 }
 
@@ -36,7 +48,7 @@ pub(super) fn definition() -> Command {
 #[derive(Default)]
 struct Place {
     context: String,
-    /// The task that the next line answers.
+    /// The task that runs, or that the next line answers.
     waiting: Option<String>,
     /// It waits for an approval. Then the server decides whether a line is the answer or another request.
     approval: bool,
@@ -46,40 +58,43 @@ struct Place {
 
 /// Sends each line, until the input ends.
 pub(super) async fn talk(
-    client: &Client,
+    options: &Options,
     context: Option<String>,
     mode: Option<String>,
     printer: &Printer,
     signals: &mut Signals,
 ) -> Result<(), Failure> {
+    let client = options.connect().await?;
+    let card = client.card();
     let mut place = Place {
         context: context.unwrap_or_default(),
-        waiting: None,
-        approval: false,
         mode,
+        ..Place::default()
     };
-    let asks = std::io::stdin().is_terminal();
-    if asks {
-        print::note(&format!("{} - /help for help", client.card().name));
+    let skills = card.skills.iter().map(|skill| format!("/{}", skill.id));
+    let words = COMMANDS.map(str::to_owned).into_iter().chain(skills);
+    let mut input = Input::open(options.data.as_deref(), words.collect());
+    if input.is_terminal() {
+        let name = printer.paint().bold(&print::printable(&card.name));
+        print::note_raw(&format!("{name} - /help for help, Ctrl-D to end"));
     }
-    let mut lines = BufReader::new(tokio::io::stdin()).lines();
     loop {
-        if asks {
-            let _ = write!(std::io::stderr(), "> ");
-        }
-        let line = tokio::select! {
-            line = lines.next_line() => line,
-            _ = signals.next() => return Ok(()),
-        };
-        let wrong = |error| Failure::Usage(format!("standard input: {error}"));
-        let Some(line) = line.map_err(wrong)? else {
-            return Ok(());
+        let line = match next(&client, &mut input, &mut place, signals).await? {
+            Read::Line(line) => line,
+            Read::Interrupt => {
+                if !cancel(&client, &mut place).await? {
+                    print::note("no task runs or waits; Ctrl-D ends the chat");
+                }
+                continue;
+            }
+            Read::End => break,
         };
         match line.trim() {
             "" => {}
-            "/exit" | "/quit" => return Ok(()),
-            "/help" => print::note(&help(client.card())),
+            "/exit" | "/quit" => break,
+            "/help" => print::note(&help(card)),
             "/new" => {
+                place.leave();
                 place = Place {
                     mode: place.mode,
                     ..Place::default()
@@ -91,13 +106,69 @@ pub(super) async fn talk(
                     .as_deref()
                     .unwrap_or("no task waits for input"),
             ),
-            text => match say(client, &mut place, text, printer, signals).await {
+            text => match say(&client, &mut place, text, printer, signals).await {
                 // A refused message does not end the conversation.
                 Err(failure @ Failure::Call(Error::Refused(_))) => printer.failure(&failure),
+                Err(failure @ Failure::Call(Error::Unreachable { .. } | Error::Lost(_))) => {
+                    place.tell_how_to_go_on();
+                    if !input.is_terminal() {
+                        return Err(failure);
+                    }
+                    printer.failure(&failure);
+                }
                 said => said?,
             },
         }
     }
+    place.leave();
+    if input.is_terminal() && !place.context.is_empty() {
+        let context = &place.context;
+        print::note(&format!("continue with: monas chat --context-id {context}"));
+    }
+    Ok(())
+}
+
+/// The next line. A signal that arrives meanwhile cancels the task that waits, or ends the chat.
+async fn next(
+    client: &Client,
+    input: &mut Input,
+    place: &mut Place,
+    signals: &mut Signals,
+) -> Result<Read, Failure> {
+    let is_terminal = input.is_terminal();
+    let reading = input.next();
+    tokio::pin!(reading);
+    loop {
+        tokio::select! {
+            read = &mut reading => return read,
+            signal = signals.next() => match signal {
+                Signal::Interrupt => {
+                    if !cancel(client, place).await? && !is_terminal {
+                        return Ok(Read::End);
+                    }
+                }
+                Signal::Terminate => return Err(Failure::Signal(signal)),
+            },
+        }
+    }
+}
+
+/// Cancels the task that runs or waits; false if there is none.
+async fn cancel(client: &Client, place: &mut Place) -> Result<bool, Failure> {
+    let Some(id) = place.waiting.take() else {
+        return Ok(false);
+    };
+    let request = CancelTaskRequest {
+        id: id.clone(),
+        ..CancelTaskRequest::default()
+    };
+    match client.cancel_task(request).await {
+        Ok(_) => print::note(&format!("canceled task {id}")),
+        // It has ended meanwhile, which is as good.
+        Err(Error::Refused(refusal)) => print::note(&refusal.to_string()),
+        Err(error) => return Err(error.into()),
+    }
+    Ok(true)
 }
 
 /// The help: commands of the chat, and examples of the agent's skills.
@@ -140,7 +211,7 @@ async fn say(
         return Ok(());
     }
     let mut events = client.send_streaming_message(request).await?;
-    let mut shown = printer.follow();
+    let mut shown = printer.follow(Manner::Chat);
     loop {
         tokio::select! {
             event = events.next() => {
@@ -150,10 +221,7 @@ async fn say(
                 place.hear(event.response());
             }
             signal = signals.next() => {
-                if let (Signal::Interrupt, Some(task)) = (signal, place.waiting.clone()) {
-                    let request = CancelTaskRequest { id: task, ..CancelTaskRequest::default() };
-                    client.cancel_task(request).await?;
-                } else {
+                if signal == Signal::Terminate || !cancel(client, place).await? {
                     return Err(Failure::Signal(signal));
                 }
             }
@@ -183,5 +251,29 @@ impl Place {
         self.waiting = task
             .filter(|_| !state.is_some_and(TaskState::is_terminal))
             .cloned();
+    }
+
+    /// Says what is left waiting when the conversation is left.
+    fn leave(&self) {
+        if let Some(task) = &self.waiting {
+            print::note(&format!(
+                "task {task} goes on waiting: monas send --task-id {task} ANSWER answers it, monas task cancel {task} ends it"
+            ));
+        }
+    }
+
+    /// Says how a conversation goes on that the server left.
+    fn tell_how_to_go_on(&self) {
+        if let Some(task) = &self.waiting {
+            print::note(&format!(
+                "when the server is back: monas task subscribe {task}"
+            ));
+        }
+        if !self.context.is_empty() {
+            let context = &self.context;
+            print::note(&format!(
+                "the conversation goes on with: monas chat --context-id {context}"
+            ));
+        }
     }
 }

@@ -1,18 +1,19 @@
-//! The commands that call an agent (`card`, `send`, `task`, `chat`, `config`): what they share.
+//! The commands that call an agent (`card`, `send`, `task`, `chat`, `config`): what they share, and what all commands that
+//! ask a server have in common: `flags`, `failure` and `print`.
 //!
 //! Names of commands, flags, variables and exit codes are those that command lines of A2A have in common. Nothing is stored
 //! between two runs.
 //!
 //! Layout:
 //! - `arguments`: the request that a command line describes
-//! - `flags`: the flags that all of them have: which agent, credentials, time limits, output
+//! - `flags`: the flags that all of them have: which server, credentials, time limits, output
 //! - `files`: parts of a message from files, and files from parts
 //! - `print`: replies as text and as JSON; `failure`: errors with hints and exit codes
 
 use std::process::ExitCode;
 
 pub(super) mod arguments;
-pub(super) mod failure;
+pub(crate) mod failure;
 pub(super) mod files;
 #[cfg(test)]
 #[path = "client/files_tests.rs"]
@@ -22,7 +23,7 @@ pub(crate) mod print;
 
 pub(crate) use arguments::{Action, Request};
 pub(crate) use arguments::{commands, read};
-pub(crate) use flags::Secret;
+pub(crate) use flags::{Options, Secret, Target};
 
 use failure::Failure;
 use print::Printer;
@@ -32,7 +33,7 @@ use crate::signals::Signals;
 
 /// Runs the command; gives the exit code.
 pub(crate) async fn run(request: &Request, mut signals: Signals) -> ExitCode {
-    let printer = Printer::new(request.options.output);
+    let printer = request.options.printer();
     let doing = perform(request, &printer, &mut signals);
     match doing.await {
         Ok(()) if print::all_written() => ExitCode::SUCCESS,
@@ -51,8 +52,7 @@ async fn perform(
 ) -> Result<(), Failure> {
     let options = &request.options;
     if let Action::Chat { context, mode } = &request.action {
-        let client = options.connect().await?;
-        return chat::talk(&client, context.clone(), mode.clone(), printer, signals).await;
+        return chat::talk(options, context.clone(), mode.clone(), printer, signals).await;
     }
     let acting = async {
         match &request.action {

@@ -12,6 +12,7 @@ pub(super) fn definition() -> Command {
         .help("The shell");
     Command::new("completion")
         .about("Print a script that completes command lines in a shell")
+        .after_help("monas completion bash > ~/.local/share/bash-completion/completions/monas")
         .arg(shell)
 }
 

@@ -10,6 +10,7 @@ use super::client::print::Printer;
 pub(super) fn definition() -> Command {
     let show = Command::new("show");
     let show = show.about("Show all values and where they are set; secrets are hidden");
+    let show = show.after_help("monas config show -o json");
     group("config", "Show how agents are called").subcommand(calling(show))
 }
 

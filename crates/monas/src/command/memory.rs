@@ -24,7 +24,7 @@ const LINES: usize = 2000;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MemoryCommand {
     action: Action,
-    options: DataOptions,
+    pub(crate) options: DataOptions,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -45,12 +45,8 @@ enum Action {
 impl MemoryCommand {
     /// Sends the requests and prints the replies.
     pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Error> {
-        self.options.require_data()?;
-        let backend = Backend::open(&self.options).await?;
-        let lines = self.lines(&backend).await;
-        backend.close().await;
-        lines?.iter().all(|line| say(line));
-        Ok(())
+        let lines = async |backend: &Backend| self.lines(backend).await;
+        self.options.print(say, lines).await
     }
 
     /// The lines to print: the reply as JSON, or its text.

@@ -4,15 +4,19 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use access::Secrets;
+use access::secrets::REFERENCE;
 use axum::http::Uri;
 use clap::{Arg, ArgMatches};
 use dial::Dialer;
 use model::Request;
+use model::provider::Key;
 
 use crate::config::models::Embedder;
 use crate::config::{Config, Data};
 use crate::serve::models::weights::{self, ALL, Weights};
 use crate::serve::models::{embedder, model};
+use crate::serve::{compose, secrets};
 use pull::{Progress, Source, pull};
 
 mod pull;
@@ -62,6 +66,7 @@ pub(crate) fn definition(settings: impl Fn(clap::Command) -> clap::Command) -> c
     let names: Vec<_> = ALL.iter().map(|it| it.name).collect();
     let pull = clap::Command::new("pull")
         .about("Fetch weights for the embedder that runs in the server")
+        .after_help("monas models pull all-minilm-l6-v2")
         .long_about(
             "Fetches weights into the folder of data, from where they are published or from a place of your \
              own. What is interrupted is gone on with by the same command; what is not what it should be is \
@@ -82,6 +87,7 @@ pub(crate) fn definition(settings: impl Fn(clap::Command) -> clap::Command) -> c
     settings(
         clap::Command::new("models")
             .about("List the models that are configured, and test them")
+            .after_help("monas models --model ollama:gemma3")
             .long_about(
                 "Lists the language model and the embedder that are configured, and asks each of them something \
                  small to see whether it answers.",
@@ -149,8 +155,11 @@ impl ModelsCommand {
         tell("embedder", embedder, "none; memory is searched by words");
         for weights in ALL {
             let here = match data {
-                Some(data) if weights.are_in(data) => "here",
-                _ => "not fetched; monas models pull fetches them",
+                Some(data) if weights.are_in(data) => "here".to_owned(),
+                _ => format!(
+                    "not fetched; `monas models pull {}` fetches them",
+                    weights.name
+                ),
             };
             let Weights { name, about, .. } = weights;
             say(&format!("weights   {name} ({about}): {here}"));
@@ -168,7 +177,7 @@ impl ModelsCommand {
         let about = format!("{}:{} at {place}", endpoint.kind.name(), endpoint.model);
         let begun = Instant::now();
         let asked = async {
-            let model = model(&self.config.models, dialer)?;
+            let model = model(&self.config.models, dialer, &self.secrets().await)?;
             match model {
                 Some(model) => model
                     .ask(Request::new("Say OK.").max_tokens(64))
@@ -191,6 +200,28 @@ impl ModelsCommand {
         })
     }
 
+    /// The secrets of the data, where a key names one. None are found while a server has the data: it is what uses them.
+    async fn secrets(&self) -> Secrets {
+        let models = &self.config.models;
+        let embedder = match &models.embedder {
+            Some(Embedder::Provider(endpoint)) => endpoint.key.as_ref(),
+            _ => None,
+        };
+        let model = models.model.as_ref().and_then(|it| it.key.as_ref());
+        let is_named = |key: &Key| key.after(REFERENCE).is_some();
+        if !model.into_iter().chain(embedder).any(is_named) {
+            return Secrets::default();
+        }
+        match compose::open(&self.config, "a command").await {
+            Ok(store) => {
+                let opened = secrets::open(&self.config, &store).await;
+                store.close().await;
+                opened.unwrap_or_default()
+            }
+            Err(_) => Secrets::default(),
+        }
+    }
+
     /// Asks the embedder for a vector, if there is an embedder.
     async fn try_embedder(
         &self,
@@ -207,7 +238,8 @@ impl ModelsCommand {
             }
             None => "the local one".to_owned(),
         };
-        let embedder = match embedder(&self.config.models, dialer, data) {
+        let secrets = self.secrets().await;
+        let embedder = match embedder(&self.config.models, dialer, data, &secrets) {
             Ok(embedder) => embedder?,
             Err(error) => return Some(Err(format!("{about}: {error}"))),
         };
@@ -241,14 +273,15 @@ impl ModelsCommand {
                 known: known.join(", "),
             });
         };
+        if !cfg!(feature = "local") {
+            // Said before a large file is fetched in vain; it may be meant for another build.
+            say("this build cannot use weights; one with --features local can");
+        }
         let published = || source(weights.url.to_owned());
         let from = from.cloned().unwrap_or_else(published);
         let client = self.config.outbound.dialer()?.http();
         pull(weights, &from, data, &client, &mut Bar::default()).await?;
         say(&format!("{name} is in {}", weights.folder(data).display()));
-        if !cfg!(feature = "local") {
-            say("this build cannot use them; build with --features local");
-        }
         Ok(())
     }
 }

@@ -3,10 +3,10 @@
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
 
-use a2a::client::Client;
+use a2a::client::{Client, Events};
 use a2a::types::{
-    Answer, GetTaskRequest, Message, Part, Role, SendMessageConfiguration, SendMessageRequest,
-    Struct, Task, TaskState,
+    Answer, Event as Payload, GetTaskRequest, ListTasksRequest, Message, Part, Role,
+    SendMessageConfiguration, SendMessageRequest, Struct, Task, TaskState,
 };
 use clap::{Arg, ArgGroup, ArgMatches, Command, value_parser};
 use futures_util::StreamExt as _;
@@ -16,7 +16,7 @@ use super::client::arguments::{calling, many, option, switch};
 use super::client::failure::Failure;
 use super::client::files;
 use super::client::flags::Options;
-use super::client::print::{self, Printer};
+use super::client::print::{self, Manner, Printer};
 
 /// The message, and when the command ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub(crate) struct Sending {
     pub(super) message_id: Option<String>,
     pub(super) history: Option<i32>,
     pub(super) reply: ReplyMode,
+    /// Whether a task that does not complete is a failure of the command.
+    pub(super) fail: bool,
 }
 
 /// When the command ends, and what it prints until then.
@@ -77,6 +79,7 @@ impl Sending {
             message_id: text("message-id"),
             history: matches.get_one("history-length").copied(),
             reply,
+            fail: matches.get_flag("fail"),
         }
     }
 }
@@ -86,8 +89,13 @@ pub(super) fn definition() -> Command {
     let command = Command::new("send")
         .about("Send a message to an agent")
         .long_about(
-            "Sends a message and prints the answer: a message, or the task that the agent began. The exit code \
-             tells whether the call succeeded, not whether the task did.",
+            "Sends a message and prints the answer on standard output: a message, or what the task that the agent began has \
+             made. The exit code tells whether the call succeeded, with --fail also whether the task did.",
+        )
+        .after_help(
+            "monas send 'what can you do?'\n\
+             monas send --fail 'check the build' && deploy\n\
+             monas send --task-id ID yes",
         )
         .arg(Arg::new("text").value_name("TEXT").num_args(0..).help("The text; - reads standard input"))
         .args([
@@ -103,6 +111,7 @@ pub(super) fn definition() -> Command {
             switch("stream", "Print events as they happen"),
             switch("wait", "Wait until the task has ended, by polling"),
             switch("async", "Do not wait; print the task as soon as it exists"),
+            switch("fail", FAIL_HELP),
         ])
         .group(ArgGroup::new("reply").args(["stream", "wait", "async"]));
     calling(command)
@@ -116,16 +125,22 @@ pub(super) async fn send(
     let request = request(sending)?;
     let client = options.connect().await?;
     if sending.reply == ReplyMode::Stream {
-        let mut events = client.send_streaming_message(request).await?;
-        let mut shown = printer.follow();
-        while let Some(event) = events.next().await {
-            shown.event(&event?);
-        }
-        return Ok(());
+        let events = client.send_streaming_message(request).await?;
+        let ended = follow(events, printer).await?;
+        return check(ended, sending.fail);
     }
     let begun = Instant::now();
+    let message = request.message.as_ref();
+    let message = message.map(|it| it.message_id.clone()).unwrap_or_default();
     let answering = client.send_message(request);
-    let mut answer = shown(answering, printer).await?;
+    let mut answer = match shown(answering, printer).await {
+        // The task goes on without this command: its id is what the user needs now.
+        Err(late @ a2a::client::Error::Late(_)) => {
+            let task = task_of(&client, &message).await;
+            return Err(task.map_or_else(|| late.into(), Failure::Waiting));
+        }
+        answer => answer?,
+    };
     if sending.reply == ReplyMode::Wait
         && let Answer::Task(task) = answer.payload
     {
@@ -134,13 +149,70 @@ pub(super) async fn send(
         answer = task.into();
     }
     printer.answer(&answer);
-    if let Answer::Task(task) = &answer.payload
-        && task.status.as_ref().map(|it| it.state) == Some(TaskState::InputRequired)
-    {
+    let Answer::Task(task) = answer.payload else {
+        return Ok(());
+    };
+    let state = task.state();
+    if state == TaskState::InputRequired && !sending.fail {
         let id = &task.id;
         print::note(&format!("answer with: monas send --task-id {id} ANSWER"));
     }
-    Ok(())
+    let waits = sending.reply == ReplyMode::Async;
+    check(Some((task.id, state)), sending.fail && !waits)
+}
+
+/// The help of `--fail`.
+pub(super) const FAIL_HELP: &str =
+    "Exit with code 6 if the task fails, is rejected or canceled, or waits for an answer";
+
+/// The last state of a task, by its id.
+pub(super) type Ended = Option<(String, TaskState)>;
+
+/// Prints the events of a stream; gives how its task stands at the end.
+pub(super) async fn follow(mut events: Events, printer: &Printer) -> Result<Ended, Failure> {
+    let mut shown = printer.follow(Manner::Stream);
+    let mut ended = None;
+    while let Some(event) = events.next().await {
+        let event = event?;
+        shown.event(&event);
+        ended = match &event.response().payload {
+            Payload::Task(task) => Some((task.id.clone(), task.state())),
+            Payload::StatusUpdate(update) => {
+                let status = update.status.as_ref();
+                status.map(|status| (update.task_id.clone(), status.state))
+            }
+            _ => ended,
+        };
+    }
+    Ok(ended)
+}
+
+/// With `--fail`, a task that came to another end than it should is a failure.
+pub(super) fn check(ended: Ended, fail: bool) -> Result<(), Failure> {
+    match ended {
+        Some((id, state)) if fail && state != TaskState::Completed => {
+            Err(Failure::Unfinished { id, state })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How long to look for the task of a message that was not answered in time, and among how many tasks and messages.
+const LOOK: Duration = Duration::from_secs(5);
+const TASKS: i32 = 10;
+const MESSAGES: i32 = 10;
+
+/// The id of the task that a message belongs to, among the tasks that changed last.
+async fn task_of(client: &Client, message: &str) -> Option<String> {
+    let request = ListTasksRequest {
+        page_size: Some(TASKS),
+        history_length: Some(MESSAGES),
+        ..ListTasksRequest::default()
+    };
+    let listed = timeout(LOOK, client.list_tasks(request)).await.ok()?.ok()?;
+    let mut tasks = listed.tasks.into_iter();
+    let task = tasks.find(|task| task.history.iter().any(|it| it.message_id == message));
+    task.map(|task| task.id)
 }
 
 /// Polls a task until it has ended or needs input.

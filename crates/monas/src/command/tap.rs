@@ -7,12 +7,12 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command};
 use dial::Dialer;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use crate::config::Outbound;
+use crate::config::{self, Outbound};
 use crate::listen::{Error, RemoteAccess};
 
 mod session;
@@ -31,7 +31,7 @@ pub(super) fn definition() -> Command {
         Arg::new("listen")
             .long("listen")
             .value_name("ADDRESS")
-            .value_parser(value_parser!(SocketAddr))
+            .value_parser(|text: &str| config::address(text).ok_or(config::ADDRESS_EXPECTED))
             .default_value("127.0.0.1:0")
             .help("The address for clients; port 0 picks a free one"),
     ];
@@ -44,6 +44,7 @@ pub(super) fn definition() -> Command {
              the content. c1 is the first thing the client pushed, s-1 the first capability the server sent, \
              main the main object of the receiving side.",
         )
+        .after_help("monas capnweb tap ws://127.0.0.1:8080/a2a/capnweb")
         .args(arguments)
         .arg(super::ca_cert());
     Command::new("capnweb")

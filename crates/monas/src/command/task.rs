@@ -7,11 +7,10 @@ use a2a::client::Client;
 use a2a::types::{
     AuthenticationInfo, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest,
     GetTaskPushNotificationConfigRequest, GetTaskRequest, ListTaskPushNotificationConfigsRequest,
-    ListTasksRequest, SubscribeToTaskRequest, TaskPushNotificationConfig, TaskState,
+    ListTasksRequest, Role, SubscribeToTaskRequest, Task, TaskPushNotificationConfig, TaskState,
 };
 use clap::builder::PathBufValueParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
-use futures_util::StreamExt as _;
 use serde_json::json;
 
 use super::client::arguments::{calling, group, option, switch};
@@ -19,6 +18,7 @@ use super::client::failure::Failure;
 use super::client::files;
 use super::client::flags::{Options, Secret};
 use super::client::print::{self, Printer};
+use super::send::{self, FAIL_HELP};
 
 /// A command about tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,10 +27,16 @@ pub(crate) enum TaskAction {
         id: String,
         /// How many messages of its history to return.
         history: Option<i32>,
+        /// Whether a task that did not complete is a failure of the command.
+        fail: bool,
     },
     List(Listing),
     Cancel(String),
-    Subscribe(String),
+    Subscribe {
+        id: String,
+        /// Whether a task that does not complete is a failure of the command.
+        fail: bool,
+    },
     Download(Download),
     Push(String, PushAction),
 }
@@ -105,7 +111,10 @@ impl TaskAction {
                 let id = text("id").unwrap_or_default();
                 match name {
                     "cancel" => Self::Cancel(id),
-                    "subscribe" => Self::Subscribe(id),
+                    "subscribe" => Self::Subscribe {
+                        id,
+                        fail: matches.get_flag("fail"),
+                    },
                     "download" => Self::Download(Download {
                         id,
                         artifact: text("artifact"),
@@ -115,6 +124,7 @@ impl TaskAction {
                     _ => Self::Get {
                         id,
                         history: matches.get_one("history-length").copied(),
+                        fail: matches.get_flag("fail"),
                     },
                 }
             }
@@ -143,18 +153,24 @@ pub(super) fn definition() -> Command {
         "Show, list, cancel and follow tasks; download artifacts",
     )
     .subcommand(calling(
-        Command::new("get").about("Show a task").arg(id()).arg(
-            option(
-                "history-length",
-                "N",
-                "How many messages of its history to return",
+        Command::new("get")
+            .about("Show a task: how it stands, what it says and what it has made")
+            .after_help("monas task get ID --history-length 10")
+            .arg(id())
+            .arg(
+                option(
+                    "history-length",
+                    "N",
+                    "How many messages of its history to return",
+                )
+                .value_parser(value_parser!(i32)),
             )
-            .value_parser(value_parser!(i32)),
-        ),
+            .arg(switch("fail", FAIL_HELP)),
     ))
     .subcommand(calling(
         Command::new("list")
-            .about("List tasks, the last changed first")
+            .about("List tasks, the last changed first: how they stand, since when, and what they are about")
+            .after_help("monas task list --status input-required")
             .args([
                 option("context-id", "ID", "Only tasks of this conversation"),
                 option(
@@ -172,16 +188,22 @@ pub(super) fn definition() -> Command {
             ]),
     ))
     .subcommand(calling(
-        Command::new("cancel").about("Cancel a task").arg(id()),
+        Command::new("cancel")
+            .about("Cancel a task")
+            .after_help("monas task cancel ID")
+            .arg(id()),
     ))
     .subcommand(calling(
         Command::new("subscribe")
             .about("Print the events of a task as they happen")
-            .arg(id()),
+            .after_help("monas task subscribe ID --fail")
+            .arg(id())
+            .arg(switch("fail", FAIL_HELP)),
     ))
     .subcommand(calling(
         Command::new("download")
             .about("Write the artifacts of a task into files")
+            .after_help("monas task download ID --out results")
             .arg(id())
             .args([
                 option("artifact", "ID", "Only this artifact"),
@@ -196,6 +218,7 @@ pub(super) fn definition() -> Command {
             .subcommand(calling(
                 Command::new("set")
                     .about("Have the events of a task posted to a URL")
+                    .after_help("monas task push-config set ID --url https://example.com/hook")
                     .arg(id())
                     .args([
                         option("url", "URL", "The URL").required(true),
@@ -218,15 +241,20 @@ pub(super) fn definition() -> Command {
             .subcommand(calling(
                 Command::new("get")
                     .about("Show a webhook")
+                    .after_help("monas task push-config get ID WEBHOOK")
                     .arg(id())
                     .arg(hook()),
             ))
             .subcommand(calling(
-                Command::new("list").about("List all webhooks").arg(id()),
+                Command::new("list")
+                    .about("List all webhooks")
+                    .after_help("monas task push-config list ID")
+                    .arg(id()),
             ))
             .subcommand(calling(
                 Command::new("delete")
                     .about("Delete a webhook")
+                    .after_help("monas task push-config delete ID WEBHOOK")
                     .arg(id())
                     .arg(hook()),
             )),
@@ -240,13 +268,16 @@ pub(super) async fn perform(
 ) -> Result<(), Failure> {
     let client = options.connect().await?;
     match action {
-        TaskAction::Get { id, history } => {
+        TaskAction::Get { id, history, fail } => {
             let request = GetTaskRequest {
                 id: id.clone(),
                 history_length: *history,
                 ..GetTaskRequest::default()
             };
-            printer.reply(&client.get_task(request).await?, print::task);
+            let task = client.get_task(request).await?;
+            printer.reply(&task, print::task);
+            let state = task.state();
+            send::check(Some((task.id, state)), *fail)?;
         }
         TaskAction::List(listing) => list(&client, listing, printer).await?,
         TaskAction::Cancel(id) => {
@@ -256,16 +287,13 @@ pub(super) async fn perform(
             };
             printer.reply(&client.cancel_task(request).await?, print::task);
         }
-        TaskAction::Subscribe(id) => {
+        TaskAction::Subscribe { id, fail } => {
             let request = SubscribeToTaskRequest {
                 id: id.clone(),
                 ..SubscribeToTaskRequest::default()
             };
-            let mut events = client.subscribe_to_task(request).await?;
-            let mut shown = printer.follow();
-            while let Some(event) = events.next().await {
-                shown.event(&event?);
-            }
+            let events = client.subscribe_to_task(request).await?;
+            send::check(send::follow(events, printer).await?, *fail)?;
         }
         TaskAction::Download(download) => fetch(&client, download, printer).await?,
         TaskAction::Push(task, action) => push(&client, task, action, printer).await?,
@@ -280,7 +308,7 @@ async fn list(client: &Client, listing: &Listing, printer: &Printer) -> Result<(
             let name = word.to_ascii_uppercase().replace('-', "_");
             let name = name.trim_start_matches("TASK_STATE_");
             let state = TaskState::named(&format!("TASK_STATE_{name}"));
-            state.ok_or_else(|| Failure::Usage(format!("{word:?} is no state of a task")))?
+            state.ok_or_else(|| Failure::Usage(unknown_state(word)))?
         }
     };
     let request = ListTasksRequest {
@@ -288,13 +316,18 @@ async fn list(client: &Client, listing: &Listing, printer: &Printer) -> Result<(
         status,
         page_size: listing.size,
         page_token: listing.token.clone().unwrap_or_default(),
+        // As text, a task is shown by what was asked first.
+        history_length: printer.is_text().then_some(MESSAGES),
         ..ListTasksRequest::default()
     };
     let page = client.list_tasks(request).await?;
+    if printer.is_text() {
+        print::note(&format!("tasks of {}", client.card().name));
+    }
     printer.reply(&page, |page| {
         let mut text = String::new();
         for task in &page.tasks {
-            let _ = writeln!(text, "{}", print::headline(task));
+            let _ = writeln!(text, "{}", listed(task));
         }
         if page.tasks.is_empty() {
             text.push_str("no tasks\n");
@@ -305,6 +338,47 @@ async fn list(client: &Client, listing: &Listing, printer: &Printer) -> Result<(
         text
     });
     Ok(())
+}
+
+/// How many messages of each task are fetched to find the one that began it, and how much of it is shown.
+const MESSAGES: i32 = 50;
+const WORDS: usize = 60;
+
+/// A task in a line: its state, since when, its id and conversation, and the first words of its first message.
+fn listed(task: &Task) -> String {
+    let status = task.status.as_ref();
+    let since = status.and_then(|status| status.timestamp.as_ref());
+    let since = since.map(|at| at.to_string().chars().take(19).collect::<String>());
+    let asked = task.history.iter().find(|it| it.role == Role::User);
+    let asked = asked.map(print::message).unwrap_or_default();
+    let asked = asked.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut words: String = asked.chars().take(WORDS).collect();
+    if words.len() < asked.len() {
+        words.push('…');
+    }
+    format!(
+        "{:<14} {:<19} task {} context {}  {words}",
+        print::word(task.state()),
+        since.unwrap_or_default(),
+        task.id,
+        task.context_id
+    )
+}
+
+/// The error for a word that is no state, with the states that there are.
+fn unknown_state(word: &str) -> String {
+    let states = [
+        TaskState::Submitted,
+        TaskState::Working,
+        TaskState::InputRequired,
+        TaskState::AuthRequired,
+        TaskState::Completed,
+        TaskState::Failed,
+        TaskState::Canceled,
+        TaskState::Rejected,
+    ];
+    let states = states.map(print::word).join(", ");
+    format!("{word:?} is not a state of a task; there are {states}")
 }
 
 async fn fetch(client: &Client, download: &Download, printer: &Printer) -> Result<(), Failure> {

@@ -12,13 +12,14 @@ use crate::error::Error;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WhyCommand {
     question: String,
-    options: DataOptions,
+    pub(crate) options: DataOptions,
 }
 
 /// The command line of `monas why`; `settings` are the flags of the server, which name the data.
 pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
     let command = clap::Command::new("why")
         .about("Ask why an agent did something; every sentence cites an event of its journal")
+        .after_help("monas why 'did you write notes.md?'\nmonas why TASK-ID --for scout")
         .arg(
             Arg::new("question")
                 .value_name("QUESTION")
@@ -34,28 +35,27 @@ impl WhyCommand {
         matches: &ArgMatches,
         config: Config,
         environment: &dyn Fn(&str) -> Option<String>,
-    ) -> Self {
+    ) -> Result<Self, clap::Error> {
         let question = matches.get_one::<String>("question").cloned();
-        Self {
+        Ok(Self {
             question: question.unwrap_or_default(),
-            options: DataOptions::read(matches, config, environment),
-        }
+            options: DataOptions::read(matches, config, environment)?,
+        })
     }
 
     /// Sends the request and prints the reply.
     pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Error> {
-        self.options.require_data()?;
         let mut query = self.options.query();
         query.append_pair("question", &self.question);
         let path = format!("/api/agent/why?{}", query.finish());
-        let backend = Backend::open(&self.options).await?;
-        let reply = backend.text(Method::GET, &path, String::new()).await;
-        let text = reply.and_then(|reply| match self.options.json {
-            true => Ok(reply),
-            false => Ok(backend.parse::<Explained>(&reply)?.text),
-        });
-        backend.close().await;
-        text?.lines().all(say);
-        Ok(())
+        let lines = async |backend: &Backend| {
+            let reply = backend.text(Method::GET, &path, String::new()).await?;
+            let text = match self.options.json {
+                true => reply,
+                false => backend.parse::<Explained>(&reply)?.text,
+            };
+            Ok(text.lines().map(str::to_owned).collect())
+        };
+        self.options.print(say, lines).await
     }
 }

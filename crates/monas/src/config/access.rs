@@ -9,26 +9,88 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use access::{Callers, Hash, Place, Unauthenticated};
+use access::{
+    Callers, Hash, Place, Role, SignatureRule, SigningCaller, TokenSecret, Unauthenticated,
+};
 use toml::de::{DeTable, DeValue};
 
 use super::file::File;
+use super::settings::{Settings, find};
+use super::value::{self, Raw};
 use super::{Error, nearest};
 
 #[cfg(test)]
 #[path = "access_tests.rs"]
 mod tests;
 
-/// Which callers are let in.
+/// The environment variable with the secret that other programs sign tokens with.
+pub(super) const SECRET_VARIABLE: &str = "JWT_SECRET";
+
+/// Which callers are let in. The default lets in those with a token of the server itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Access {
-    /// A caller has to satisfy one of them. Without any, all callers are let in.
+    /// The schemes of the configuration. A caller has to satisfy one of them, or to have a token of the server.
     pub schemes: Vec<Scheme>,
     /// How callers without credentials are treated.
     pub unauthenticated: Unauthenticated,
+    pub own_tokens: OwnTokens,
+    /// The role of callers for which nothing else says it.
+    pub default_role: Role,
+    /// Whether all callers have to sign their requests.
+    pub signatures: SignatureRule,
 }
 
+/// Whether tokens of the server itself are accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OwnTokens {
+    Off,
+    /// Those that are signed with the secret in the data folder, or with the other one if there is one.
+    On {
+        other: Option<TokenSecret>,
+    },
+}
+
+value::words!(Role: "viewer, user, operator or admin" {
+    "viewer" => Role::Viewer,
+    "user" => Role::User,
+    "operator" => Role::Operator,
+    "admin" => Role::Admin,
+});
+
+value::words!(SignatureRule: "optional or required" {
+    "optional" => SignatureRule::Optional,
+    "required" => SignatureRule::Required,
+});
+
 impl Access {
+    /// All callers are let in, as the anonymous one, and no credential is looked at: for tests, and for servers that
+    /// programs start for themselves.
+    pub fn open() -> Self {
+        Self {
+            schemes: Vec::new(),
+            unauthenticated: Unauthenticated::Anonymous,
+            own_tokens: OwnTokens::Off,
+            default_role: Role::default(),
+            signatures: SignatureRule::Optional,
+        }
+    }
+
+    /// Whether callers can prove a name at all.
+    pub fn asks(&self) -> bool {
+        !self.schemes.is_empty() || self.own_tokens != OwnTokens::Off
+    }
+
+    /// Whether every caller has to show a credential.
+    pub fn is_closed(&self) -> bool {
+        self.asks() && self.unauthenticated == Unauthenticated::Refused
+    }
+
+    /// Whether a scheme reads signatures of requests.
+    pub fn reads_signatures(&self) -> bool {
+        let signature = |scheme: &Scheme| matches!(scheme.kind, Kind::Signature { .. });
+        self.schemes.iter().any(signature)
+    }
+
     /// Whether web pages of any origin can be let in: every call needs a credential, and none of those that a browser adds to
     /// requests of any page by itself, as it does with cookies, passwords that it remembers, and certificates.
     pub fn is_safe_for_any_page(&self) -> bool {
@@ -38,9 +100,7 @@ impl Access {
                 Kind::Basic(_) | Kind::MutualTls(_) | Kind::ApiKey(Place::Cookie(_), _)
             )
         };
-        self.unauthenticated == Unauthenticated::Refused
-            && !self.schemes.is_empty()
-            && !self.schemes.iter().any(ambient)
+        self.is_closed() && !self.schemes.iter().any(ambient)
     }
 }
 
@@ -80,14 +140,19 @@ pub enum Kind {
     },
     /// A certificate that one of the authorities in this file has signed.
     MutualTls(PathBuf),
+    /// A signature of each request, by a key of the caller.
+    Signature {
+        keys: Keys,
+        callers: Vec<SigningCaller>,
+    },
 }
 
 /// Which signed tokens are accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tokens {
     pub issuer: String,
-    /// The audience that tokens must name: this server.
-    pub audience: String,
+    /// The audiences of which tokens must name one: this server, by its names.
+    pub audience: Vec<String>,
     pub keys: Keys,
     /// Scopes that a token must have.
     pub scopes: Vec<String>,
@@ -99,14 +164,16 @@ pub enum Keys {
     File(PathBuf),
     /// Written in the configuration itself.
     Text(String),
+    /// Fetched from the issuer, which publishes them: its metadata are at this address, or else at its well-known ones.
+    Published(Option<String>),
 }
 
 impl Default for Access {
-    /// All callers are let in, as the anonymous caller.
     fn default() -> Self {
         Self {
-            schemes: Vec::new(),
-            unauthenticated: Unauthenticated::Anonymous,
+            unauthenticated: Unauthenticated::Refused,
+            own_tokens: OwnTokens::On { other: None },
+            ..Self::open()
         }
     }
 }
@@ -128,15 +195,27 @@ const KEYS: &[&str] = &[
     "metadata_url",
     "url",
     "ca",
+    "required",
 ];
 
-/// Reads the tables below `[access]`.
-pub(super) fn read(file: &File<'_>, table: &DeTable<'_>) -> Result<Vec<Scheme>, Error> {
+/// Reads `[access]`: the settings in it, and the schemes, which are the tables below it.
+pub(super) fn read(
+    file: &File<'_>,
+    table: &DeTable<'_>,
+    settings: &mut Settings,
+) -> Result<Vec<Scheme>, Error> {
     let mut schemes = Vec::new();
     let mut members: Vec<_> = table.iter().collect();
     members.sort_by_key(|(key, _)| key.span().start);
     for (key, value) in members {
         let (name, start) = (key.get_ref().to_string(), key.span().start);
+        let setting = format!("access.{name}");
+        if find(&setting).is_some() {
+            let set = settings.set(&setting, Raw::Toml(value.get_ref()));
+            let wrong = |expected| file.wrong(start, format!("{setting}: expected {expected}"));
+            set.map_err(wrong)?;
+            continue;
+        }
         let DeValue::Table(inner) = value.get_ref() else {
             let problem = format!("`access.{name}` is a table: write [access.{name}]");
             return Err(file.wrong(start, problem));
@@ -154,6 +233,11 @@ impl Scheme {
             Kind::MutualTls(path) => *path = folder.join(&*path),
             Kind::OAuth2 { tokens, .. } | Kind::OpenIdConnect { tokens, .. } => {
                 if let Keys::File(path) = &mut tokens.keys {
+                    *path = folder.join(&*path);
+                }
+            }
+            Kind::Signature { keys, .. } => {
+                if let Keys::File(path) = keys {
                     *path = folder.join(&*path);
                 }
             }
@@ -190,24 +274,32 @@ impl<'a> Table<'a> {
             "bearer" => Kind::Bearer(self.callers()?),
             "basic" => Kind::Basic(self.callers()?),
             "apiKey" => Kind::ApiKey(self.place()?, self.callers()?),
-            "oauth2" => Kind::OAuth2 {
-                tokens: self.tokens()?,
-                token_url: self.required("token_url")?,
-                authorization_url: self.text("authorization_url")?,
-                metadata_url: self.text("metadata_url")?,
-            },
+            "oauth2" => {
+                let metadata_url = self.text("metadata_url")?;
+                Kind::OAuth2 {
+                    tokens: self.tokens(metadata_url.clone())?,
+                    token_url: self.required("token_url")?,
+                    authorization_url: self.text("authorization_url")?,
+                    metadata_url,
+                }
+            }
             "openIdConnect" => {
-                let tokens = self.tokens()?;
+                let url = self.text("url")?;
+                let tokens = self.tokens(url.clone())?;
                 let discovery = || {
                     let issuer = tokens.issuer.trim_end_matches('/');
                     format!("{issuer}/.well-known/openid-configuration")
                 };
-                let url = self.text("url")?.unwrap_or_else(discovery);
+                let url = url.unwrap_or_else(discovery);
                 Kind::OpenIdConnect { tokens, url }
             }
             "mutualTLS" => Kind::MutualTls(self.required("ca")?.into()),
+            "signature" => Kind::Signature {
+                keys: self.keys()?,
+                callers: self.signing_callers()?,
+            },
             _ => {
-                let kinds = "bearer, basic, apiKey, oauth2, openIdConnect or mutualTLS";
+                let kinds = "bearer, basic, apiKey, oauth2, openIdConnect, mutualTLS or signature";
                 return Err(self.wrong(format!("{}.type: expected {kinds}", self.name)));
             }
         };
@@ -220,18 +312,100 @@ impl<'a> Table<'a> {
         })
     }
 
-    fn tokens(&mut self) -> Result<Tokens, Error> {
-        let keys = self.required("keys")?;
+    /// Reads which tokens are accepted; `metadata` is where the metadata of their issuer are, if that is configured.
+    fn tokens(&mut self, metadata: Option<String>) -> Result<Tokens, Error> {
+        let issuer = self.required("issuer")?;
+        let audience = self.list("audience")?;
+        if audience.is_empty() || audience.iter().any(String::is_empty) {
+            return Err(self.wrong(format!("{}: audience is missing", self.name)));
+        }
+        let keys = match self.text("keys")? {
+            Some(keys) if keys.trim_start().starts_with('{') => Keys::Text(keys),
+            Some(keys) => Keys::File(keys.into()),
+            None => Keys::Published(metadata),
+        };
+        if let Keys::Published(metadata) = &keys {
+            for address in std::iter::once(&issuer).chain(metadata) {
+                self.check_fetched(address)?;
+            }
+        }
         Ok(Tokens {
-            issuer: self.required("issuer")?,
-            audience: self.required("audience")?,
-            keys: if keys.trim_start().starts_with('{') {
-                Keys::Text(keys)
-            } else {
-                Keys::File(keys.into())
-            },
+            issuer,
+            audience,
+            keys,
             scopes: self.list("scopes")?,
         })
+    }
+
+    /// JSON Web Keys, or a file of them.
+    fn keys(&mut self) -> Result<Keys, Error> {
+        let keys = self.required("keys")?;
+        Ok(match keys.trim_start().starts_with('{') {
+            true => Keys::Text(keys),
+            false => Keys::File(keys.into()),
+        })
+    }
+
+    /// Names with the ids of their keys: one, several, or a table that adds scopes and whether they have to sign.
+    fn signing_callers(&mut self) -> Result<Vec<SigningCaller>, Error> {
+        let expected = "names with ids of keys, such as { ada = \"ada-2026\" }";
+        let wrong = format!("{}.callers: expected {expected}", self.name);
+        let Some((_, DeValue::Table(table))) = self.left.remove("callers") else {
+            return Err(self.wrong(wrong));
+        };
+        let mut callers = Vec::new();
+        for (name, value) in table.iter() {
+            let (at, name) = (name.span().start, name.get_ref());
+            let place = format!("{}.callers.{name}", self.name);
+            let mut caller = SigningCaller {
+                name: name.to_string(),
+                ..SigningCaller::default()
+            };
+            match value.get_ref() {
+                DeValue::Table(inner) => {
+                    let mut inner = Table::new(self.file, place.clone(), at, inner);
+                    caller.keys = inner.list("keys")?;
+                    caller.scopes = inner.list("scopes")?;
+                    caller.required = inner.switch("required")?;
+                    inner.finish()?;
+                }
+                value => caller.keys = self.texts(&place, at, value)?,
+            }
+            if caller.keys.is_empty() {
+                let problem = format!("{place}: expected the id of a key");
+                return Err(self.file.wrong(at, problem));
+            }
+            callers.push(caller);
+        }
+        match callers.is_empty() {
+            true => Err(self.wrong(wrong)),
+            false => Ok(callers),
+        }
+    }
+
+    /// Reads `true` or `false`; without the key it is false.
+    fn switch(&mut self, key: &str) -> Result<bool, Error> {
+        match self.left.remove(key) {
+            None => Ok(false),
+            Some((_, DeValue::Boolean(value))) => Ok(*value),
+            Some((start, _)) => {
+                let problem = format!("{}.{key}: expected true or false", self.name);
+                Err(self.file.wrong(start, problem))
+            }
+        }
+    }
+
+    /// What is fetched decides who may call: it comes encrypted, or from this machine.
+    fn check_fetched(&self, address: &str) -> Result<(), Error> {
+        let read = address.parse::<oauth::Address>();
+        match read.is_ok_and(|it| it.is_encrypted() || it.is_loopback()) {
+            true => Ok(()),
+            false => Err(self.wrong(format!(
+                "{}: its keys are fetched from {address:?}, which must be https, or http on loopback; or name a file of \
+                 keys",
+                self.name
+            ))),
+        }
     }
 
     fn place(&mut self) -> Result<Place, Error> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use access::{Callers, Hash, Place};
+use access::{Callers, Hash, Place, SigningCaller};
 
 use super::{Keys, Kind, Scheme, Tokens};
 use crate::config::file::parse;
@@ -30,7 +30,9 @@ fn every_type_of_scheme_is_read() {
          keys = 'jwks.json'\n\
          [access.auth]\ntype = 'oauth2'\nissuer = 'i'\naudience = 'a'\nkeys = '{{}}'\nscopes = ['a2a']\n\
          token_url = 'https://id.example/token'\n\
-         [access.machines]\ntype = 'mutualTLS'\nca = 'clients.pem'\n"
+         [access.machines]\ntype = 'mutualTLS'\nca = 'clients.pem'\n\
+         [access.signed]\ntype = 'signature'\nkeys = 'callers.json'\ncallers.ada = 'ada-1'\n\
+         callers.bob = {{ keys = ['bob-1', 'bob-2'], scopes = ['operator'], required = true }}\n"
     );
     let scheme = |name: &str, description: &str, kind: Kind| Scheme {
         name: name.to_owned(),
@@ -56,7 +58,7 @@ fn every_type_of_scheme_is_read() {
             Kind::OpenIdConnect {
                 tokens: Tokens {
                     issuer: "https://id.example/".to_owned(),
-                    audience: "monas".to_owned(),
+                    audience: vec!["monas".to_owned()],
                     keys: Keys::File("jwks.json".into()),
                     scopes: Vec::new(),
                 },
@@ -69,7 +71,7 @@ fn every_type_of_scheme_is_read() {
             Kind::OAuth2 {
                 tokens: Tokens {
                     issuer: "i".to_owned(),
-                    audience: "a".to_owned(),
+                    audience: vec!["a".to_owned()],
                     keys: Keys::Text("{}".to_owned()),
                     scopes: vec!["a2a".to_owned()],
                 },
@@ -79,6 +81,26 @@ fn every_type_of_scheme_is_read() {
             },
         ),
         scheme("machines", "", Kind::MutualTls("clients.pem".into())),
+        scheme(
+            "signed",
+            "",
+            Kind::Signature {
+                keys: Keys::File("callers.json".into()),
+                callers: vec![
+                    SigningCaller {
+                        name: "ada".to_owned(),
+                        keys: vec!["ada-1".to_owned()],
+                        ..SigningCaller::default()
+                    },
+                    SigningCaller {
+                        name: "bob".to_owned(),
+                        keys: vec!["bob-1".to_owned(), "bob-2".to_owned()],
+                        scopes: vec!["operator".to_owned()],
+                        required: true,
+                    },
+                ],
+            },
+        ),
     ];
     assert_eq!(schemes(&text), expected);
 }
@@ -146,6 +168,22 @@ fn a_mistake_is_named_by_its_line() {
         (
             "[access.sso]\ntype = 'openIdConnect'\nkeys = 'k'\nissuer = 'i'\naudience = 'a'\nscopes = 1\n",
             "use monas.toml:6: access.sso.scopes: expected a text, or a list of texts",
+        ),
+        (
+            "[access]\nsignatures = 'always'\n",
+            "use monas.toml:2: access.signatures: expected optional or required",
+        ),
+        (
+            "[access.signed]\ntype = 'signature'\nkeys = 'k'\n",
+            "use monas.toml:1: access.signed.callers: expected names with ids of keys",
+        ),
+        (
+            "[access.signed]\ntype = 'signature'\nkeys = 'k'\n[access.signed.callers]\nada = []\n",
+            "use monas.toml:5: access.signed.callers.ada: expected the id of a key",
+        ),
+        (
+            "[access.signed]\ntype = 'signature'\nkeys = 'k'\ncallers.ada = { keys = 'a', required = 1 }\n",
+            "use monas.toml:4: access.signed.callers.ada.required: expected true or false",
         ),
     ] {
         let said = complaint(text);

@@ -19,19 +19,9 @@ pub(super) fn read(path: &Path) -> Result<(Settings, Vec<Scheme>), Error> {
         path: path.to_owned(),
         source,
     })?;
-    let (mut settings, schemes) = parse(path, &text)?;
+    let (settings, schemes) = parse(path, &text)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let paths = [
-        &mut settings.data,
-        &mut settings.tls_cert,
-        &mut settings.tls_key,
-        &mut settings.signing_key,
-        &mut settings.model_key_file,
-        &mut settings.embedder_key_file,
-    ];
-    for path in paths.into_iter().flatten() {
-        *path = folder.join(&*path);
-    }
+    let settings = settings.in_folder(folder);
     let schemes = schemes.into_iter();
     let schemes = schemes.map(|scheme| scheme.relative_to(folder));
     Ok((settings, schemes.collect()))
@@ -46,11 +36,11 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<(Settings, Vec<Scheme>), 
     })?;
     let mut settings = Settings::default();
     let mut table = table.into_inner();
-    // Its keys are names that users choose, so it is not a table of settings.
+    // Most of its keys are names that users choose, so it is not a table of settings alone.
     let schemes = match table.remove_entry(ACCESS) {
         None => Vec::new(),
         Some((key, value)) => match value.get_ref() {
-            DeValue::Table(inner) => access::read(&file, inner)?,
+            DeValue::Table(inner) => access::read(&file, inner, &mut settings)?,
             _ => {
                 let problem = format!("`{ACCESS}` is a table: write [{ACCESS}]");
                 return Err(file.wrong(key.span().start, problem));

@@ -68,8 +68,8 @@ fn names_the_nearest_key_for_an_unknown_one() {
 fn says_what_it_expected_and_where() {
     for (text, expected) in [
         (
-            "\nlisten = 8080\n",
-            "use monas.toml:2: listen: expected an address and a port, such as 127.0.0.1:8080",
+            "\nlisten = true\n",
+            "use monas.toml:2: listen: expected an address and a port, such as 127.0.0.1:8080, localhost:8080 or 8080",
         ),
         (
             "[bindings]\n# a comment\ngrpc = \"sometimes\"\n",
@@ -85,7 +85,7 @@ fn says_what_it_expected_and_where() {
         ),
         (
             "[listen]\nport = 80\n",
-            "use monas.toml:1: listen: expected an address and a port, such as 127.0.0.1:8080",
+            "use monas.toml:1: listen: expected an address and a port, such as 127.0.0.1:8080, localhost:8080 or 8080",
         ),
     ] {
         assert_eq!(complaint(text), expected);
@@ -104,9 +104,37 @@ fn says_where_it_is_not_toml() {
 fn paths_are_meant_from_the_folder_of_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("monas.toml");
-    std::fs::write(&file, "data = 'kept'\n[tls]\ncert = '/etc/cert.pem'\n").unwrap();
+    let paths = [
+        "data",
+        "extended_card",
+        "ca_cert",
+        "agents",
+        "workspace",
+        "tls.key",
+        "agent.manifest",
+        "agent.mcp_config",
+        "agent.signing_key",
+        "model.key_file",
+        "embedder.key_file",
+    ];
+    let text: String = paths.map(|key| format!("{key} = 'kept'\n")).concat();
+    std::fs::write(&file, text + "tls.cert = '/etc/cert.pem'\n").unwrap();
     let (settings, _) = read(&file).unwrap();
-    assert_eq!(settings.data, Some(folder.path().join("kept")));
+    for path in [
+        &settings.data,
+        &settings.extended_card,
+        &settings.ca_cert,
+        &settings.agents_folder,
+        &settings.workspace,
+        &settings.tls_key,
+        &settings.agent_manifest,
+        &settings.mcp_config,
+        &settings.signing_key,
+        &settings.model_key_file,
+        &settings.embedder_key_file,
+    ] {
+        assert_eq!(path, &Some(folder.path().join("kept")));
+    }
     assert_eq!(
         settings.tls_cert.as_deref(),
         Some(Path::new("/etc/cert.pem"))

@@ -27,6 +27,8 @@ pub struct Models {
     pub share: Allowance,
     pub period: Duration,
     pub price: Price,
+    /// The loopback address where an Ollama is looked for when no model is configured.
+    pub ollama: Option<String>,
 }
 
 impl Default for Models {
@@ -41,9 +43,13 @@ impl Default for Models {
             share: Allowance::default(),
             period: Duration::from_secs(24 * 3600),
             price: Price::default(),
+            ollama: Some(OLLAMA.to_owned()),
         }
     }
 }
+
+/// The address at which Ollama listens by itself.
+const OLLAMA: &str = "http://127.0.0.1:11434";
 
 /// What makes vectors from texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +104,7 @@ impl Kind for NamedEmbedder {
 
 /// The base URL of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Url(String);
+pub(super) struct Url(pub(super) String);
 
 impl Kind for Url {
     const EXPECTED: &'static str = "a URL, such as http://localhost:1234/v1";
@@ -107,6 +113,28 @@ impl Kind for Url {
         let uri: axum::http::Uri = text.parse().ok()?;
         let known = matches!(uri.scheme_str(), Some("http" | "https"));
         (known && uri.host().is_some() && uri.query().is_none()).then(|| Self(text.to_owned()))
+    }
+}
+
+/// Where an Ollama is looked for: a loopback address, since its answer is believed without a key; or nowhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OllamaUrl(Option<String>);
+
+impl Kind for OllamaUrl {
+    const EXPECTED: &'static str = "`off`, or a loopback address such as http://127.0.0.1:11434";
+
+    fn from_text(text: &str) -> Option<Self> {
+        if text == "off" {
+            return Some(Self(None));
+        }
+        let Url(url) = Url::from_text(text)?;
+        let uri: axum::http::Uri = url.parse().ok()?;
+        let host = uri.host()?.trim_matches(['[', ']']);
+        let address: std::net::IpAddr = match host {
+            "localhost" => return Some(Self(Some(url))),
+            host => host.parse().ok()?,
+        };
+        address.is_loopback().then_some(Self(Some(url)))
     }
 }
 
@@ -148,6 +176,13 @@ impl Models {
         several_callers: bool,
     ) -> Result<Self, Error> {
         let standard = Self::default();
+        if settings.model_url.is_some() && settings.model_name.is_none() {
+            return Err(Error::UrlAlone("model"));
+        }
+        let provider = matches!(settings.embedder_name, Some(NamedEmbedder::Provider(_)));
+        if settings.embedder_url.is_some() && !provider {
+            return Err(Error::UrlAlone("embedder"));
+        }
         let model = match &settings.model_name {
             Some(named) => {
                 let key = secret(&settings.model_key, settings.model_key_file.as_ref())?;
@@ -201,6 +236,10 @@ impl Models {
             price: Price {
                 input: settings.model_price_input.unwrap_or_default(),
                 output: settings.model_price_output.unwrap_or_default(),
+            },
+            ollama: match &settings.model_ollama {
+                Some(OllamaUrl(url)) => url.clone(),
+                None => standard.ollama,
             },
         })
     }

@@ -15,19 +15,22 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use a2a::binding::card::View;
 use a2a::binding::{BINDINGS, Binding, Offer};
+use access::{Role, SignatureRule};
 use model::layer::Cost;
 use model::provider::Key as ApiKey;
 use store::Durability;
 
-use super::models::{Named, NamedEmbedder, Url};
-use super::value::{AllowedOrigins, Kind, Percent, Raw, Size};
-use crate::listen::PublicUrl;
-use crate::log::Filter;
+use super::Switch;
+use super::models::{Named, NamedEmbedder, OllamaUrl, Url};
+use super::value::{AllowedOrigins, Kind, Percent, Raw, SecretHeaders, Size};
+use crate::listen::{PublicUrl, TlsVersion};
+use crate::log::{Filter, Format};
 
 /// A setting, without its value.
 #[derive(Debug)]
@@ -120,6 +123,14 @@ macro_rules! settings {
                 Ok(())
             }
 
+            /// The settings of a file in this folder: relative paths begin there.
+            pub(super) fn in_folder(self, folder: &Path) -> Self {
+                Self {
+                    $($field: self.$field.map(|value| value.in_folder(folder)),)+
+                    bindings: self.bindings,
+                }
+            }
+
             /// Merges two sources; where both have a setting, that of `self` counts.
             pub(super) fn over(self, lower: Self) -> Self {
                 let mut bindings = lower.bindings;
@@ -140,12 +151,20 @@ macro_rules! flag {
 }
 
 settings! {
-    /// The address to listen on. A loopback address, unless every caller has to authenticate; port 0 picks a free one.
+    /// The address to listen on. A loopback address, unless every caller has to authenticate; `localhost` and a port alone mean 127.0.0.1, port 0
+    /// picks a free one.
     listen: SocketAddr = "listen", ("listen" "ADDRESS"), "127.0.0.1:8080";
     /// The folder for everything the server stores.
     data: PathBuf = "data", ("data" "DIR"), "~/.local/share/monas";
-    /// Accept callers without credentials, as the anonymous caller. Callers with wrong credentials are always refused.
-    open: bool = "open", ("open" ""), "true without [access], false with it";
+    /// Accept callers without credentials, as the anonymous caller: an operator, or a viewer where `[access]` has schemes. For a loopback address
+    /// alone; callers with wrong credentials are always refused.
+    open: bool = "open", ("open" ""), "false";
+    /// The role of callers for which nothing else says it, such as the users of tokens that other programs signed: `viewer`, `user`,
+    /// `operator` or `admin`.
+    default_role: Role = "access.default_role", -, "user";
+    /// Whether callers have to sign their requests (RFC 9421): `optional`, or `required`, for which `[access]` needs a scheme of the
+    /// type `signature`.
+    signatures: SignatureRule = "access.signatures", -, "optional";
     /// The URL that clients are told to call, when a proxy stands in front of the server; with a path, the server is below it.
     public_url: PublicUrl = "public_url", ("public-url" "URL"), "the listening address";
     /// Origins of web pages that may call the server, besides its own; `*` for all, where no credential is one that browsers add.
@@ -155,11 +174,17 @@ settings! {
     extended_card: PathBuf = "extended_card", ("extended-card" "FILE"), "none";
     /// The log filter: error, warn, info, debug or trace, also for single modules, as in `info,monas=debug`.
     log: Filter = "log", ("log" "FILTER"), "info";
+    /// How the log is written: `text`, or `json`, an object on each line.
+    log_format: Format = "log_format", ("log-format" "text|json"), "text";
+    /// Whether callers may make a limited number of calls: `on`, or `off`.
+    rate_limit: Switch = "rate_limit", ("rate-limit" "on|off"), "on";
 
     /// The certificate chain for TLS, a PEM file. Without it the server speaks plain HTTP.
     tls_cert: PathBuf = "tls.cert", ("tls-cert" "FILE"), "no TLS";
     /// The key of the certificate, a PEM file.
     tls_key: PathBuf = "tls.key", ("tls-key" "FILE"), "no TLS";
+    /// The oldest version of TLS that is spoken: `1.3`, or `1.2` for clients that know nothing newer.
+    tls_version: TlsVersion = "tls.min_version", -, "1.3";
 
     /// Certificate authorities to trust besides the public ones, a PEM file: for models, webhooks, tool servers,
     /// weights and commands alike.
@@ -194,12 +219,15 @@ settings! {
     mcp_config: PathBuf = "agent.mcp_config", ("mcp-config" "FILE"), "none";
     /// The private key that signs the card, a PEM file that other users cannot read. `monas card key` makes one.
     signing_key: PathBuf = "agent.signing_key", -, "the card is not signed";
+    /// The versions of A2A that the card is written for: `both` (the card of 1.0 for those who send `A2A-Version: 1.0`, one with
+    /// the fields of both versions for all others), `1.0` or `0.3` alone.
+    card_view: View = "agent.card_version", -, "both";
 
     /// The language model: a provider (`openai`, also for compatible servers, `anthropic`, `gemini` or `ollama`) and the name
     /// of the model there, as in `ollama:gemma3`.
     model_name: Named = "model.name", ("model" "PROVIDER:NAME"), "none: rules understand direct requests";
     /// The base URL of the model, if it is not the provider's own, as in `http://localhost:1234/v1`.
-    model_url: Url = "model.url", -, "the provider's";
+    model_url: Url = "model.url", ("model-url" "URL"), "the provider's";
     /// The API key for the provider.
     model_key: ApiKey = "model.key", -, "OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, without a url";
     /// A file with the API key.
@@ -220,6 +248,8 @@ settings! {
     model_caller_share: Percent = "model.caller_share", -, "50% with [access], 100% without";
     /// Whether the model extracts entities from new memories, in addition to rules.
     model_reads_memory: bool = "model.reads_memory", -, "true";
+    /// Where a local Ollama is looked for when no model is configured, to offer its models; a loopback address, or `off`.
+    model_ollama: OllamaUrl = "model.ollama", -, "http://127.0.0.1:11434";
     /// The price of a million tokens that the model reads.
     model_price_input: Cost = "model.price_input", -, "0";
     /// The price of a million tokens that the model writes.
@@ -244,8 +274,45 @@ settings! {
     max_body: Size = "limits.max_body", -, "16MiB";
     /// How many tasks may run at once. Further ones are refused.
     max_running: NonZeroU64 = "limits.max_running", -, "10000";
+    /// How many calls a second one session of a caller may make on the wires for people (`/api`), and twice as many at once. All
+    /// sessions of a caller together may make four times as many.
+    rate: NonZeroU64 = "limits.rate", -, "10";
+    /// The same on the wires of agents: A2A, MCP and ACP.
+    agent_rate: NonZeroU64 = "limits.agent_rate", -, "1000";
     /// How long an agent may take to end after its task is cancelled. Then the task ends without it.
     cancel_grace: Duration = "limits.cancel_grace", -, "5s";
+
+    /// Whether every call is recorded in the audit trail.
+    audit_record: bool = "audit.record", -, "true";
+    /// How long the lines of the audit trail are kept.
+    audit_keep_for: Duration = "audit.keep_for", -, "90d";
+    /// How many lines are kept; beyond that the oldest are dropped.
+    audit_keep_count: NonZeroU64 = "audit.keep_count", -, "1000000";
+    /// Where traces are sent: the base URL of an OpenTelemetry receiver that takes OTLP over HTTP, as in `http://localhost:4318`.
+    otlp_url: Url = "otlp.url", -, "none: no traces";
+    /// Headers for the receiver of traces, such as credentials: `authorization=Bearer TOKEN`, with commas between several.
+    otlp_headers: SecretHeaders = "otlp.headers", -, "none";
+
+    /// How long one turn of an agent, or one call below `/api`, may take. Time in which a person is asked does not count.
+    call_time: Duration = "budget.call_time", -, "no limit";
+    /// How much processor time one call or one turn may use.
+    call_cpu: Duration = "budget.call_cpu", -, "no limit";
+    /// How many bytes may be held for one call or one turn: its request, messages, artifacts.
+    call_memory: Size = "budget.call_memory", -, "no limit";
+    /// How long all turns for one caller together may take in each period.
+    caller_time: Duration = "budget.caller_time", -, "no limit";
+    /// How much processor time all calls and turns of one caller may use in each period.
+    caller_cpu: Duration = "budget.caller_cpu", -, "no limit";
+    /// How many bytes may be held for one caller at once.
+    caller_memory: Size = "budget.caller_memory", -, "no limit";
+    /// How long all turns of one agent together may take in each period.
+    agent_time: Duration = "budget.agent_time", -, "no limit";
+    /// How much processor time all turns of one agent may use in each period.
+    agent_cpu: Duration = "budget.agent_cpu", -, "no limit";
+    /// How many bytes may be held for one agent at once.
+    agent_memory: Size = "budget.agent_memory", -, "no limit";
+    /// How long a period of these budgets is.
+    budget_period: Duration = "budget.period", -, "1m";
 
     /// Allow webhooks at loopback and private addresses.
     push_private: bool = "push.allow_private", -, "false";

@@ -1,13 +1,14 @@
 //! The types of values that settings have, read from a text or from `monas.toml`.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use toml::de::DeValue;
 
-use crate::listen::{Origin, PublicUrl};
+use crate::listen::{Origin, PublicUrl, TlsVersion};
 use crate::log::Filter;
 
 #[cfg(test)]
@@ -37,6 +38,11 @@ pub(super) trait Kind: Sized {
         value.as_str().and_then(Self::from_text)
     }
 
+    /// The value as `monas.toml` in this folder means it: a relative path begins there.
+    fn in_folder(self, _: &Path) -> Self {
+        self
+    }
+
     fn read(raw: Raw<'_>) -> Option<Self> {
         match raw {
             Raw::Text(text) => Self::from_text(text),
@@ -59,10 +65,26 @@ impl Kind for Percent {
 }
 
 impl Kind for SocketAddr {
-    const EXPECTED: &'static str = "an address and a port, such as 127.0.0.1:8080";
+    const EXPECTED: &'static str =
+        "an address and a port, such as 127.0.0.1:8080, localhost:8080 or 8080";
 
+    /// `localhost`, and a port alone, mean the loopback address: what is heard elsewhere is named by its address.
     fn from_text(text: &str) -> Option<Self> {
-        text.parse().ok()
+        let port = text.strip_prefix("localhost:").unwrap_or(text);
+        match port.parse::<u16>() {
+            Ok(port) => Some(Self::from((Ipv4Addr::LOCALHOST, port))),
+            Err(_) => text.parse().ok(),
+        }
+    }
+
+    fn from_toml(value: &DeValue<'_>) -> Option<Self> {
+        match value.as_integer() {
+            Some(port) => {
+                let port = u16::from_str_radix(port.as_str(), port.radix()).ok()?;
+                Some(Self::from((Ipv4Addr::LOCALHOST, port)))
+            }
+            None => value.as_str().and_then(Self::from_text),
+        }
     }
 }
 
@@ -71,6 +93,10 @@ impl Kind for PathBuf {
 
     fn from_text(text: &str) -> Option<Self> {
         (!text.is_empty()).then(|| text.into())
+    }
+
+    fn in_folder(self, folder: &Path) -> Self {
+        folder.join(self)
     }
 }
 
@@ -97,6 +123,18 @@ impl Kind for PublicUrl {
 
     fn from_text(text: &str) -> Option<Self> {
         text.parse().ok()
+    }
+}
+
+impl Kind for TlsVersion {
+    const EXPECTED: &'static str = "\"1.3\" or \"1.2\"";
+
+    fn from_text(text: &str) -> Option<Self> {
+        match text {
+            "1.2" => Some(Self::V1_2),
+            "1.3" => Some(Self::V1_3),
+            _ => None,
+        }
     }
 }
 
@@ -165,6 +203,27 @@ impl Kind for NonZeroU64 {
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Size(pub(super) u64);
+
+/// Headers that are sent to another program. Their values are secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SecretHeaders(pub(super) HeaderMap);
+
+impl Kind for SecretHeaders {
+    const EXPECTED: &'static str =
+        "names and values with commas between them, such as authorization=Bearer TOKEN";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let mut headers = HeaderMap::new();
+        for pair in text.split(',').filter(|it| !it.trim().is_empty()) {
+            let (name, value) = pair.split_once('=')?;
+            let name: HeaderName = name.trim().parse().ok()?;
+            let mut value: HeaderValue = value.trim().parse().ok()?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        (!headers.is_empty()).then_some(Self(headers))
+    }
+}
 
 impl Kind for Size {
     const EXPECTED: &'static str = "a size, such as 16MiB";

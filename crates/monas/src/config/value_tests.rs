@@ -1,5 +1,6 @@
 //! What each kind of value takes and refuses.
 
+use std::net::SocketAddr;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use toml::de::DeTable;
 
 use super::{AllowedOrigins, Kind, Size};
 use crate::listen::Origin;
+use crate::log::Filter;
 
 fn text<T: Kind>(text: &str) -> Option<T> {
     T::from_text(text)
@@ -54,6 +56,31 @@ fn sizes_have_a_unit() {
     assert_eq!(toml("'2GiB'"), Some(Size(2 << 30)));
     for written in ["", "0B", "16", "16MB", "16mib", "18446744073709551615GiB"] {
         assert_eq!(text::<Size>(written), None, "{written}");
+    }
+}
+
+#[test]
+fn a_name_or_a_port_alone_means_the_loopback_address() {
+    let expected: Option<SocketAddr> = "127.0.0.1:8080".parse().ok();
+    for written in ["127.0.0.1:8080", "localhost:8080", "8080"] {
+        assert_eq!(text::<SocketAddr>(written), expected, "{written}");
+        assert_eq!(toml::<SocketAddr>(&format!("'{written}'")), expected);
+    }
+    assert_eq!(toml::<SocketAddr>("8080"), expected);
+    assert_eq!(toml::<SocketAddr>("0x1f90"), expected);
+    assert_eq!(text::<SocketAddr>("[::1]:7"), "[::1]:7".parse().ok());
+    for written in ["", "localhost", "here:80", "80800", "127.0.0.1"] {
+        assert_eq!(text::<SocketAddr>(written), None, "{written}");
+    }
+}
+
+#[test]
+fn a_log_filter_names_levels() {
+    for written in ["info", "off", "warn,monas=debug", "info,monas[span]=trace"] {
+        assert!(text::<Filter>(written).is_some(), "{written}");
+    }
+    for written in ["banana", "info,monas", "monas=banana", ""] {
+        assert!(text::<Filter>(written).is_none(), "{written}");
     }
 }
 

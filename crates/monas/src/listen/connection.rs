@@ -1,10 +1,12 @@
 //! One connection: the TLS handshake, the version of HTTP, its requests, its end.
 
+use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use access::Certified;
+use access::{Certified, calls};
+use axum::extract::ConnectInfo;
 use hyper::body::Incoming;
 use hyper::rt::Executor;
 use hyper::server::conn::{http1, http2};
@@ -23,7 +25,7 @@ use super::limits::Limits;
 use super::paced::Pace;
 use super::places::Place;
 use super::sniff::{Protocol, sniff};
-use super::tls::name_of;
+use super::tls::{Tls, name_of};
 
 /// How much an HTTP/2 client may send ahead of what is read, in one request and in all of them.
 const STREAM_WINDOW: u32 = 1 << 20;
@@ -32,10 +34,16 @@ const CONNECTION_WINDOW: u32 = 4 << 20;
 /// How much of one response is buffered for an HTTP/2 client that does not read it yet.
 const SEND_BUFFER: usize = 128 << 10;
 
+/// What is known of the other end of a connection.
+struct Peer {
+    address: Option<SocketAddr>,
+    certificate: Option<Certified>,
+}
+
 /// What all connections of a listener have in common.
 pub(super) struct Common {
     pub(super) gate: Arc<Gate>,
-    pub(super) tls: Option<TlsAcceptor>,
+    pub(super) tls: Option<Tls>,
     pub(super) limits: Limits,
     /// Owns the task of every connection and of every HTTP/2 request.
     pub(super) tasks: TaskTracker,
@@ -53,25 +61,36 @@ impl Common {
         let (stop, cut) = (self.stop.child_token(), self.cut.child_token());
         self.tasks.spawn(async move {
             let kept = place.kept;
+            let peer = Peer {
+                address: stream.peer_addr().ok(),
+                certificate: None,
+            };
             let stream = Counted::new(stream, place, this.limits.write);
-            let serving = this.serve(stream, kept, &stop);
+            let serving = this.serve(stream, kept, peer, &stop);
             cut.run_until_cancelled(serving).await;
         });
     }
 
-    async fn serve(&self, stream: Counted<TcpStream>, kept: bool, stop: &CancellationToken) {
+    async fn serve(
+        &self,
+        stream: Counted<TcpStream>,
+        kept: bool,
+        mut peer: Peer,
+        stop: &CancellationToken,
+    ) {
         let Some(tls) = &self.tls else {
-            return self.speak(stream, kept, None, stop).await;
+            return self.speak(stream, kept, peer, stop).await;
         };
         if a2a::sabotage::broken("r01_http") {
             return;
         }
+        let tls = TlsAcceptor::from(tls.current());
         let accepted = timeout(self.limits.handshake, tls.accept(stream));
         match stop.run_until_cancelled(accepted).await {
             Some(Ok(Ok(stream))) => {
                 let shown = stream.get_ref().1.peer_certificates();
-                let shown = shown.and_then(|chain| chain.first()).map(name_of);
-                self.speak(stream, kept, shown, stop).await;
+                peer.certificate = shown.and_then(|chain| chain.first()).map(name_of);
+                self.speak(stream, kept, peer, stop).await;
             }
             Some(Ok(Err(error))) => tracing::debug!(%error, "TLS handshake failed"),
             Some(Err(_)) => tracing::debug!("TLS handshake timed out"),
@@ -79,15 +98,11 @@ impl Common {
         }
     }
 
-    /// Serves the version of HTTP that the client speaks. Requests carry the verified client certificate, if there is one.
+    /// Serves the version of HTTP that the client speaks. Requests carry the client's address and its verified certificate, if
+    /// there is one.
     /// On a place that is `kept` for known callers, a request of another caller ends the connection.
-    async fn speak<S>(
-        &self,
-        stream: S,
-        kept: bool,
-        shown: Option<Certified>,
-        stop: &CancellationToken,
-    ) where
+    async fn speak<S>(&self, stream: S, kept: bool, peer: Peer, stop: &CancellationToken)
+    where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let head = match kept {
@@ -105,8 +120,13 @@ impl Common {
         let gate = self.gate.clone();
         let leave = kept.then(|| stop.clone());
         let service = service_fn(move |mut request: hyper::Request<Incoming>| {
-            if let Some(shown) = &shown {
-                request.extensions_mut().insert(shown.clone());
+            let extensions = request.extensions_mut();
+            if let Some(address) = peer.address {
+                extensions.insert(ConnectInfo(address));
+                extensions.insert(calls::Peer(address));
+            }
+            if let Some(certificate) = &peer.certificate {
+                extensions.insert(certificate.clone());
             }
             gate.clone().answer(request, leave.clone())
         });

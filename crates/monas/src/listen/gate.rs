@@ -22,11 +22,13 @@ use super::body::Timed;
 use super::guard::{Caller, Guard, Refusal};
 use super::limits::Limits;
 use super::paced::keep_pace;
+use super::signed::SignedRequests;
 use super::{Known, Options, RefusalFormat};
 
 /// What stands between a connection and the routes.
 ///
-/// For each request, in this order: [`Guard`] checks Host and Origin, and a request that fails is refused in the format of
+/// For each request, in this order: its signature, if callers sign, is checked against the request as it arrived ([`SignedRequests`]); its address is brought into the form that routes have ([`routed`]), once for all
+/// protocols; [`Guard`] checks Host and Origin, and a request that fails is refused in the format of
 /// its path, without a look at its body; a CORS preflight of an allowed page is answered here, since no route has OPTIONS;
 /// the body gets its time limits ([`Timed`]); the router answers; if the body came too late and the route did not say so,
 /// the response is replaced with 408; headers for browsers are added to every response, refusals included; failures are
@@ -38,6 +40,7 @@ pub(super) struct Gate {
     router: Router,
     guard: Guard,
     known: Known,
+    signed: Option<SignedRequests>,
     refusal: RefusalFormat,
     scheme: &'static str,
     base_path: String,
@@ -51,6 +54,7 @@ impl Gate {
             router,
             guard: options.guard,
             known: options.known,
+            signed: options.signed,
             refusal: options.refusal,
             scheme,
             base_path: options.base_path,
@@ -66,7 +70,10 @@ impl Gate {
         leave: Option<CancellationToken>,
     ) -> Result<Response, Infallible> {
         let (mut request, body) = request.into_parts();
-        if let Some(uri) = below(&self.base_path, &request.uri) {
+        if let Some(signed) = &self.signed {
+            signed.check(self.scheme, &mut request);
+        }
+        if let Some(uri) = routed(&self.base_path, &request.uri) {
             request.uri = uri;
         }
         let (method, uri) = (request.method.clone(), request.uri.clone());
@@ -124,40 +131,70 @@ impl Gate {
         Ok(keep_pace(response))
     }
 
-    async fn pass(&self, request: Parts, body: Incoming) -> Response {
+    async fn pass(&self, mut request: Parts, body: Incoming) -> Response {
         // Clones share the routes. A router is always ready.
         let mut router = self.router.clone();
         if body.is_end_stream() {
+            if let Some(signed) = &self.signed {
+                signed.check_empty(&mut request);
+            }
             let request = Request::from_parts(request, Body::empty());
             let Ok(response) = router.call(request).await;
             return response;
         }
         let (body, late) = Timed::new(body, &self.limits);
         let uri = request.uri.clone();
-        let request = Request::from_parts(request, Body::new(body));
+        let body = match &self.signed {
+            Some(signed) => signed.hold(&mut request, body).await,
+            None => Ok(Body::new(body)),
+        };
+        let body = match body {
+            Ok(body) => body,
+            // The time limit of a body has an answer of its own.
+            Err(_) if late.is_late() => return self.late(&uri),
+            Err((status, why)) => return (self.refusal)(uri.path(), status, why),
+        };
+        let request = Request::from_parts(request, body);
         let Ok(response) = router.call(request).await;
         // The route may have reported it already, in the form of its protocol.
         if late.is_late() && response.status() != StatusCode::REQUEST_TIMEOUT {
-            let why = "request body took too long to arrive";
-            return (self.refusal)(uri.path(), StatusCode::REQUEST_TIMEOUT, why);
+            return self.late(&uri);
         }
         response
     }
+
+    /// The refusal of a request with a body that came too late.
+    fn late(&self, uri: &Uri) -> Response {
+        let why = "request body took too long to arrive";
+        (self.refusal)(uri.path(), StatusCode::REQUEST_TIMEOUT, why)
+    }
 }
 
-/// The URI without the path in front, if it has it. A proxy may leave that path in place or take it away.
-fn below(base: &str, uri: &Uri) -> Option<Uri> {
-    let rest = uri.path().strip_prefix(base).filter(|_| !base.is_empty())?;
-    let rest = match rest {
-        "" => "/",
-        rest if rest.starts_with('/') => rest,
-        _ => return None,
+/// The URI that the routes are asked for, if it is another one than the request has: without the path in front, which a
+/// proxy may leave in place or take away, and without a slash at the end, which clients add when they join addresses.
+fn routed(base: &str, uri: &Uri) -> Option<Uri> {
+    let below = below(base, uri.path()).unwrap_or(uri.path());
+    let path = match below.strip_suffix('/') {
+        Some("") | None => below,
+        Some(path) => path,
     };
+    if path == uri.path() {
+        return None;
+    }
     let query = uri.query().map(|query| format!("?{query}"));
     let mut parts = uri.clone().into_parts();
-    let path = format!("{rest}{}", query.unwrap_or_default());
+    let path = format!("{path}{}", query.unwrap_or_default());
     parts.path_and_query = Some(path.parse().ok()?);
     Uri::from_parts(parts).ok()
+}
+
+/// The rest of a path that begins with the base.
+fn below<'a>(base: &str, path: &'a str) -> Option<&'a str> {
+    match path.strip_prefix(base)? {
+        "" => Some("/"),
+        rest if rest.starts_with('/') => Some(rest),
+        _ => None,
+    }
 }
 
 fn refused(refusal: Refusal) -> (StatusCode, &'static str) {

@@ -83,9 +83,12 @@ impl Guard {
 }
 
 /// The host and port that a request names: in `:authority` over HTTP/2, in the Host header over HTTP/1. Either may have
-/// both; then they must agree.
-fn authority(request: &Parts) -> Option<Authority> {
+/// both; then they must agree. Two Host headers are none (RFC 9112 3.2), even if they agree.
+pub(super) fn authority(request: &Parts) -> Option<Authority> {
     let mut asked = request.uri.authority().cloned();
+    if request.headers.get_all(HOST).iter().count() > 1 {
+        return None;
+    }
     for host in request.headers.get_all(HOST) {
         let host: Authority = host.to_str().ok()?.parse().ok()?;
         match &asked {

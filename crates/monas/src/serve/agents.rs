@@ -163,13 +163,19 @@ pub(crate) fn manifest(path: &Path) -> Result<Manifest, Error> {
         problem,
     };
     let text = fs::read_to_string(path).map_err(|error| unread(error.to_string()))?;
-    Manifest::parse(&text).map_err(|error| {
+    let parsed = Manifest::parse(&text).map_err(|error| {
         let law = !text.trim().is_empty() && Law::parse(&text).is_ok();
         unread(match law {
             true => "it is a law, not a manifest: give it a name that ends in .law.toml".to_owned(),
             false => error.to_string(),
         })
-    })
+    });
+    let mut manifest = parsed?;
+    if let Some(file) = &mut manifest.extended_card {
+        let folder = path.parent().unwrap_or_else(|| Path::new(""));
+        *file = folder.join(&*file).to_string_lossy().into_owned();
+    }
+    Ok(manifest)
 }
 
 /// A message goes to the agent that its tenant names, without a tenant to the agent at the root.

@@ -11,19 +11,26 @@ use std::sync::Arc;
 
 use a2a::binding::{self, Wire};
 use a2a::types::AgentCard;
+use access::SignatureRule;
+use access::own_token::LIFETIME;
 use agent::{Agent, Manifest};
 use axum::Router;
 use capnweb::Tasks;
 use store::Store;
 use tokio_util::sync::CancellationToken;
+use workspace::chat::Chat;
 
 use crate::config::{Config, Data};
 use crate::error::Error;
 use crate::listen::{self, Listener};
 use crate::serve::agents::Agents;
-use crate::serve::agents::host::{AgentHost, AgentSource, Extent};
+use crate::serve::agents::host::{AgentHost, AgentSource};
+use crate::serve::audit::Trail;
+use crate::serve::issuers::Issuers;
 use crate::serve::mcp::{self, ServeMcp};
 use crate::serve::page;
+use crate::serve::tokens::{self, TokenSecrets};
+use crate::serve::traces::Exporter;
 use base::Base;
 
 mod base;
@@ -31,8 +38,11 @@ mod listening;
 mod parts;
 mod stdio;
 
-pub(crate) use parts::{files, memory, open};
+pub(crate) use parts::{DATABASE, files, memory, open};
 pub(crate) use stdio::serve_stdio;
+
+/// How the lock of the data names a server that lets in callers without credentials; its address follows.
+pub(crate) const OPEN_SERVER: &str = "the open server";
 
 /// A server that has its address and its data, and waits to be run.
 ///
@@ -47,7 +57,9 @@ pub(crate) use stdio::serve_stdio;
 /// 2. The listener stops accepting; sessions of MCP end; sockets get their pending answers, for a limited time.
 /// 3. `tasks.halt()`: runs of agents end, and their last events are written.
 /// 4. `host.close()`: the agents, then the memory: agents write to the memory, so it must outlive them.
-/// 5. `tasks.stop()` closes the store. Anything that wrote after it would fail.
+/// 5. `trail.close()`: the last calls are written to the audit trail.
+/// 6. `exporter.close()`: the last spans are sent, for a limited time.
+/// 7. `tasks.stop()` closes the store. Anything that wrote after it would fail.
 ///
 /// Nothing is global: two servers can run in one process, and a test starts as many as it likes.
 #[derive(Debug)]
@@ -58,13 +70,25 @@ pub struct Server {
     /// Open WebSockets, of JSON-RPC and of Cap'n Web.
     sockets: Tasks,
     sessions: Vec<::mcp::Http>,
+    chat: Chat,
     host: AgentHost,
+    trail: Trail,
+    /// What signs the owner's link; none where no link is needed or where it is not for the person at this machine.
+    owner: Option<TokenSecrets>,
+    exporter: Option<Exporter>,
+    /// Their tasks end with the server.
+    _issuers: Issuers,
     url: String,
 }
 
 impl Server {
     pub fn address(&self) -> SocketAddr {
         self.listener.address()
+    }
+
+    /// Its TLS configuration, which can be told to read its files again.
+    pub(crate) fn tls(&self) -> Option<listen::Tls> {
+        self.listener.tls().cloned()
     }
 
     pub fn tasks(&self) -> &a2a::Server {
@@ -76,6 +100,14 @@ impl Server {
         &self.url
     }
 
+    /// A link to the page with a token of the owner, for the person at this machine: where callers need credentials and the
+    /// address is a loopback one.
+    pub fn owner_link(&self) -> Option<String> {
+        let secrets = self.owner.as_ref()?;
+        let token = tokens::for_owner(&secrets.own, LIFETIME).ok()?;
+        Some(tokens::link(&self.url, &token))
+    }
+
     /// Serves until `shutdown` ends, then stops. No connection and no task is left when this returns.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let stop = CancellationToken::new();
@@ -83,9 +115,11 @@ impl Server {
             shutdown.await;
             // Event streams would keep their connections open until their tasks end.
             self.tasks.drain();
+            self.trail.stopping.cancel();
             stop.cancel();
             let sessions = self.sessions.iter().map(::mcp::Http::stop);
             futures_util::future::join_all(sessions).await;
+            self.chat.stop().await;
             // Peers are told, and get the answers of calls under way.
             self.sockets.drain(listen::Limits::default().drain).await;
         };
@@ -93,6 +127,10 @@ impl Server {
         tokio::join!(serving, stopping);
         self.tasks.halt().await;
         self.host.close().await;
+        self.trail.close().await;
+        if let Some(exporter) = self.exporter {
+            exporter.close().await;
+        }
         self.tasks.stop().await;
     }
 }
@@ -154,12 +192,12 @@ impl Serve {
     pub async fn start(self, config: &Config) -> Result<Server, Error> {
         let base = Base::lay(config).await?;
         let more = (self.routes)(&base.store);
-        let host = AgentHost::start(config, &base.store, self.agents, Extent::All).await?;
+        let host = AgentHost::start(config, &base.store, &base.secrets, self.agents).await?;
 
         let served = self.served;
         let served = match served {
             Some(served) => served,
-            None => parts::cards(config, host.agents().first().card())?,
+            None => parts::cards(config, host.agents().first())?,
         };
         let served = base.prepare(served)?;
         let (card, limits) = (served.card.clone(), served.limits.clone());
@@ -167,21 +205,29 @@ impl Serve {
         let tasks = a2a::Server::start(served, answering, base.store.clone()).await?;
         host.serve(&tasks);
 
-        let wire = Wire::new(Arc::new(tasks.clone()), limits);
+        let mut wire = Wire::new(Arc::new(tasks.clone()), limits);
+        wire.calls = base.calls.clone();
         let ways = base.ways(host.agents(), &card, &wire, self.serve_mcp)?;
+        let chat = base.chat(&wire, &host);
         let router = base
-            .page(&card)
+            .page(&card, host.agents())
             .merge(ways.router)
-            .merge(base.checked_routes(&wire, &host, more))
-            .merge(base.operator_routes(&tasks, &host));
+            .merge(base.checked_routes(&wire, &ways.sessions, &tasks, &host, &chat, more));
         announce(config, &base.url, &card, host.agents().first());
         Ok(Server {
             listener: base.listener,
-            router: page::with_fallbacks(router),
+            router: base
+                .issuers
+                .before(&base.door, page::with_fallbacks(router, &base.door)),
             tasks,
             sockets: wire.tasks,
             sessions: ways.sessions,
+            chat,
             host,
+            trail: base.trail,
+            owner: base.token_secrets.filter(|_| prints_link(config)),
+            exporter: base.exporter,
+            _issuers: base.issuers,
             url: base.url,
         })
     }
@@ -193,6 +239,13 @@ impl std::fmt::Debug for Serve {
             .field("agents", &self.agents)
             .finish_non_exhaustive()
     }
+}
+
+/// Whether the link of the owner is for the terminal that the server was started in. Browsers do not sign requests.
+fn prints_link(config: &Config) -> bool {
+    config.listen.ip().is_loopback()
+        && config.access.is_closed()
+        && config.access.signatures == SignatureRule::Optional
 }
 
 /// Logs what is served, and where.

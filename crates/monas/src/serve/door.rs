@@ -7,21 +7,33 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use a2a::binding::refused;
+use a2a::binding::challenge;
 use a2a::types::{
     self, AgentCard, AuthorizationCodeOAuthFlow, ClientCredentialsOAuthFlow, Flow, OAuthFlows,
     SecurityRequirement, SecurityScheme, StringList,
 };
-use access::{Door, Issuer, Place, Presented, Refusal, Scheme, Unauthenticated};
+use access::{
+    Calls, Door, FoundRule, Issuer, KeySet, OwnTokens, Place, Presented, Principal, Role, Rule,
+    Scheme, Signatures, SigningCaller, Unauthenticated, own_token,
+};
 use axum::Router;
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 
-use crate::config::access::{Access, Keys, Kind, Tokens};
+use crate::config::access::{self as config, Access, Keys, Kind, Tokens};
+use crate::serve::issuers::Issuers;
+use crate::serve::tokens::TokenSecrets;
+use crate::serve::{calls, rules};
 
-/// The scope that callers of the operator's routes need.
-pub(crate) const OPERATOR: &str = "operator";
+#[cfg(test)]
+#[path = "door_tests.rs"]
+mod tests;
+
+/// The role of callers without credentials on an open server for the person at the machine.
+const ANONYMOUS_ROLE: Role = Role::Operator;
 
 /// Why the authentication schemes cannot be used. Each message completes "could not ...".
 #[derive(Debug, thiserror::Error)]
@@ -64,7 +76,29 @@ pub(crate) fn of_agent(door: &Arc<Door>, callers: Option<&[String]>) -> Result<A
     }
 }
 
-pub(crate) fn build(config: &Access) -> Result<Door, Error> {
+/// The door of a server with these schemes, and with its own tokens if it has secrets.
+pub(crate) fn build(
+    config: &Access,
+    mut schemes: Vec<(String, Scheme)>,
+    secrets: Option<&TokenSecrets>,
+) -> Result<Door, Error> {
+    if let Some(secrets) = secrets {
+        let own = OwnTokens::signed_with(secrets.all());
+        schemes.push((own_token::SCHEME.to_owned(), Scheme::Own(own)));
+    }
+    let door = Door::new(schemes)?
+        .unauthenticated(config.unauthenticated)
+        .default_role(config.default_role)
+        .signing(config.signatures);
+    // Beside configured callers the anonymous one is a viewer, and where no caller can prove a name, all may do everything.
+    Ok(match door.asks() && config.schemes.is_empty() {
+        true => door.anonymous(ANONYMOUS_ROLE.permissions()),
+        false => door,
+    })
+}
+
+/// The schemes of the configuration, each under its name.
+pub(crate) fn schemes(config: &Access, issuers: &Issuers) -> Result<Vec<(String, Scheme)>, Error> {
     let mut schemes = Vec::new();
     for scheme in &config.schemes {
         let kind = match &scheme.kind {
@@ -72,13 +106,14 @@ pub(crate) fn build(config: &Access) -> Result<Door, Error> {
             Kind::Basic(callers) => Scheme::Basic(callers.clone()),
             Kind::ApiKey(place, callers) => Scheme::ApiKey(place.clone(), callers.clone()),
             Kind::OAuth2 { tokens, .. } | Kind::OpenIdConnect { tokens, .. } => {
-                Scheme::Token(issuer(tokens)?)
+                Scheme::Token(issuer(tokens, issuers.keys(&scheme.name))?)
             }
             Kind::MutualTls(_) => Scheme::Certificate,
+            Kind::Signature { keys, callers } => Scheme::Signature(signatures(keys, callers)?),
         };
         schemes.push((scheme.name.clone(), kind));
     }
-    Ok(Door::new(schemes)?.unauthenticated(config.unauthenticated))
+    Ok(schemes)
 }
 
 /// The file with the authorities of client certificates, if a scheme uses them.
@@ -97,27 +132,48 @@ pub(crate) fn authorities(config: &Access, encrypted: bool) -> Result<Option<&Pa
     Ok(found)
 }
 
-fn issuer(tokens: &Tokens) -> Result<Issuer, Error> {
+/// An issuer with its configured keys; those that it publishes come into `published` later.
+fn issuer(tokens: &Tokens, published: KeySet) -> Result<Issuer, Error> {
     let keys = match &tokens.keys {
-        Keys::Text(text) => access::Keys::read(text)?,
-        Keys::File(path) => {
-            let failed = |source| Error::Read {
-                path: path.clone(),
-                source,
-            };
-            let text = fs::read_to_string(path).map_err(failed)?;
-            let keys = access::Keys::read(&text).map_err(|source| Error::Keys {
-                path: path.clone(),
-                source,
-            })?;
-            if keys.has_secret() && world_readable(path).map_err(failed)? {
-                return Err(Error::Open { path: path.clone() });
-            }
-            keys
-        }
+        Keys::Published(_) => published,
+        keys => read_keys(keys, access::Keys::read, access::Keys::has_secret)?.into(),
     };
-    let issuer = Issuer::new(&*tokens.issuer, &*tokens.audience, keys);
+    let mut audience = tokens.audience.iter().cloned();
+    let first = audience.next().unwrap_or_default();
+    let issuer = Issuer::new(&*tokens.issuer, first, keys).also_for(audience);
     Ok(issuer.requiring(tokens.scopes.clone()))
+}
+
+fn signatures(keys: &Keys, callers: &[SigningCaller]) -> Result<Signatures, Error> {
+    let read = |text: &str| Signatures::new(text, callers.to_vec(), SystemTime::now());
+    read_keys(keys, read, Signatures::has_secret)
+}
+
+/// Reads keys from the configuration or from a file, which must not be readable for all users if one of them is a secret.
+fn read_keys<T>(
+    keys: &Keys,
+    read: impl Fn(&str) -> Result<T, access::Error>,
+    has_secret: impl Fn(&T) -> bool,
+) -> Result<T, Error> {
+    let path = match keys {
+        Keys::Text(text) => return Ok(read(text)?),
+        Keys::File(path) => path,
+        // Keys of signing callers are configured, and those of issuers come later.
+        Keys::Published(_) => return Ok(read("{\"keys\": []}")?),
+    };
+    let failed = |source| Error::Read {
+        path: path.clone(),
+        source,
+    };
+    let text = fs::read_to_string(path).map_err(failed)?;
+    let keys = read(&text).map_err(|source| Error::Keys {
+        path: path.clone(),
+        source,
+    })?;
+    if has_secret(&keys) && world_readable(path).map_err(failed)? {
+        return Err(Error::Open { path: path.clone() });
+    }
+    Ok(keys)
 }
 
 /// Whether all users of the machine may read a file. Its group may, which is how secrets are mounted.
@@ -135,22 +191,35 @@ pub(crate) fn world_readable(_: &Path) -> io::Result<bool> {
 
 /// Writes the authentication schemes into a card.
 pub(crate) fn declare(config: &Access, card: &mut AgentCard) {
-    for scheme in &config.schemes {
-        let (declared, scopes) = declared(&scheme.kind, &scheme.description);
+    let schemes = config.schemes.iter();
+    let schemes = schemes.map(|it| (&*it.name, declared(&it.kind, &it.description)));
+    let own = (config.own_tokens != config::OwnTokens::Off).then(own_tokens);
+    for (name, (declared, scopes)) in schemes.chain(own) {
         let declared = SecurityScheme { scheme: declared };
-        card.security_schemes.insert(scheme.name.clone(), declared);
+        card.security_schemes.insert(name.to_owned(), declared);
         let scopes = StringList {
             list: scopes.to_vec(),
         };
         card.security_requirements.push(SecurityRequirement {
-            schemes: BTreeMap::from([(scheme.name.clone(), scopes)]),
+            schemes: BTreeMap::from([(name.to_owned(), scopes)]),
         });
     }
-    if !config.schemes.is_empty() && config.unauthenticated == Unauthenticated::Anonymous {
+    if config.asks() && config.unauthenticated == Unauthenticated::Anonymous {
         // As in OpenAPI, an empty requirement makes authentication optional.
         card.security_requirements
             .push(SecurityRequirement::default());
     }
+}
+
+/// The scheme of the server's own tokens, with its name.
+fn own_tokens() -> (&'static str, (types::Scheme, &'static [String])) {
+    let scheme = types::HTTPAuthSecurityScheme {
+        description: "A token that the server or a program with its secret has signed; `monas token` makes one."
+            .to_owned(),
+        scheme: "Bearer".to_owned(),
+        bearer_format: "JWT".to_owned(),
+    };
+    (own_token::SCHEME, (types::Scheme::HttpAuth(scheme), &[]))
 }
 
 fn declared<'a>(kind: &'a Kind, description: &str) -> (types::Scheme, &'a [String]) {
@@ -214,6 +283,8 @@ fn declared<'a>(kind: &'a Kind, description: &str) -> (types::Scheme, &'a [Strin
             };
             (types::Scheme::OpenIdConnect(scheme), &tokens.scopes)
         }
+        // A2A has no type of its own for it; RFC 9421 is a way of HTTP.
+        Kind::Signature { .. } => (http("Signature"), none),
         Kind::MutualTls(_) => {
             let scheme = types::MutualTlsSecurityScheme { description };
             (types::Scheme::MutualTls(scheme), none)
@@ -221,42 +292,115 @@ fn declared<'a>(kind: &'a Kind, description: &str) -> (types::Scheme, &'a [Strin
     }
 }
 
-/// Puts routes behind a door. There must be a route.
-pub(crate) fn behind(door: &Arc<Door>, need: Need, routes: Router) -> Router {
-    routes.route_layer(from_fn_with_state((door.clone(), need), admit))
+/// Puts routes of ours behind a door, and their calls under the limits and into the records: each needs of its callers what its
+/// row of [`rules`] says. There must be a route.
+pub(crate) fn behind(door: &Arc<Door>, calls: &Calls, routes: Router) -> Router {
+    let state = (door.clone(), calls.clone(), RuleSource::Table);
+    routes.route_layer(from_fn_with_state(state, admit))
 }
 
-/// What a route asks of its callers. On a server without a scheme every caller has it.
+/// Puts routes that a program adds behind a door: they are for every caller that is admitted. There must be a route.
+pub(crate) fn behind_for_all(door: &Arc<Door>, calls: &Calls, routes: Router) -> Router {
+    routes.route_layer(from_fn_with_state(
+        (door.clone(), calls.clone(), RuleSource::Method),
+        admit,
+    ))
+}
+
+/// What says which rule a route has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
-    /// The access rules let the caller in; with `open` that is the anonymous caller, too.
-    Admitted,
-    /// The caller has a name.
-    Known,
-    /// The caller has a name and this scope.
-    Scope(&'static str),
+enum RuleSource {
+    /// The row of its path.
+    Table,
+    /// The method of the request: what is no GET changes something.
+    Method,
+}
+
+impl RuleSource {
+    /// The rule of a request; `None` where no handler takes its method.
+    fn rule(self, head: &Parts) -> Result<Option<Rule>, a2a::Error> {
+        if self == Self::Method {
+            let reads = matches!(head.method, Method::GET | Method::HEAD);
+            return Ok(Some(match reads {
+                true => Rule::reads("a route of the program"),
+                false => Rule::changes("a route of the program"),
+            }));
+        }
+        let path = head.uri.path();
+        match rules::find(head.method.as_str(), path) {
+            Some(FoundRule::Rule(rule)) => Ok(Some(rule)),
+            Some(FoundRule::OtherVerb) => Ok(None),
+            // A route that nobody decided about is for nobody.
+            None => {
+                tracing::error!(
+                    path,
+                    "route without an access rule refused: add a row to its list of rules"
+                );
+                Err(a2a::Error::Internal(format!(
+                    "the route {path} has no access rule"
+                )))
+            }
+        }
+    }
 }
 
 async fn admit(
-    State((door, need)): State<(Arc<Door>, Need)>,
+    State((door, calls, source)): State<(Arc<Door>, Calls, RuleSource)>,
     request: Request,
     next: Next,
 ) -> Response {
     let (mut head, body) = request.into_parts();
-    let admitted = door.admit(&Presented::by(&head), SystemTime::now());
-    let admitted = admitted.and_then(|caller| match need {
-        Need::Known | Need::Scope(_) if door.asks() && caller.is_anonymous() => {
-            tracing::debug!(?need, "anonymous caller refused");
-            Err(door.without_credentials())
-        }
-        Need::Scope(scope) if door.asks() && !caller.has_scope(scope) => Err(Refusal::lacks(scope)),
-        _ => Ok(caller),
-    });
-    match admitted {
+    match allowed(&door, source, &head) {
         Ok(caller) => {
-            head.extensions.insert(caller);
-            next.run(Request::from_parts(head, body)).await
+            head.extensions.insert(caller.clone());
+            let request = Request::from_parts(head, body);
+            calls::answer(&calls, &caller, request, next).await
         }
-        Err(refusal) => refused(&refusal.into()),
+        Err((caller, error)) => {
+            let asked = calls::asked(&head, &caller);
+            calls.refused(&asked, error.outcome());
+            refused(&error)
+        }
     }
+}
+
+/// The caller of a request, if it may do what the request asks for; else who it is, as far as that is known, and why not.
+fn allowed(
+    door: &Door,
+    source: RuleSource,
+    head: &Parts,
+) -> Result<Principal, (Principal, a2a::Error)> {
+    let admitted = door.admit(&Presented::by(head), SystemTime::now());
+    let caller = admitted.map_err(|refusal| (Principal::anonymous(), refusal.into()))?;
+    let rule = match source.rule(head) {
+        Ok(Some(rule)) => rule,
+        Ok(None) => return Ok(caller),
+        Err(error) => return Err((caller, error)),
+    };
+    let checked = rule.check(&caller);
+    // No route names a task.
+    match checked.and_then(|()| rule.check_task(&caller, None)) {
+        Ok(()) => Ok(caller),
+        Err(refusal) if refusal.has_no_credentials() => {
+            Err((caller, door.without_credentials().into()))
+        }
+        Err(refusal) => Err((caller, refusal.into())),
+    }
+}
+
+/// A refusal in the form of `/api`, with what would be accepted.
+pub(crate) fn refused(error: &a2a::Error) -> Response {
+    let status = StatusCode::from_u16(error.code().http);
+    let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let (code, message) = match error {
+        a2a::Error::Unauthenticated(it) if it.has_no_credentials() => {
+            ("unauthorized", "unauthorized".to_owned())
+        }
+        a2a::Error::Unauthenticated(_) => ("invalid_token", "invalid token".to_owned()),
+        a2a::Error::Unauthorized(_) => ("denied", error.to_string()),
+        error => ("failed", error.to_string()),
+    };
+    let mut response = workspace::api::refusal(status, code, &message);
+    challenge(error, response.headers_mut());
+    response
 }

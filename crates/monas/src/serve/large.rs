@@ -55,7 +55,7 @@ fn too_large(why: &str) -> Response {
 
 /// An error as the routes below `/api` have it.
 fn refusal(status: StatusCode, code: &str, why: &str) -> Response {
-    let body = json!({ "error": { "code": code, "message": why } });
+    let body = json!({ "error": why, "code": code });
     let json = [(CONTENT_TYPE, "application/json")];
     (status, json, body.to_string()).into_response()
 }

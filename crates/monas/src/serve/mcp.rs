@@ -1,19 +1,18 @@
 //! An agent's skills over MCP, with the hosts, origins and access rules of the server.
 
-use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use access::Door;
+use access::{Calls, Door};
 use agent::Agent;
-use mcp::rmcp::ServerHandler;
-use mcp::{Handler, Http, HttpConfig};
+use mcp::{Handler, Http, HttpConfig, Responder};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, Data};
 use crate::error::Error;
 use crate::listen::PublicUrl;
+use crate::serve::secret_file;
 
 /// The file in the data folder with the key that seals request states.
 pub(crate) const KEY: &str = "mcp.key";
@@ -28,20 +27,26 @@ pub struct Endpoint<'a> {
     /// The URL that clients are told to call.
     pub(crate) url: &'a str,
     pub(crate) door: Arc<Door>,
+    pub(crate) calls: Calls,
     /// Cancelled when the server stops.
     pub(crate) stopping: CancellationToken,
 }
 
 impl Endpoint<'_> {
     /// Serves a handler over HTTP, with the hosts, origins and access rules of the server.
-    pub fn serve<H: ServerHandler + Clone>(&self, handler: H) -> Http {
+    pub fn serve(&self, handler: impl Responder) -> Http {
         let config = self.config;
         let public = config.public_url.iter().map(PublicUrl::origin);
         let allowed = config.allow_origins.iter().chain(public.clone());
         let allowed = allowed.map(|origin| with_port(&origin.to_string()));
+        // The listener has checked the origin already.
+        let origins = match config.allows_any_origin() {
+            true => vec!["*".to_owned()],
+            false => allowed.chain(own_origins(self.url)).collect(),
+        };
         let mut served = HttpConfig {
             hosts: public.map(|url| url.host().to_owned()).collect(),
-            origins: allowed.chain(own_origins(self.url)).collect(),
+            origins,
             door: self.door.clone(),
             stopping: self.stopping.clone(),
             ..HttpConfig::default()
@@ -61,6 +66,7 @@ pub(crate) fn handler(
     config: &Config,
     agent: &Agent,
     service: Arc<dyn a2a::Service>,
+    calls: &Calls,
     stopping: &CancellationToken,
 ) -> Result<Handler, Error> {
     let mut offered = mcp::Config::new(agent.skills().clone(), service);
@@ -74,6 +80,7 @@ pub(crate) fn handler(
         };
         offered.key = key(&folder.join(KEY)).map_err(failed)?;
     }
+    offered.calls = calls.clone();
     offered.stopping = stopping.clone();
     Ok(Handler::new(offered))
 }
@@ -95,38 +102,19 @@ fn with_port(origin: &str) -> String {
     }
 }
 
-/// Reads the key of a file, which is made with mode 0600 if it does not exist: written beside it and renamed, so that
-/// the file is whole or not there.
+/// Reads the key of a file, which is made if it does not exist.
 fn key(path: &Path) -> io::Result<Vec<u8>> {
     let key = ::mcp::random_key();
-    match fs::read(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Ok(read) if read.len() != key.len() => {
-            let problem = format!(
-                "{} has {} bytes instead of {}: it is damaged; delete it, and a new one is made (questions of MCP tools \
-                 that wait for an answer are then asked again)",
-                path.display(),
-                read.len(),
-                key.len()
-            );
-            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
-        }
-        read => return read,
+    let length = key.len();
+    let read = secret_file::read_or_make(path, || Ok(key))?;
+    if read.len() != length {
+        let problem = format!(
+            "{} has {} bytes instead of {length}: it is damaged; delete it, and a new one is made (questions of MCP tools \
+             that wait for an answer are then asked again)",
+            path.display(),
+            read.len(),
+        );
+        return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
     }
-    let beside = path.with_extension("key.new");
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    let mut file = options.open(&beside)?;
-    file.write_all(&key)?;
-    file.sync_all()?;
-    fs::rename(&beside, path)?;
-    if let Some(folder) = path.parent() {
-        fs::File::open(folder)?.sync_all()?;
-    }
-    Ok(key)
+    Ok(read)
 }

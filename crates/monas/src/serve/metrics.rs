@@ -1,4 +1,4 @@
-//! `/metrics`: what Cap'n Web sessions and the store do, in the OpenMetrics text that Prometheus reads.
+//! `/metrics`: what the server does, in the OpenMetrics text that Prometheus reads.
 //!
 //! The numbers live where they are counted; [`Collector`]s read them at each scrape. The text is written by
 //! `prometheus-client`.
@@ -6,26 +6,54 @@
 use std::fmt;
 use std::sync::Arc;
 
+use access::Outcome;
+use agent::Population;
 use axum::Router;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::IntoResponse as _;
 use axum::routing::get;
 use capnweb::observe::{CallStats, Metrics, Snapshot, TIME_BOUNDS};
+use memory::Memory;
+use model::layer::Meter;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet, text};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 use store::Store;
 
+use crate::serve::calls::CallDesk;
+use crate::serve::calls::counted::BOUNDS;
+use crate::serve::traces::Queue;
+use work::Work;
+
 #[cfg(test)]
 #[path = "metrics_tests.rs"]
 mod tests;
 
+mod work;
+
+/// Where the numbers are.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub(crate) sessions: Metrics,
+    pub(crate) mcp: Vec<mcp::Http>,
+    pub(crate) store: Store,
+    pub(crate) desk: Arc<CallDesk>,
+    pub(crate) tasks: a2a::Server,
+    pub(crate) memory: Memory,
+    pub(crate) population: Population,
+    pub(crate) models: Arc<Meter>,
+    /// None where no traces are sent.
+    pub(crate) spans: Option<Arc<Queue>>,
+}
+
 /// The route of `/metrics`. How many labels there are does not depend on what callers send.
-pub(crate) fn routes(sessions: Metrics, store: Store) -> Router {
+pub(crate) fn routes(measured: Measured) -> Router {
     let mut registry = Registry::default();
-    registry.register_collector(Box::new(Sessions(sessions)));
-    registry.register_collector(Box::new(Journal(store)));
+    registry.register_collector(Box::new(Requests(measured.desk.clone())));
+    registry.register_collector(Box::new(Sessions(measured.sessions.clone())));
+    registry.register_collector(Box::new(Journal(measured.store.clone())));
+    registry.register_collector(Box::new(Work(measured)));
     let registry = Arc::new(registry);
     let show = async move || {
         let headers = [
@@ -40,6 +68,52 @@ pub(crate) fn routes(sessions: Metrics, store: Store) -> Router {
         (headers, page).into_response()
     };
     Router::new().route("/metrics", get(show))
+}
+
+/// The calls of all wires.
+#[derive(Debug)]
+struct Requests(Arc<CallDesk>);
+
+impl Collector for Requests {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let numbers = self.0.counted.numbers();
+        let help = "Calls that have ended, on all wires.";
+        let mut metric =
+            encoder.encode_descriptor("monas_requests", help, None, MetricType::Counter)?;
+        for (kind, count) in &numbers.calls {
+            let labels = [
+                ("wire", kind.wire),
+                ("version", kind.version),
+                ("operation", &*kind.operation),
+                ("outcome", kind.outcome.name()),
+            ];
+            counter(&mut metric.encode_family(&labels.to_vec())?, *count)?;
+        }
+        let help = "How long calls took, up to their answer or to the beginning of their stream.";
+        let kind = MetricType::Histogram;
+        let mut metric = encoder.encode_descriptor("monas_request_seconds", help, None, kind)?;
+        for (wire, times) in &numbers.times {
+            let bounds = BOUNDS.into_iter().chain([f64::MAX]);
+            let buckets: Vec<(f64, u64)> = bounds.zip(times.buckets).collect();
+            let labels = vec![("wire", *wire)];
+            let mut family = metric.encode_family(&labels)?;
+            let (sum, count) = (times.seconds, times.count);
+            family.encode_histogram::<NoLabelSet>(sum, count, &buckets, None)?;
+        }
+        let limited = |outcome| {
+            let calls = numbers.calls.iter();
+            let calls = calls.filter(|(kind, _)| kind.outcome == outcome);
+            calls.map(|(_, count)| count).sum::<u64>()
+        };
+        let help =
+            "Limits that were reached: calls a second, budgets, refusals that are written down.";
+        let mut counts = vec![
+            ("calls", limited(Outcome::Limited)),
+            ("refusals_written", self.0.unwritten()),
+        ];
+        counts.extend(self.0.budgets.exceeded());
+        work::family(&mut encoder, "monas_limits_hit", help, "limit", &counts)
+    }
 }
 
 /// What the store has done since it was opened.

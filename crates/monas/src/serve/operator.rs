@@ -1,7 +1,6 @@
 //! `/operator`: webhooks that were given up, and how to start them again.
 //!
-//! Callers need the scope `operator`. A server without authentication schemes has no scopes; there the routes are open to
-//! the local machine, like all others, and not to web pages.
+//! Callers need the permission `operate` (`serve/rules.rs`).
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -10,6 +9,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, Response, StatusCode};
 use axum::routing::{get, post};
 use serde_json::{Value, json};
+use workspace::api::refusal;
 
 /// Lists the webhooks that were given up.
 pub(crate) const DEAD: &str = "/operator/webhooks/dead";
@@ -66,14 +66,14 @@ async fn replay(State(tasks): State<a2a::Server>, body: Bytes) -> Response<Body>
             Ok(true) => Ok(vec![id.to_owned()]),
             Ok(false) => {
                 let error = format!("webhook {id:?} is not among those given up");
-                return answer(StatusCode::NOT_FOUND, &json!({ "error": error }));
+                return refusal(StatusCode::NOT_FOUND, "not_found", &error);
             }
             Err(error) => Err(error),
         },
         (None, Some(true)) => replay_all(&tasks).await,
         _ => {
             let error = r#"expected {"id": ID} or {"all": true}"#;
-            return answer(StatusCode::BAD_REQUEST, &json!({ "error": error }));
+            return refusal(StatusCode::BAD_REQUEST, "invalid", error);
         }
     };
     match replayed {
@@ -102,10 +102,10 @@ async fn replay_all(tasks: &a2a::Server) -> Result<Vec<String>, a2a::Error> {
 fn failed(error: &a2a::Error) -> Response<Body> {
     let status = StatusCode::from_u16(error.code().http);
     let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    answer(status, &json!({ "error": error.to_string() }))
+    refusal(status, "failed", &error.to_string())
 }
 
-fn answer(status: StatusCode, body: &Value) -> Response<Body> {
+pub(super) fn answer(status: StatusCode, body: &Value) -> Response<Body> {
     let mut response = Response::new(Body::from(body.to_string()));
     *response.status_mut() = status;
     let headers = response.headers_mut();

@@ -13,6 +13,7 @@ fn page() -> Page {
             deprecated: true,
             commands: vec![("Send a message", "curl -d '{\"a\":\"<&>\"}'".to_owned())],
         }],
+        agents: vec![("<i>".to_owned(), "/agents/scout".to_owned())],
     }
 }
 
@@ -25,6 +26,7 @@ fn values_mean_nothing_but_themselves() {
         "<strong>&lt;b&gt;</strong><p>&lt;/ul&gt;</p>",
         "<pre>curl -d &#39;{&quot;a&quot;:&quot;&lt;&amp;&gt;&quot;}&#39;</pre>",
         "deprecated</span>",
+        "<strong>&lt;i&gt;</strong><p><a href=\"/agents/scout/",
     ] {
         assert!(html.contains(expected), "{expected}\n{html}");
     }

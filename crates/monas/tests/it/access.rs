@@ -2,15 +2,19 @@
 //!
 //! - `cases`: a server for each scheme, and what its callers show
 //! - `expiry`: streams that outlive a token
+//! - `issuer`: tokens of a real issuer, which publishes its keys
 //! - `forms`: a refusal in the words of each binding
 //! - `program`: the real program, and the command line
+//! - `signatures`: signed requests, with another implementation as the peer
 //! - `sessions`: Cap'n Web, where credentials may also be handed over in a call
 
 mod cases;
 mod expiry;
 mod forms;
+mod issuer;
 mod program;
 mod sessions;
+mod signatures;
 
 use a2a::binding::BINDINGS;
 use a2a::client::{Client, Error, Settings, Version};
@@ -44,7 +48,7 @@ fn over(mut settings: Settings, (binding, version): (&str, Version)) -> Settings
 }
 
 /// The name that the agent sees for the caller.
-async fn asked(client: &Client) -> Result<String, Error> {
+pub(crate) async fn asked(client: &Client) -> Result<String, Error> {
     match client.send_message(say("whoami")).await?.payload {
         Answer::Message(message) => {
             let texts = message.parts.iter().filter_map(Part::as_text);
@@ -54,7 +58,7 @@ async fn asked(client: &Client) -> Result<String, Error> {
     }
 }
 
-fn is_401(answer: &Result<String, Error>) -> bool {
+pub(crate) fn is_401(answer: &Result<String, Error>) -> bool {
     matches!(answer, Err(Error::Unauthorized { status: 401, .. }))
 }
 
@@ -100,6 +104,7 @@ each_scheme! {
     tokens_of_oauth_are_known_over_every_binding
     tokens_of_openid_connect_are_known_over_every_binding
     certificates_are_known_over_every_binding
+    signatures_are_known_over_every_binding
 }
 
 #[tokio::test]

@@ -49,6 +49,7 @@ impl Callers {
         let path = home.path().join("monas.toml");
         std::fs::write(&path, text).unwrap();
         let mut command = living(home.path());
+        command.env_remove("MONAS_OPEN");
         command.arg("--config").arg(&path);
         command.args(["--model", "openai:small", "--workspace"]);
         command.arg(home.path().join("workspace"));

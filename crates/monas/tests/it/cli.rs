@@ -89,7 +89,8 @@ async fn a_message_is_answered_streamed_and_waited_for() {
         assert_eq!(loud.stdout, "echo [31mred\n", "{loud:?}");
     }
     let done = ask(&sut, "send task_hello --wait --poll-interval 10ms").await;
-    assert!(done.stdout.starts_with("completed task "), "{done:?}");
+    assert!(done.stderr.contains("completed task "), "{done:?}");
+    assert_eq!(done.stdout, "task hello\n", "the answer alone: {done:?}");
     let slow = ask(
         &sut,
         "send burst_3_20ms --wait --poll-interval 10ms -o json",
@@ -112,14 +113,66 @@ async fn a_message_is_answered_streamed_and_waited_for() {
     assert!(streamed.stderr.contains("completed task"), "{streamed:?}");
     let held = ask(&sut, "send tck-cancel --timeout 200ms").await;
     assert_eq!(held.status.code(), Some(5), "{held:?}");
-    assert!(
-        held.stderr.contains("hint: wait longer with --timeout"),
-        "{held:?}"
-    );
+    // The task goes on, and the user is told its id.
+    let listed = json(&ask(&sut, "task list -o json --status working").await);
+    let running = listed["tasks"][0]["id"].as_str().unwrap();
+    let hint = format!("hint: `monas task subscribe {running}` follows it");
+    assert!(held.stderr.contains(&hint), "{held:?}");
+}
+
+#[tokio::test]
+async fn a_task_that_does_not_complete_is_a_failure_only_with_the_flag() {
+    let sut = Sut::start().await;
     // A task that fails was sent all the same.
     let failed = ask(&sut, "send tck-task-failure").await;
     assert_eq!(failed.status.code(), Some(0), "{failed:?}");
-    assert!(failed.stdout.starts_with("failed task"), "{failed:?}");
+    assert!(failed.stderr.contains("failed task"), "{failed:?}");
+    assert_eq!(failed.stdout, "", "a failure is no answer");
+    for line in [
+        "send --fail tck-task-failure",
+        "send --fail --stream tck-task-failure",
+        "send --fail --wait tck-task-failure",
+        "send --fail tck-input-required",
+    ] {
+        let ended = ask(&sut, line).await;
+        assert_eq!(ended.status.code(), Some(6), "{line}: {ended:?}");
+        assert!(ended.stderr.contains("error: task "), "{line}: {ended:?}");
+    }
+    for line in [
+        "send --fail task_hello",
+        "send --fail --stream task_hello",
+        "send --fail echo_hello",
+        "send --fail --async tck-cancel",
+    ] {
+        let ended = ask(&sut, line).await;
+        assert_eq!(ended.status.code(), Some(0), "{line}: {ended:?}");
+    }
+    let failed = json(&ask(&sut, "send tck-task-failure -o json").await);
+    let id = failed["task"]["id"].as_str().unwrap();
+    let got = ask(&sut, &format!("task get {id} --fail -o json")).await;
+    assert_eq!(got.status.code(), Some(6), "{got:?}");
+    let said: Value = serde_json::from_str(&got.stderr).unwrap();
+    assert_eq!(said["error"]["code"], "TASK_UNFINISHED");
+}
+
+#[tokio::test]
+async fn a_list_of_tasks_says_what_they_are_about_and_since_when() {
+    let sut = Sut::start().await;
+    let words = "task_tell_me_about_the_weather_in_Riga_and_whatever_else_there_is_to_say_about_it";
+    ask(&sut, &format!("send {words}")).await;
+    let listed = ask(&sut, "task list").await;
+    let line = listed.stdout.lines().next().unwrap();
+    assert!(line.starts_with("completed      20"), "{line}");
+    assert!(
+        line.ends_with("  task tell me about the weather in Riga and whatever else the…"),
+        "{line}"
+    );
+    assert!(listed.stderr.contains("tasks of "), "{listed:?}");
+    let wrong = ask(&sut, "task list --status finished").await;
+    assert!(
+        wrong.stderr.contains("there are submitted, working"),
+        "{wrong:?}"
+    );
 }
 
 #[tokio::test]
@@ -234,7 +287,7 @@ async fn what_goes_wrong_has_a_code_a_word_and_a_hint() {
     };
     let ended = asked("send x", &[("A2ACLI_AGENT_CARD", &nobody)]).await;
     assert_eq!(ended.status.code(), Some(3), "{ended:?}");
-    assert!(ended.stderr.contains("is the agent running?"), "{ended:?}");
+    assert!(ended.stderr.contains("is the server running?"), "{ended:?}");
 }
 
 #[tokio::test]
@@ -289,10 +342,7 @@ async fn an_encrypted_agent_is_reached_over_every_binding_by_clients_that_trust_
             let trusting = format!("{send} --ca-cert {}", certificate.display());
             for line in [trusting, format!("{send} --insecure")] {
                 let ended = asked(&line, &[]).await;
-                assert!(
-                    ended.stdout.starts_with("completed task"),
-                    "{line}: {ended:?}"
-                );
+                assert!(ended.stderr.contains("completed task"), "{line}: {ended:?}");
             }
         }
     }
@@ -330,11 +380,10 @@ async fn a_conversation_goes_on_where_the_agent_asked() {
         out.contains("hello") && !out.contains("never said"),
         "{out}"
     );
-    let asked = err.find("input-required task").unwrap();
-    let done = err.find("completed task").unwrap();
-    assert!(asked < done, "{err}");
     assert!(
         err.contains("/new ") && err.contains("no task waits"),
         "{err}"
     );
+    // The task that asked has an id, and what happened says no more than that.
+    assert!(!err.contains("working task"), "{err}");
 }

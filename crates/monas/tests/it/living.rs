@@ -11,14 +11,14 @@ use crate::support::http;
 use crate::support::program::{Monas, living, run};
 use crate::support::sut::program;
 
-async fn client(monas: &Monas) -> Client {
+pub(crate) async fn client(monas: &Monas) -> Client {
     Client::discover(&monas.url, Settings::default())
         .await
         .unwrap()
 }
 
 /// Says something, and waits for the task that comes of it to rest.
-async fn say(client: &Client, text: &str, about: Option<&Task>) -> Task {
+pub(crate) async fn say(client: &Client, text: &str, about: Option<&Task>) -> Task {
     let mut message = Message::user(uuid::Uuid::new_v4().to_string(), text);
     if let Some(task) = about {
         message.task_id.clone_from(&task.id);
@@ -30,12 +30,12 @@ async fn say(client: &Client, text: &str, about: Option<&Task>) -> Task {
     }
 }
 
-fn state(task: &Task) -> TaskState {
+pub(crate) fn state(task: &Task) -> TaskState {
     task.status.as_ref().unwrap().state
 }
 
 /// All that a task says.
-fn words(task: &Task) -> String {
+pub(crate) fn words(task: &Task) -> String {
     let artifacts = task.artifacts.iter().flat_map(|it| &it.parts);
     let status = task.status.as_ref().and_then(|it| it.message.as_ref());
     let parts = artifacts.chain(status.into_iter().flat_map(|it| &it.parts));
@@ -183,6 +183,68 @@ async fn what_was_approved_is_what_is_written() {
 }
 
 #[tokio::test]
+async fn an_answer_before_a_kill_is_none_to_what_has_changed_meanwhile() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("files");
+    let serve = || {
+        let mut command = living(home.path());
+        command.arg("--workspace").arg(&folder);
+        command
+    };
+    let server = Monas::start(&mut serve()).await;
+    let file = folder.join("notes.md");
+    std::fs::write(&file, "one\n").unwrap();
+    let switch = async |server: &Monas, what: &str| {
+        let address = server.authority().parse().unwrap();
+        let mut client = http::Client::connect(address, http::Version::One).await;
+        let request = client.request("POST", "localhost", &format!("/api/agent/{what}"));
+        client.send(request.body(Body::empty()).unwrap()).await
+    };
+    let look = async |client: &Client, asked: &Task| {
+        let request = GetTaskRequest {
+            id: asked.id.clone(),
+            ..GetTaskRequest::default()
+        };
+        client.get_task(request).await.unwrap()
+    };
+    let first = client(&server).await;
+    let asked = say(&first, "create notes.md with two", None).await;
+    // In a pause the answer waits between the person and the write.
+    switch(&server, "pause").await;
+    let answered = tokio::spawn({
+        let (first, asked) = (client(&server).await, asked.clone());
+        async move { say(&first, "yes", Some(&asked)).await }
+    });
+    let is_there = |task: &Task| task.history.iter().any(|it| it.text() == "yes");
+    while !is_there(&look(&first, &asked).await) {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    server.signal("KILL").await;
+    server.ended().await;
+    // Its call ended with the server.
+    drop(answered.await);
+    std::fs::write(&file, "SOMETHING IMPORTANT\n").unwrap();
+
+    let server = Monas::start(&mut serve()).await;
+    switch(&server, "resume").await;
+    let first = client(&server).await;
+    let shown = loop {
+        let now = look(&first, &asked).await;
+        if state(&now).is_terminal() || words(&now).contains("-SOMETHING IMPORTANT") {
+            break now;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    };
+    let now = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(now, "SOMETHING IMPORTANT\n", "{shown:?}");
+    assert_eq!(state(&shown), TaskState::InputRequired, "{shown:?}");
+    let done = say(&first, "yes", Some(&asked)).await;
+    assert_eq!(state(&done), TaskState::Completed, "{done:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap().trim_end(), "two");
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn its_law_can_be_read() {
     let home = tempfile::tempdir().unwrap();
     let server = Monas::start(&mut living(home.path())).await;
@@ -309,6 +371,44 @@ async fn a_question_of_another_agent_is_asked_here_and_each_agent_knows_its_call
     let refused = say(&first, "no, I drink coffee", Some(&asked)).await;
     assert_eq!(state(&refused), TaskState::Canceled, "{refused:?}");
     assert!(words(&refused).contains("I drink coffee"), "{refused:?}");
+    // What another agent asks is listed for the caller who must answer, and is answered there or at the other agent.
+    for (agent, list) in [("default", "questions"), ("scribe", "approvals")] {
+        let request = format!("ask scribe to create {agent}.md with tea");
+        let asked = say(&first, &request, None).await;
+        let listed = ["approvals", "-o", "json", "--for", agent];
+        let listed = monas(home.path(), &listed).await;
+        let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+        let waits = &listed[list][0];
+        let id = waits["id"].as_str().unwrap();
+        assert_eq!(uuid::Uuid::parse_str(id).unwrap().get_version_num(), 4);
+        if list == "questions" {
+            assert_eq!(waits["task"], asked.id.as_str(), "{listed}");
+            let shown = monas(home.path(), &["approvals"]).await;
+            assert!(
+                shown.contains("scribe asks: May I call file-write?"),
+                "{shown}"
+            );
+        }
+        let answer = ["approvals", "answer", id, "yes", "--for", agent];
+        let answered = monas(home.path(), &answer).await;
+        assert_eq!(answered, format!("answered, see task {}\n", asked.id));
+        let done = loop {
+            let request = GetTaskRequest {
+                id: asked.id.clone(),
+                ..GetTaskRequest::default()
+            };
+            let now = first.get_task(request).await.unwrap();
+            if state(&now).is_terminal() {
+                break now;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        };
+        assert_eq!(state(&done), TaskState::Completed, "{done:?}");
+        assert!(files.join(format!("{agent}.md")).exists());
+    }
+    // The agent that passed it on knows who agreed.
+    let why = monas(home.path(), &["why", "why is there default.md?"]).await;
+    assert!(why.contains("anonymous answered: yes"), "{why}");
     let itself = say(&first, "ask default to sing", None).await;
     assert!(words(&itself).contains("no other agent"), "{itself:?}");
     server.stop().await;
@@ -334,6 +434,7 @@ async fn a_caller_that_may_not_call_an_agent_may_not_look_into_it_either() {
     std::fs::write(&file, access).unwrap();
     let mut serve = living(home.path());
     serve
+        .env_remove("MONAS_OPEN")
         .arg("--agents")
         .arg(&folder)
         .arg("--config")
@@ -356,8 +457,9 @@ async fn a_caller_that_may_not_call_an_agent_may_not_look_into_it_either() {
         assert_eq!(status("token-of-eve", &private).await, 403, "{path}");
         assert_eq!(status("token-of-eve", path).await, 200, "{path}");
     }
-    // What others asked of an agent is for an operator to see.
-    assert_eq!(status("token-of-bob", "/api/agent/status").await, 403);
+    // A user sees its own part of the status; the journal of all is for an operator.
+    assert_eq!(status("token-of-bob", "/api/agent/status").await, 200);
+    assert_eq!(status("token-of-bob", "/api/agent/law").await, 403);
     assert_eq!(status("token-of-bob", "/api/memory/audit").await, 200);
     // A caller on the list of a manifest can be another agent, which authenticates itself.
     let settings = Settings::default().bearer("token-of-bob").unwrap();
@@ -383,6 +485,7 @@ async fn what_waits_is_listed_and_answered_by_its_caller_or_an_operator() {
     let (folder, file) = (home.path().join("files"), file.to_str().unwrap());
     let mut serve = living(home.path());
     serve
+        .env_remove("MONAS_OPEN")
         .args(["--config", file])
         .arg("--workspace")
         .arg(&folder);
@@ -421,7 +524,7 @@ async fn what_waits_is_listed_and_answered_by_its_caller_or_an_operator() {
     );
     // For another caller it does not exist.
     let other = ask("token-of-bob", &["approvals"]).await;
-    assert_eq!(other.stdout, "no call waits for an approval\n");
+    assert_eq!(other.stdout, "nothing waits for an answer\n");
     let other = ask("token-of-bob", &["approvals", "answer", id, "yes"]).await;
     assert!(other.stderr.contains("no approval"), "{other:?}");
     let unclear = ask("token-of-ada", &["approvals", "answer", id, "perhaps"]).await;
@@ -433,7 +536,10 @@ async fn what_waits_is_listed_and_answered_by_its_caller_or_an_operator() {
     let done = ended(&asked).await;
     assert_eq!(state(&done), TaskState::Completed, "{done:?}");
     let why = ask("token-of-eve", &["why", &asked.id]).await;
-    assert!(why.stdout.contains("eve approved it."), "{why:?}");
+    assert!(
+        why.stdout.contains("eve (permission operate) approved it."),
+        "{why:?}"
+    );
 
     let done = say(&ada, "create notes/b.md with hello", None).await;
     assert_eq!(

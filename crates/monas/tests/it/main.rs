@@ -7,22 +7,35 @@
 
 mod access;
 mod agents;
+mod attacks;
+mod backup;
 mod callers;
+mod chat;
 mod cli;
+mod closed;
+#[cfg(target_os = "linux")]
+mod commands;
 mod four;
 mod law;
+mod lending;
 mod listen;
 mod living;
 mod mcp;
 mod memory;
 mod models;
+mod naming;
 mod operator;
 mod outbound;
 mod owners;
 mod program;
 mod reach;
+mod rights;
+mod secrets;
 mod server;
 mod support;
+mod talk;
+mod talking;
 mod tap;
 mod tools;
+mod trail;
 mod typescript;

@@ -5,13 +5,19 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
-use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use crate::support::program::command;
+use crate::support::program::{Monas, command, living};
 
 /// The program as a host starts it, what it reads and what it writes.
 fn started(home: &Path) -> (Child, ChildStdin, Lines<BufReader<ChildStdout>>) {
-    let mut command = command(home);
+    spawned(command(home), home)
+}
+
+fn spawned(
+    mut command: Command,
+    home: &Path,
+) -> (Child, ChildStdin, Lines<BufReader<ChildStdout>>) {
     command.args(["mcp", "--data"]).arg(home.join("data"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut monas = command.spawn().unwrap();
@@ -87,4 +93,63 @@ async fn a_host_that_starts_the_program_has_its_skills() {
     assert_eq!(called["result"]["content"][0]["text"], "hello", "{called}");
     drop(input);
     assert!(monas.wait().await.unwrap().success());
+}
+
+/// The answers to these messages, each a request, of a `monas mcp` that lives as users have it.
+async fn answers(home: &Path, messages: &[Value]) -> Vec<Value> {
+    let (mut monas, mut input, mut lines) = spawned(living(home), home);
+    let mut answers = Vec::new();
+    for message in messages {
+        let line = format!("{message}\n");
+        input.write_all(line.as_bytes()).await.unwrap();
+        let line = lines.next_line().await.unwrap().unwrap();
+        answers.push(serde_json::from_str(&line).unwrap());
+    }
+    drop(input);
+    assert!(monas.wait().await.unwrap().success());
+    answers
+}
+
+fn request(id: u32, method: &str, params: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+/// Once it said that the data is in use, and exited; and it had fewer tools than a server.
+#[tokio::test]
+async fn beside_a_running_server_messages_are_passed_on_to_it() {
+    let home = tempfile::tempdir().unwrap();
+    let open = request(
+        1,
+        "initialize",
+        &json!({
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        }),
+    );
+    let list = request(2, "tools/list", &json!({}));
+    let alone = answers(home.path(), &[open.clone(), list.clone()]).await;
+    let names = |listed: &Value| -> Vec<String> {
+        let tools = listed["result"]["tools"].as_array().unwrap().iter();
+        tools
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert!(
+        names(&alone[1]).contains(&"ask-agent".to_owned()),
+        "{:?}",
+        names(&alone[1])
+    );
+
+    let mut command = living(home.path());
+    let server = Monas::start(command.arg("--data").arg(home.path().join("data"))).await;
+    let recall = request(
+        3,
+        "tools/call",
+        &json!({ "name": "recall", "arguments": { "question": "tea" } }),
+    );
+    let beside = answers(home.path(), &[open, list, recall]).await;
+    assert_eq!(names(&beside[1]), names(&alone[1]));
+    assert_eq!(beside[2]["id"], 3, "{}", beside[2]);
+    assert!(beside[2]["result"]["content"].is_array(), "{}", beside[2]);
+    server.stop().await;
 }

@@ -34,7 +34,7 @@ async fn without_any_it_says_so() {
         "{said}"
     );
     assert!(
-        said.contains("not fetched; monas models pull fetches them"),
+        said.contains("not fetched; `monas models pull all-minilm-l6-v2` fetches them"),
         "{said}"
     );
 }

@@ -129,7 +129,7 @@ async fn an_operator_is_told_when_the_server_is_not_there() {
         run(command.args(["webhook", "dead", "--server", &nobody])).await;
     assert_eq!(status.code(), Some(3));
     assert!(
-        stderr.starts_with(&format!("monas: could not reach {nobody}")),
+        stderr.starts_with(&format!("error: could not reach {nobody}")),
         "{stderr}"
     );
 }

@@ -11,7 +11,7 @@ use tokio::process::Command;
 
 use crate::support::agent::{Sent, texts};
 use crate::support::http::{Client, Version};
-use crate::support::program::{Ended, Monas, command, living, run};
+use crate::support::program::{Ended, Monas, closed, command, living, run};
 
 fn home() -> TempDir {
     tempfile::tempdir().unwrap()
@@ -60,7 +60,7 @@ async fn says_what_is_wrong_with_an_address() {
     );
     assert_eq!(
         complaint(&home, &["--listen", "0.0.0.0:8080"], 2).await,
-        "monas: could not listen on 0.0.0.0:8080: only loopback addresses are allowed; others need a scheme in [access], open = false and a public_url of https\n"
+        "monas: could not listen on 0.0.0.0:8080: only loopback addresses are allowed; others need open = false and a public_url of https\n"
     );
     monas.stop().await;
 }
@@ -72,7 +72,7 @@ async fn says_what_is_wrong_with_a_setting_and_where() {
     std::fs::write(&file, "open = true\nlisten = \"here\"\n").unwrap();
     let said = complaint(&home, &["--config", file.to_str().unwrap()], 2).await;
     let expected = format!(
-        "monas: could not use {}:2: listen: expected an address and a port, such as 127.0.0.1:8080\n",
+        "monas: could not use {}:2: listen: expected an address and a port, such as 127.0.0.1:8080, localhost:8080 or 8080\n",
         file.display()
     );
     assert_eq!(said, expected);
@@ -95,6 +95,65 @@ async fn says_what_is_wrong_with_a_setting_and_where() {
         said.starts_with("monas: could not read missing: No such file"),
         "{said}"
     );
+}
+
+#[tokio::test]
+async fn everything_that_a_file_names_is_looked_for_beside_it() {
+    let (home, elsewhere) = (home(), home());
+    let folder = home.path().join("settings");
+    std::fs::create_dir_all(folder.join("others")).unwrap();
+    std::fs::write(
+        folder.join("others/scout.toml"),
+        "name = 'Scout'\nobjectives = ['find paths']",
+    )
+    .unwrap();
+    std::fs::write(
+        folder.join("monas.toml"),
+        "data = 'kept'\nworkspace = 'files'\nagents = 'others'\n",
+    )
+    .unwrap();
+    let mut program = living(home.path());
+    program.current_dir(elsewhere.path());
+    let monas = Monas::start(program.arg("--config").arg(folder.join("monas.toml"))).await;
+    for made in ["kept", "files"] {
+        assert!(folder.join(made).is_dir(), "{made}");
+    }
+    assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    monas.stop().await;
+}
+
+#[tokio::test]
+async fn a_name_or_a_port_is_enough_to_listen() {
+    let home = home();
+    for address in ["localhost:0", "0"] {
+        let monas = Monas::start_at(address, &mut command(home.path())).await;
+        assert!(monas.url.starts_with("http://127.0.0.1:"), "{}", monas.url);
+        monas.stop().await;
+    }
+    let said = complaint(&home, &["--log", "banana"], 2).await;
+    assert!(
+        said.contains("--log=\"banana\": expected error, warn"),
+        "{said}"
+    );
+    let said = complaint(&home, &["--model-url", "http://localhost:1/v1"], 2).await;
+    assert!(said.contains("model.url without model.name"), "{said}");
+}
+
+#[tokio::test]
+async fn a_misspelt_file_of_a_law_is_named_with_the_one_that_was_meant() {
+    let home = home();
+    let file = home.path().join("agent.toml");
+    std::fs::write(&file, "name = 'x'\nlaw = 'scuot.law.toml'\n").unwrap();
+    std::fs::write(home.path().join("scout.law.toml"), "").unwrap();
+    let ended = run(living(home.path()).arg("--agent").arg(&file)).await;
+    assert_eq!(ended.status.code(), Some(2), "{ended:?}");
+    for part in [
+        "scuot.law.toml: No such file",
+        &*format!("(`law` of {})", file.display()),
+        "did you mean \"scout.law.toml\"?",
+    ] {
+        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+    }
 }
 
 #[tokio::test]
@@ -186,7 +245,7 @@ async fn helps() {
 #[tokio::test]
 async fn a_second_server_on_the_same_data_is_refused_and_told_which_process_has_it() {
     let home = home();
-    let monas = Monas::start(&mut command(home.path())).await;
+    let monas = Monas::start(&mut closed(home.path())).await;
     let folder = home.path().join(".local/share/monas");
     let said = complaint(&home, &["--listen", "127.0.0.1:0"], 1).await;
     let expected = format!(
@@ -198,14 +257,15 @@ async fn a_second_server_on_the_same_data_is_refused_and_told_which_process_has_
     assert!(said.ends_with(&expected), "{said}");
     monas.stop().await;
     // Once it has gone the folder is free.
-    Monas::start(&mut command(home.path())).await.stop().await;
+    Monas::start(&mut closed(home.path())).await.stop().await;
 }
 
 #[tokio::test]
 async fn the_commands_on_its_page_work_as_they_are() {
     let home = home();
-    let monas = Monas::start(&mut living(home.path())).await;
-    let page = shell(&format!("curl -sS {}/", monas.url)).await;
+    let monas = Monas::start(living(home.path()).env_remove("MONAS_OPEN")).await;
+    let token = run(living(home.path()).arg("token")).await.stdout;
+    let page = shell(&format!("curl -sS {}/", monas.url), "").await;
     let commands: Vec<String> = page
         .split("<pre>")
         .skip(1)
@@ -225,23 +285,30 @@ async fn the_commands_on_its_page_work_as_they_are() {
         ("/a2a/rest/tasks", r#""totalSize":4"#),
         ("/mcp", r#""name":"recall""#),
         ("/acp/agents", r#""name":"recall""#),
+        ("/api/agents", r#""path":"/agents/default""#),
+        ("/api/agent/status", r#""state":"idle""#),
+        ("/api/memory/audit", r#""records":"#),
     ] {
         let command = curl(what);
         assert!(command.starts_with("curl "), "{command}");
-        let answer = shell(command).await;
+        let answer = shell(command, token.trim_end()).await;
         assert!(answer.contains(expected), "{command}\n{answer}");
     }
     // Each is the whole of a call, too: reflection tells grpcurl the rest.
     let grpcurl = curl("lf.a2a.v1.A2AService/SendMessage");
     assert!(grpcurl.starts_with("grpcurl -plaintext "), "{grpcurl}");
     assert!(grpcurl.contains(monas.authority()), "{grpcurl}");
+    assert_eq!(curl("monas token"), "export TOKEN=$(monas token)");
+    let chat = curl("monas chat ");
+    assert_eq!(*chat, format!("monas chat --server {}", monas.url));
     monas.stop().await;
 }
 
-/// What a command prints, as a user's shell runs it.
-async fn shell(command: &str) -> String {
+/// What a command prints, as a user's shell runs it that has this token.
+async fn shell(command: &str, token: &str) -> String {
     let output = Command::new("sh")
         .args(["-c", command])
+        .env("TOKEN", token)
         .output()
         .await
         .unwrap();
@@ -385,10 +452,10 @@ async fn serves_over_tls_with_the_files_it_is_given() {
             monas.url
         );
         assert_eq!(
-            shell(&format!("{curl}/healthz")).await,
+            shell(&format!("{curl}/healthz"), "").await,
             r#"{"status":"ok"}"#
         );
-        let card = shell(&format!("{curl}/.well-known/agent-card.json")).await;
+        let card = shell(&format!("{curl}/.well-known/agent-card.json"), "").await;
         assert!(
             card.contains(&format!("\"url\":\"{}/a2a/rest\"", monas.url)),
             "{card}"
@@ -403,7 +470,7 @@ async fn logs_calls_of_objects_when_asked_to() {
     let mut monas = Monas::start(command(home.path()).args(["--log", "info,capnweb=debug"])).await;
     let call = r#"["push",["pipeline",0,["getAgentCard"],[]]]"#;
     let post = format!("curl -sS -X POST -d '{call}' {}/a2a/capnweb", monas.url);
-    shell(&post).await;
+    shell(&post, "").await;
     let log = monas.logged("call{").await;
     let line = log.lines().last().unwrap();
     for part in [
@@ -422,7 +489,7 @@ async fn logs_calls_of_objects_when_asked_to() {
 async fn logs_what_was_refused_without_its_query() {
     let home = home();
     let mut monas = Monas::start(command(home.path()).args(["--log", "debug"])).await;
-    shell(&format!("curl -sS '{}/nothing?secret=1'", monas.url)).await;
+    shell(&format!("curl -sS '{}/nothing?secret=1'", monas.url), "").await;
     let log = monas.logged("request refused").await;
     let line = log.lines().last().unwrap();
     assert!(

@@ -7,7 +7,7 @@ use capnweb::{Any, Capability, Options};
 use serde_json::{Value, json};
 
 use crate::support::http::{Answer, Version};
-use crate::support::program::{Monas, command, living, run};
+use crate::support::program::{Monas, closed, living, run};
 use crate::support::server::{Running, config};
 
 async fn ask(server: &Running, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
@@ -107,12 +107,12 @@ async fn pages_of_all_origins_may_read_the_card_and_nothing_else_of_an_open_serv
     server.stop().await;
 }
 
-/// A configuration file in a folder of its own, and the program with it.
+/// A configuration file in a folder of its own, and the program with it; callers need credentials.
 async fn program(file: &str, arguments: &[&str]) -> (Monas, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("monas.toml");
     std::fs::write(&path, file).unwrap();
-    let mut serve = command(home.path());
+    let mut serve = closed(home.path());
     serve.args(["serve", "--config"]).arg(&path).args(arguments);
     (Monas::start(&mut serve).await, home)
 }
@@ -128,7 +128,7 @@ async fn commands_on_the_same_machine_reach_a_server_with_a_public_address() {
     let mut list = living(home.path());
     let listed = run(list.args(["approvals", "--config"]).arg(&path)).await;
     assert!(listed.status.success(), "{listed:?}");
-    assert!(listed.stdout.contains("no call waits"), "{listed:?}");
+    assert!(listed.stdout.contains("nothing waits"), "{listed:?}");
     // A flag that would not be used is an error.
     let mut wrong = living(home.path());
     let wrong = run(wrong.args(["approvals", "--for", "scout", "answer", "x", "yes"])).await;
@@ -168,6 +168,20 @@ async fn where_every_call_needs_a_token_pages_of_all_origins_may_call_with_it() 
     );
     let refused = send("GET", &[page]).await;
     assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+
+    // What a preflight promises for MCP, a call keeps.
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "page", "version": "1"},
+    }});
+    let request = client
+        .request("POST", "localhost", "/mcp")
+        .header("origin", "https://page.example")
+        .header("authorization", "Bearer token-of-ada")
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream");
+    let answer = client.send(request.body(Body::from(hello.to_string())).unwrap());
+    let answer = answer.await;
+    assert_eq!(answer.status, StatusCode::OK, "{answer:?}");
     monas.stop().await;
 }
 
@@ -178,7 +192,7 @@ async fn all_origins_are_refused_where_a_browser_adds_the_credentials() {
         "{}[access.keys]\ntype = \"apiKey\"\ncookie = \"key\"\ncallers = {{ ada = \"{hash}\" }}\n",
         bearer()
     );
-    for file in ["", &*cookie] {
+    for file in ["open = true\n", &*cookie] {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("monas.toml");
         std::fs::write(&path, format!("allow_origin = [\"*\"]\n{file}")).unwrap();
@@ -223,4 +237,87 @@ async fn an_extended_card_is_configured_by_a_file() {
     let app = monas::Serve::new(monas::serve::demo::app());
     let failed = app.start(&config).await.unwrap_err().to_string();
     assert!(failed.contains("extended.json"), "{failed}");
+}
+
+/// It went wrong: only the agent at the root could have an extended card.
+#[tokio::test]
+async fn an_agent_below_the_root_has_the_extended_card_of_its_manifest() {
+    let home = tempfile::tempdir().unwrap();
+    let agents = home.path().join("agents");
+    std::fs::create_dir(&agents).unwrap();
+    let manifest = "name = 'Scout'\nobjectives = ['look']\nextended_card = 'scout.json'\n";
+    std::fs::write(agents.join("scout.toml"), manifest).unwrap();
+    let more = json!({"description": "All that it can do."});
+    std::fs::write(agents.join("scout.json"), more.to_string()).unwrap();
+    let file = home.path().join("monas.toml");
+    std::fs::write(&file, bearer()).unwrap();
+    let mut served = living(home.path());
+    served
+        .env_remove("MONAS_OPEN")
+        .arg("--config")
+        .arg(&file)
+        .arg("--agents")
+        .arg(&agents);
+    let monas = Monas::start(&mut served).await;
+    let address = monas.authority().parse().unwrap();
+    let mut client = crate::support::http::Client::connect(address, Version::One).await;
+    let mut get = async |path: &str, token: Option<&str>| {
+        let mut request = client.request("GET", "localhost", path);
+        if let Some(token) = token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        client.send(request.body(Body::empty()).unwrap()).await
+    };
+    let public = get("/agents/scout/.well-known/agent-card.json", None)
+        .await
+        .text;
+    assert!(public.contains("\"extendedAgentCard\":true"), "{public}");
+    assert!(!public.contains("All that it can do."), "{public}");
+    let path = "/agents/scout/a2a/rest/extendedAgentCard?A2A-Version=1.0";
+    assert_eq!(get(path, None).await.status, StatusCode::UNAUTHORIZED);
+    let extended = get(path, Some("token-of-ada")).await.text;
+    assert!(extended.contains("All that it can do."), "{extended}");
+    assert!(extended.contains("/agents/scout/"), "{extended}");
+    monas.stop().await;
+}
+
+/// It went wrong: the listener did not pass on the address, so that all callers without a name shared one limit.
+#[tokio::test]
+async fn mcp_sessions_of_callers_without_a_name_are_counted_for_each_address() {
+    use crate::support::http::Client;
+
+    let home = tempfile::tempdir().unwrap();
+    let monas = Monas::start(&mut living(home.path())).await;
+    let address = monas.authority().parse().unwrap();
+    let post = async |from: &str, session: Option<&str>, body: Value| {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind(format!("{from}:0").parse().unwrap()).unwrap();
+        let stream = socket.connect(address).await.unwrap();
+        let mut client = Client::over(stream, Version::One).await.unwrap();
+        let mut request = client
+            .request("POST", "localhost", "/mcp")
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-protocol-version", "2025-11-25");
+        if let Some(session) = session {
+            request = request.header("mcp-session-id", session);
+        }
+        client
+            .send(request.body(Body::from(body.to_string())).unwrap())
+            .await
+    };
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "one", "version": "1"},
+    }});
+    let opened = post("127.0.0.2", None, hello.clone()).await;
+    let session = opened.headers["mcp-session-id"].to_str().unwrap();
+    // One more than an address may have.
+    for _ in 0..=200 {
+        let opened = post("127.0.0.1", None, hello.clone()).await;
+        assert_eq!(opened.status, StatusCode::OK, "{opened:?}");
+    }
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let kept = post("127.0.0.2", Some(session), ready).await;
+    assert_eq!(kept.status, StatusCode::ACCEPTED, "{kept:?}");
+    monas.stop().await;
 }

@@ -101,6 +101,90 @@ async fn the_agent_is_reached_over_every_binding_and_both_versions_of_http() {
     server.stop().await;
 }
 
+/// Clients that join a base address and an empty path write a slash at the end, and were told that there is nothing.
+#[tokio::test]
+async fn a_slash_at_the_end_is_the_same_address() {
+    let server = Running::serve(&config()).await;
+    for version in BOTH {
+        let mut client = server.client(version).await;
+        for path in [
+            "/a2a/jsonrpc",
+            "/a2a/rest/message:send",
+            "/agents/default/a2a/jsonrpc",
+            "/mcp",
+            "/acp/runs",
+            "/api/memory/query",
+        ] {
+            let mut post = async |path: &str| {
+                let request = client
+                    .request("POST", "localhost", path)
+                    .header("content-type", "application/json")
+                    .header("accept", "application/json, text/event-stream")
+                    .header("a2a-version", "1.0")
+                    .body(Body::from("{}"));
+                let answer = client.send(request.unwrap()).await;
+                (answer.status, answer.text)
+            };
+            let (plain, slashed) = (post(path).await, post(&format!("{path}/")).await);
+            assert_ne!(plain.0, StatusCode::NOT_FOUND, "{path}: {}", plain.1);
+            assert_eq!(slashed, plain, "{path}");
+        }
+        for path in [
+            "/.well-known/agent-card.json",
+            "/a2a/rest/tasks",
+            "/acp/agents",
+            "/api/agent/status",
+            "/healthz",
+            "/agents/default/.well-known/agent-card.json",
+        ] {
+            let query = "?A2A-Version=1.0";
+            let plain = server.get(&format!("{path}{query}")).await;
+            let slashed = server.get(&format!("{path}/{query}")).await;
+            assert_eq!(plain.status, StatusCode::OK, "{path}");
+            assert_eq!(slashed.status, StatusCode::OK, "{path}");
+            assert_eq!(slashed.text, plain.text, "{path}");
+        }
+    }
+    // The slash of the root is its path, and two slashes are another address.
+    assert_eq!(server.get("/").await.status, StatusCode::OK);
+    assert_eq!(server.get("/healthz//").await.status, StatusCode::NOT_FOUND);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn json_rpc_is_also_at_the_root_of_each_agent() {
+    let server = Running::serve(&config()).await;
+    for version in BOTH {
+        let mut client = server.client(version).await;
+        for path in ["/", "/agents/default", "/agents/default/"] {
+            let body = json!({
+                "jsonrpc": "2.0", "id": 1, "method": "SendMessage",
+                "params": Sent { id: path, text: "echo hello", ..Sent::default() }.request(),
+            });
+            let request = client
+                .request("POST", "localhost", path)
+                .header("content-type", "application/json")
+                .header("a2a-version", "1.0")
+                .body(Body::from(body.to_string()));
+            let answer = client.send(request.unwrap()).await;
+            let answer: Value = serde_json::from_str(&answer.text).unwrap();
+            assert_eq!(texts(&answer["result"]["message"]["parts"]), "echo hello");
+        }
+    }
+    let page = server.get("/").await;
+    assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
+    server.stop().await;
+
+    let mut config = config();
+    config.bindings.set("jsonrpc", Offer::Off).unwrap();
+    let server = Running::serve(&config).await;
+    let mut client = server.client(Version::One).await;
+    let request = client.request("POST", "localhost", "/").body(Body::empty());
+    let answer = client.send(request.unwrap()).await;
+    assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
+    server.stop().await;
+}
+
 #[tokio::test]
 async fn the_agent_says_what_it_understands() {
     let server = Running::serve(&config()).await;

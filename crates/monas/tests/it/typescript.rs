@@ -13,12 +13,12 @@ use tokio::process::Command;
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 
-use crate::support::program::{Monas, command};
+use crate::support::program::{Monas, closed, command};
 use crate::support::sut::Sut;
 
 /// The browser that the examples use.
 #[path = "../../../../examples/tests/it/browser.rs"]
-mod browser;
+pub(crate) mod browser;
 
 use browser::Browser;
 
@@ -90,7 +90,7 @@ impl Guarded {
             hash("token-of-bob"),
         );
         std::fs::write(&file, config).unwrap();
-        let mut serve = command(home.path());
+        let mut serve = closed(home.path());
         serve.args(["serve", "--config"]).arg(&file);
         let monas = Monas::start(&mut serve).await;
         Self { monas, _home: home }

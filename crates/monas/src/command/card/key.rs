@@ -49,6 +49,7 @@ pub(crate) fn definitions() -> [clap::Command; 2] {
             .arg(algorithm),
         clap::Command::new("public-key")
             .about("Print the public key of a private key, for clients that verify the card")
+            .after_help("monas card public-key card-key.pem --format pem")
             .arg(file)
             .arg(format),
     ]

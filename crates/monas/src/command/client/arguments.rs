@@ -2,7 +2,8 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use super::flags::{self, Options};
+use super::flags::{self, Options, Scope};
+use crate::command::Refused;
 use crate::command::send::Sending;
 use crate::command::task::TaskAction;
 use crate::command::{card, chat, config, send, task};
@@ -40,12 +41,12 @@ pub(crate) fn commands() -> [Command; 5] {
     ]
 }
 
-/// Reads one of these commands; none if it is another one.
+/// Reads one of these commands; none if it is another one. `options` reads the flags that all of them have.
 pub(crate) fn read(
     name: &str,
     matches: &ArgMatches,
-    environment: &dyn Fn(&str) -> Option<String>,
-) -> Result<Option<Request>, clap::Error> {
+    options: impl FnOnce(&ArgMatches) -> Result<Options, Refused>,
+) -> Result<Option<Request>, Refused> {
     let (action, matches) = match (name, matches.subcommand()) {
         ("card", Some(("get", matches))) => (Action::Card, matches),
         ("config", Some(("show", matches))) => (Action::Config, matches),
@@ -61,13 +62,15 @@ pub(crate) fn read(
         }
         _ => return Ok(None),
     };
-    let options = Options::read(matches, environment)?;
+    let options = options(matches)?;
     Ok(Some(Request { options, action }))
 }
 
 /// Adds the flags that say which agent is called, and how.
 pub(in crate::command) fn calling(command: Command) -> Command {
-    command.args(flags::arguments())
+    command
+        .args(flags::arguments(Scope::Agents))
+        .arg(crate::command::config_file())
 }
 
 /// A command that only groups subcommands.

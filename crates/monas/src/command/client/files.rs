@@ -107,15 +107,16 @@ pub(in crate::command) fn of(artifact: &Artifact) -> Vec<File> {
             Content::Url(_) | Content::Unset => return None,
         };
         let mut name = base_name(&part.filename);
+        let known = ending_of(&part.media_type);
+        if let (false, false, Some(ending)) = (name.is_empty(), name.contains('.'), known) {
+            name = format!("{name}.{ending}");
+        }
         if name.is_empty() {
             let artifact = [&artifact.name, &artifact.artifact_id];
             let artifact = artifact.map(|name| base_name(name));
             let artifact = artifact.into_iter().find(|name| !name.is_empty());
             let artifact = artifact.unwrap_or_else(|| "artifact".to_owned());
-            let ending = mime_guess::get_mime_extensions_str(&part.media_type)
-                .and_then(|endings| endings.first().copied())
-                .filter(|_| !part.media_type.is_empty() && part.media_type != "text/plain")
-                .unwrap_or(ending);
+            let ending = known.unwrap_or(ending);
             name = match (artifact.contains('.'), artifact.len(), number) {
                 (true, _, 0) => artifact,
                 (_, _, 0) => format!("{artifact}.{ending}"),
@@ -125,6 +126,15 @@ pub(in crate::command) fn of(artifact: &Artifact) -> Vec<File> {
         Some(File { name, bytes })
     };
     numbered.filter_map(file).collect()
+}
+
+/// How names of files of a media type end; none for plain text, which has too many endings to choose from.
+fn ending_of(media_type: &str) -> Option<&'static str> {
+    let (_, kind) = media_type.split_once('/')?;
+    let endings = mime_guess::get_mime_extensions_str(media_type)?;
+    let same = endings.iter().find(|ending| **ending == kind);
+    let ending = same.or_else(|| endings.first()).copied();
+    ending.filter(|_| media_type != "text/plain")
 }
 
 /// The parts, with consecutive texts joined: a stream brings a text in pieces.

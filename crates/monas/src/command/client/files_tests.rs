@@ -28,6 +28,12 @@ fn parts_become_files_with_names_of_their_own() {
         media_type: "image/png".to_owned(),
         ..Part::raw(b"png".to_vec())
     };
+    // It went wrong: a picture that a tool server had named was written without an ending.
+    let photo = Part {
+        filename: "content-0".to_owned(),
+        media_type: "image/jpeg".to_owned(),
+        ..Part::raw(b"jpeg".to_vec())
+    };
     let artifact = Artifact {
         artifact_id: "a-1".to_owned(),
         name: "report".to_owned(),
@@ -36,6 +42,7 @@ fn parts_become_files_with_names_of_their_own() {
             Part::text("y"),
             named,
             picture,
+            photo,
             Part::url("https://a.example/x"),
         ],
         ..Artifact::default()
@@ -44,7 +51,10 @@ fn parts_become_files_with_names_of_their_own() {
         .into_iter()
         .map(|file| file.name)
         .collect();
-    assert_eq!(names, ["report.txt", "out.txt", "report-2.png"]);
+    assert_eq!(
+        names,
+        ["report.txt", "out.txt", "report-2.png", "content-0.jpeg"]
+    );
 }
 
 #[test]

@@ -8,23 +8,35 @@ use a2a::client::Client;
 use a2a::types::wire::WireMessage;
 use a2a::types::{Answer, Artifact, Content, Message, Part, SendMessageResponse, Task, TaskState};
 use serde_json::{Value, json};
+use skill::extension::{self, Progress, QuestionKind};
 
 use super::failure::Failure;
 use super::flags::{Output, Shown};
+use events::EventPrinter;
 
+mod color;
 mod events;
+mod form;
 
-pub(in crate::command) use events::EventPrinter;
+pub(crate) use color::Color;
+use color::Paint;
+pub(in crate::command) use events::Manner;
 
-/// Prints replies in the output format.
+/// Prints replies in the output format. As text, answers go to standard output and everything else to standard error.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::command) struct Printer {
+pub(crate) struct Printer {
     output: Output,
+    out: Paint,
+    err: Paint,
 }
 
 impl Printer {
-    pub(in crate::command) fn new(output: Output) -> Self {
-        Self { output }
+    pub(crate) fn new(output: Output, color: Color) -> Self {
+        Self {
+            output,
+            out: color.out(),
+            err: color.err(),
+        }
     }
 
     /// Prints a message of the protocol: as JSON, or as this text.
@@ -47,17 +59,86 @@ impl Printer {
         }
     }
 
+    /// Prints the answer to a message. Of a task, what it says and made is the answer.
     pub(in crate::command) fn answer(self, answer: &SendMessageResponse) {
-        self.reply(answer, |answer| match &answer.payload {
-            Answer::Task(answered) => task(answered),
-            Answer::Message(answered) => message(answered),
-            Answer::Unset => "(an empty answer)".to_owned(),
-        });
+        if self.output == Output::Json {
+            return say_json(&String::from_utf8_lossy(&answer.to_json()));
+        }
+        match &answer.payload {
+            Answer::Task(answered) => self.task_answer(answered),
+            Answer::Message(answered) => say(message(answered).trim_end()),
+            Answer::Unset => note("the agent gave an empty answer"),
+        }
+    }
+
+    fn task_answer(self, task: &Task) {
+        note(&headline(task));
+        let (thoughts, made): (Vec<_>, Vec<_>) =
+            task.artifacts.iter().partition(|it| is_reasoning(it));
+        for thought in thoughts {
+            let text = printable(parts_text(&thought.parts).trim_end());
+            note_raw(&self.err.dim(&format!("thinking: {text}")));
+        }
+        if let Some(said) = task.status_message() {
+            match task.state() {
+                TaskState::InputRequired => self.question(said),
+                TaskState::Failed | TaskState::Rejected | TaskState::Canceled => {
+                    note(message(said).trim_end());
+                }
+                _ => say(message(said).trim_end()),
+            }
+        }
+        let several = made.len() > 1;
+        for made in made {
+            if several {
+                note(&label(made));
+            }
+            say(parts_text(&made.parts).trim_end());
+        }
+    }
+
+    /// Prints what a task asks: the question, with a difference in colour, and the fields of its form.
+    pub(in crate::command) fn question(self, said: &Message) {
+        let text = printable(message(said).trim_end());
+        let asked = extension::asked_in(said);
+        let kind = asked.as_ref().map(|it| it.kind);
+        match kind {
+            Some(QuestionKind::Approval) => write_out(&format!("{}\n", self.out.diff(&text))),
+            _ => write_out(&format!("{text}\n")),
+        }
+        let fields = match asked {
+            Some(question) if question.kind == QuestionKind::Question => {
+                form::fields(&question.schema)
+            }
+            _ => return,
+        };
+        for field in &fields {
+            note(&format!("  {field}"));
+        }
+        if fields.len() > 1 {
+            note("answer with a JSON object that has these fields");
+        }
+    }
+
+    /// Prints how far a skill is.
+    fn progress(self, progress: &Progress, said: &str) {
+        let total = progress.total.map(|total| format!(" of {total}"));
+        let far = format!("{}{}", progress.progress, total.unwrap_or_default());
+        let line = match said.trim() {
+            "" => far,
+            said => format!("{far}: {said}"),
+        };
+        note_raw(&self.err.dim(&format!("  {}", printable(&line))));
     }
 
     /// The printer of the events of one stream.
-    pub(in crate::command) fn follow(self) -> EventPrinter {
-        EventPrinter::new(self.output)
+    pub(in crate::command) fn follow(self, manner: Manner) -> EventPrinter {
+        EventPrinter::new(self, manner)
+    }
+
+    /// What paints on standard error.
+    pub(in crate::command) fn paint(self) -> Paint {
+        self.err
     }
 
     pub(in crate::command) fn card(self, client: &Client) {
@@ -82,16 +163,22 @@ impl Printer {
     }
 
     /// Prints an error on standard error.
-    pub(in crate::command) fn failure(self, failure: &Failure) {
+    pub(crate) fn failure(self, failure: &Failure) {
         match self.output {
             Output::Json => note(&failure.json().to_string()),
             Output::Text => {
-                note(&format!("error: {failure}"));
+                let said = printable(&failure.to_string());
+                note_raw(&format!("{} {said}", self.err.red("error:")));
                 if let Some(hint) = failure.hint() {
                     note(&format!("hint: {hint}"));
                 }
             }
         }
+    }
+
+    /// Whether the output is for people.
+    pub(in crate::command) fn is_text(self) -> bool {
+        self.output == Output::Text
     }
 
     /// Whether progress is shown: text output, and standard error is a terminal.
@@ -149,6 +236,16 @@ pub(in crate::command) fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", printable(line));
 }
 
+/// Prints a line of ours on standard error, with colours in it.
+pub(in crate::command) fn note_raw(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Prints a text of ours on standard error, without an end of line.
+fn write_err(text: &str) {
+    let _ = write!(io::stderr().lock(), "{text}");
+}
+
 /// Prints a text without an end of line, without control characters.
 fn write_printable(text: &str) {
     write_out(&printable(text));
@@ -185,12 +282,25 @@ pub(in crate::command) fn task(task: &Task) -> String {
 }
 
 fn artifact(made: &Artifact) -> String {
+    format!("{}\n{}", label(made), parts_text(&made.parts))
+}
+
+/// The name of an artifact in brackets.
+fn label(made: &Artifact) -> String {
     let name = if made.name.is_empty() {
         &made.artifact_id
     } else {
         &made.name
     };
-    format!("[{name}]\n{}", parts_text(&made.parts))
+    format!("[{name}]")
+}
+
+/// The id of the artifact that agents of ours stream their reasoning in.
+const REASONING: &str = "reasoning";
+
+/// Whether an artifact is what a model thought on its way to the answer.
+fn is_reasoning(made: &Artifact) -> bool {
+    made.artifact_id == REASONING
 }
 
 pub(in crate::command) fn message(said: &Message) -> String {
@@ -223,7 +333,7 @@ fn parts_text(parts: &[Part]) -> String {
 }
 
 /// Text without control characters. Names, ids and errors come from peers, too.
-fn printable(text: &str) -> String {
+pub(in crate::command) fn printable(text: &str) -> String {
     let harmless = |c: &char| !commands(*c) || matches!(c, '\n' | '\t');
     text.chars().filter(harmless).collect()
 }
@@ -235,7 +345,7 @@ fn commands(c: char) -> bool {
 }
 
 /// The name of a state in lowercase.
-pub(in crate::command) fn word(state: TaskState) -> String {
+pub(crate) fn word(state: TaskState) -> String {
     let name = state.name().unwrap_or("unknown");
     let word = name.trim_start_matches("TASK_STATE_");
     word.to_ascii_lowercase().replace('_', "-")

@@ -19,6 +19,9 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
     let common = |command| DataOptions::arguments(command, settings);
     let add = clap::Command::new("add")
         .about("Store an observation, or with a reason a belief")
+        .after_help(
+            "monas memory add 'Ada likes tea' --source user:ada --confidence 0.9 --context 'what does Ada drink?' --why 'she said so'",
+        )
         .arg(
             Arg::new("content")
                 .value_name("TEXT")
@@ -66,6 +69,7 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
         ]);
     let query = clap::Command::new("query")
         .about("Search the memory")
+        .after_help("monas memory query 'what does Ada drink?' -n 3")
         .arg(
             Arg::new("question")
                 .value_name("QUESTION")
@@ -86,15 +90,19 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
                 .default_value("10")
                 .help("The most results"),
         ]);
-    let export = clap::Command::new("export").about("Print all records").arg(
-        Arg::new("format")
-            .long("format")
-            .value_parser(PossibleValuesParser::new(["jsonl", "cypher"]))
-            .default_value("jsonl")
-            .help("Lines of JSON for import, or the graph as Cypher statements"),
-    );
+    let export = clap::Command::new("export")
+        .about("Print all records")
+        .after_help("monas memory export > memory.jsonl")
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .value_parser(PossibleValuesParser::new(["jsonl", "cypher"]))
+                .default_value("jsonl")
+                .help("Lines of JSON for import, or the graph as Cypher statements"),
+        );
     let import = clap::Command::new("import")
         .about("Add exported records")
+        .after_help("monas memory import memory.jsonl --for scout")
         .arg(
             Arg::new("file")
                 .value_name("FILE")
@@ -103,7 +111,8 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
                 .help("Lines of JSON; - is standard input"),
         );
     let audit = clap::Command::new("audit")
-        .about("Count duplicates, echoes, recall loops, contradictions and unread records");
+        .about("Count duplicates, echoes, recall loops, contradictions and unread records")
+        .after_help("monas memory audit -o json");
     clap::Command::new("memory")
         .about("Add to, search, export, import and audit the memory of an agent")
         .subcommand_required(true)
@@ -117,10 +126,13 @@ pub(crate) fn read(
     matches: &ArgMatches,
     config: Config,
     environment: &dyn Fn(&str) -> Option<String>,
-) -> MemoryCommand {
+) -> Result<MemoryCommand, clap::Error> {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let action = match name {
-        "add" => Action::Add(addition(matches)),
+        "add" => {
+            check_reason(matches)?;
+            Action::Add(addition(matches))
+        }
         "query" => Action::Query(json!({
             "query": text("question"),
             "mode": text("mode"),
@@ -137,9 +149,29 @@ pub(crate) fn read(
         ),
         _ => Action::Audit,
     };
-    MemoryCommand {
+    Ok(MemoryCommand {
         action,
-        options: DataOptions::read(matches, config, environment),
+        options: DataOptions::read(matches, config, environment)?,
+    })
+}
+
+/// A reason is whole or it is none; what is missing is named by its flag.
+fn check_reason(matches: &ArgMatches) -> Result<(), clap::Error> {
+    let given = |name: &&str| matches.contains_id(name);
+    let begun = ["confidence", "context", "why"].iter().any(given);
+    let missing: Vec<String> = ["source", "confidence", "context", "why"]
+        .iter()
+        .filter(|name| !given(name))
+        .map(|name| format!("--{name}"))
+        .collect();
+    match begun && !missing.is_empty() {
+        false => Ok(()),
+        true => {
+            let missing = missing.join(", ");
+            let why = format!("the reason of a belief is not whole: add {missing}\n");
+            let kind = clap::error::ErrorKind::MissingRequiredArgument;
+            Err(clap::Error::raw(kind, why))
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::config::{Config, Data};
 fn asked(line: &[&str]) -> super::MemoryCommand {
     let matches = definition(&[]).try_get_matches_from(line).unwrap();
     let (name, matches) = matches.subcommand().unwrap();
-    read(name, matches, Config::new(Data::Memory), &|_| None)
+    read(name, matches, Config::new(Data::Memory), &|_| None).unwrap()
 }
 
 #[test]
@@ -29,21 +29,23 @@ fn an_addition_without_a_reason_is_an_observation() {
 }
 
 #[test]
-fn a_part_of_a_reason_asks_for_a_belief_and_leaves_it_to_memory_to_say_what_is_missing() {
-    let asked = asked(&[
-        "memory",
-        "add",
-        "Bob is tall",
-        "--why",
-        "it was asked",
-        "--source",
-        "user:ada",
-    ]);
+fn a_part_of_a_reason_asks_for_the_others_by_their_flags() {
+    let part = ["memory", "add", "Bob is tall", "--why", "it was asked"];
+    let matches = definition(&[]).try_get_matches_from(part).unwrap();
+    let (name, matches) = matches.subcommand().unwrap();
+    let refused = read(name, matches, Config::new(Data::Memory), &|_| None).unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .contains("add --source, --confidence, --context"),
+        "{refused}"
+    );
+    let whole = "--source user:ada --confidence 0.9 --context who?";
+    let asked = asked(&[&part[..], &whole.split(' ').collect::<Vec<_>>()].concat());
     let Action::Add(body) = asked.action else {
         panic!("it adds");
     };
-    let reason =
-        json!({ "source": "user:ada", "confidence": null, "context": null, "why": "it was asked" });
+    let reason = json!({ "source": "user:ada", "confidence": 0.9, "context": "who?", "why": "it was asked" });
     assert_eq!(body["reason"], reason);
 }
 

@@ -4,18 +4,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use access::Secrets;
 use agent::{Agent, Law, Manifest, Parts, Population, Profile};
 use memory::Memory;
 use model::Model;
+use model::layer::{Meter, Observed, Price};
 use store::Store;
 use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::app::{App, Plan};
 use crate::config::Config;
+use crate::config::nearest::nearest;
 use crate::error::Error;
 use crate::serve::agents::{self, Agents, DEFAULT_AGENT};
 use crate::serve::compose::{files, memory};
+use crate::serve::models;
 
 /// How often the clock looks for what is due: at once when something becomes due, within a second for what was not known
 /// before.
@@ -23,9 +27,13 @@ const LONGEST_TICK: Duration = Duration::from_secs(1);
 const SHORTEST_TICK: Duration = Duration::from_millis(10);
 
 /// The skills that an agent with memory and a law gets besides those of its app.
-pub(crate) const OWN_SKILLS: [&str; 5] = [
+pub(crate) const OWN_SKILLS: [&str; 9] = [
     "remember",
     "recall",
+    "forget",
+    "remind",
+    "reminders",
+    "about",
     "board-read",
     "board-post",
     "ask-agent",
@@ -58,16 +66,13 @@ impl From<Agent> for AgentSource {
 }
 
 impl AgentSource {
-    fn plan(self, config: &Config, extent: Extent) -> Result<Planned, Error> {
+    fn plan(self, config: &Config, secrets: &Secrets) -> Result<Planned, Error> {
         let app = match self {
             Self::Made(agents) => return Ok(Planned::Made(agents)),
             Self::App(app) => app,
         };
         let lives = app.lives();
-        let mut plans = app.plans(config)?;
-        if extent == Extent::First {
-            plans.truncate(1);
-        }
+        let plans = app.plans(config, secrets)?;
         Ok(match lives {
             true => Planned::Governed(plans),
             false => Planned::Plain(plans),
@@ -85,6 +90,24 @@ enum Planned {
 }
 
 impl Planned {
+    /// The same with models that are counted. Agents that exist already keep theirs.
+    fn observed(self, price: Price, meter: &Arc<Meter>) -> Self {
+        let observed = |mut plans: Vec<Plan>| {
+            for plan in &mut plans {
+                let model = plan.options.model.take();
+                plan.options.model = model.map(|model| -> Arc<dyn Model> {
+                    Arc::new(Observed::new(model, price, meter.clone()))
+                });
+            }
+            plans
+        };
+        match self {
+            Self::Made(agents) => Self::Made(agents),
+            Self::Plain(plans) => Self::Plain(observed(plans)),
+            Self::Governed(plans) => Self::Governed(observed(plans)),
+        }
+    }
+
     /// The language model of the first agent that has one.
     fn model(&self) -> Option<Arc<dyn Model>> {
         match self {
@@ -94,15 +117,6 @@ impl Planned {
             }
         }
     }
-}
-
-/// How many agents of an app are made.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extent {
-    /// All, and those with a law can ask each other.
-    All,
-    /// Only the one at the root: standard input and output reach no other.
-    First,
 }
 
 /// The agents of a server, and what they have in common.
@@ -122,28 +136,42 @@ pub(crate) struct AgentHost {
     agents: Agents,
     memory: Memory,
     population: Population,
+    /// Counts what is asked of models.
+    meter: Arc<Meter>,
     /// Ends with the host, also if the server does not start.
     ticking: AbortOnDropHandle<()>,
+    /// The search for a local Ollama, which does not delay the start.
+    _looking: Option<AbortOnDropHandle<()>>,
 }
 
 impl AgentHost {
     pub(crate) async fn start(
         config: &Config,
         store: &Store,
+        secrets: &Secrets,
         source: AgentSource,
-        extent: Extent,
     ) -> Result<Self, Error> {
-        let planned = source.plan(config, extent)?;
+        let meter: Arc<Meter> = Arc::default();
+        let planned = source.plan(config, secrets)?;
+        let planned = planned.observed(config.models.price, &meter);
         let model = planned.model();
         let reader = model.clone().filter(|_| config.models.reads_memory);
-        let memory = memory(config, store.clone(), reader)?;
+        let memory = memory(config, store.clone(), reader, secrets)?;
         let mut parts = Parts::new(store.clone()).memory(memory.clone());
-        // Without authentication every caller is a person at this machine.
-        parts.open = config.access.schemes.is_empty();
-        parts.walls = !parts.open;
-        if let Some(model) = model {
-            parts = parts.model(model);
-        }
+        // With `--open` and no configured callers, every caller is a person at this machine.
+        parts.walls = !config.access.schemes.is_empty() || config.access.is_closed();
+        let looking = match (model, &config.models.ollama) {
+            (Some(model), _) => {
+                parts = parts.model(model);
+                None
+            }
+            (None, Some(url)) => {
+                let client = config.outbound.dialer()?.http();
+                let look = models::found::look(client, url.clone(), parts.offered_model.clone());
+                Some(AbortOnDropHandle::new(tokio::spawn(look)))
+            }
+            (None, None) => None,
+        };
         let population = Population::new(parts);
         let agents = match planned {
             Planned::Made(agents) => agents,
@@ -153,7 +181,6 @@ impl AgentHost {
                     ids: Vec::new(),
                     population: &population,
                     config,
-                    extent,
                 };
                 let plans = admission.admit_all(plans).await?;
                 make_all(plans, async |plan| admission.finish(plan)).await?
@@ -166,12 +193,22 @@ impl AgentHost {
             agents,
             memory,
             population,
+            meter,
             ticking,
+            _looking: looking,
         })
     }
 
     pub(crate) fn agents(&self) -> &Agents {
         &self.agents
+    }
+
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    pub(crate) fn meter(&self) -> &Arc<Meter> {
+        &self.meter
     }
 
     pub(crate) fn population(&self) -> &Population {
@@ -222,19 +259,22 @@ struct Admission<'a> {
     config: &'a Config,
     /// The ids of all agents that are admitted.
     ids: Vec<String>,
-    extent: Extent,
 }
 
 impl Admission<'_> {
-    /// Admits agents one after another. A twin keeps down itself alone; the agent at the root is the first one, which has
-    /// no twin.
+    /// Admits agents one after another: the one at the root, then those that lived here before, then new ones, so that of two
+    /// that are the same the new one is refused. A twin, a wrong law and wrong axioms keep down the agent alone that has
+    /// them, unless that is the one at the root.
     async fn admit_all(&mut self, plans: Vec<Plan>) -> Result<Vec<Plan>, Error> {
         let mut admitted = Vec::new();
-        for plan in plans {
+        for plan in self.in_order(plans).await {
             let id = id_of(&plan).to_owned();
             match self.admit(plan).await {
-                Err(Error::Life(twin @ agent::Error::Twin { .. })) if !admitted.is_empty() => {
-                    tracing::error!(agent = id, "not started: {twin}");
+                Err(
+                    fault @ (Error::Life(agent::Error::Twin { .. } | agent::Error::Law(_))
+                    | Error::Manifest { .. }),
+                ) if !admitted.is_empty() => {
+                    tracing::error!(agent = id, "not started: {fault}");
                 }
                 plan => {
                     admitted.push(plan?);
@@ -245,11 +285,26 @@ impl Admission<'_> {
         Ok(admitted)
     }
 
+    async fn in_order(&self, plans: Vec<Plan>) -> Vec<Plan> {
+        let mut plans = plans.into_iter();
+        let mut ordered: Vec<Plan> = plans.next().into_iter().collect();
+        let mut new = Vec::new();
+        for plan in plans {
+            match self.population.has_lived(id_of(&plan)).await {
+                true => ordered.push(plan),
+                false => new.push(plan),
+            }
+        }
+        ordered.extend(new);
+        ordered
+    }
+
     /// Lets an agent in, with the skills of its program, for files and of its memory.
     async fn admit(&self, mut plan: Plan) -> Result<Plan, Error> {
         let id = id_of(&plan).to_owned();
         let profile = profile(&id, &plan.place, &plan.manifest)?;
-        let files = files(self.config, &id, plan.manifest.workspace.as_deref())?;
+        let shared = plan.manifest.workspace.as_deref();
+        let files = files(self.config, &id, shared, plan.helper.as_deref())?;
         let skills = plan.options.skills.merge(&files)?;
         // Tools get ids that no skill has, those for files included.
         plan.options.skills = skills.clone();
@@ -270,9 +325,7 @@ impl Admission<'_> {
     /// Makes an agent that was admitted. It can ask all others that were.
     fn finish(&self, mut plan: Plan) -> Result<Agent, Error> {
         let id = id_of(&plan);
-        if let Some(handle) = &plan.options.handle
-            && self.extent == Extent::All
-        {
+        if let Some(handle) = &plan.options.handle {
             let others = self.ids.iter().filter(|it| *it != id).cloned().collect();
             let asking = agent::ask_agent(handle, others);
             plan.options.skills = plan.options.skills.merge(&asking)?;
@@ -288,6 +341,7 @@ fn profile(id: &str, place: &Path, manifest: &Manifest) -> Result<Profile, Error
     profile.objectives.clone_from(&manifest.objectives);
     profile.views.clone_from(&manifest.views);
     profile.readers.clone_from(&manifest.memory.readers);
+    profile.callers.clone_from(&manifest.access.callers);
     profile.law = law(place, manifest)?;
     let axioms = manifest.axioms.iter().cloned();
     profile.law.frozen.axioms.extend(axioms);
@@ -328,8 +382,33 @@ fn law(place: &Path, manifest: &Manifest) -> Result<Law, Error> {
         path: path.clone(),
         problem,
     };
-    let text = std::fs::read_to_string(&path).map_err(|error| unread(error.to_string()))?;
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        let like = like(folder, file);
+        let like = like.map(|it| format!("; did you mean {it:?}?"));
+        unread(format!(
+            "{error} (`law` of {}){}",
+            place.display(),
+            like.unwrap_or_default()
+        ))
+    })?;
     Law::parse(&text).map_err(|error| unread(error.to_string()))
+}
+
+/// The file of a folder that has nearly this name. Endings are left out: with them all files of one kind are alike.
+fn like(folder: &Path, name: &str) -> Option<String> {
+    let here = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    let stem = |name: &str| name.trim_end_matches(".toml").replace('.', "-");
+    let entries = std::fs::read_dir(here).ok()?.flatten();
+    let names: Vec<(String, String)> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .map(|name| (stem(&name), name))
+        .collect();
+    let meant = nearest(&stem(name), names.iter().map(|(stem, _)| &**stem))?.to_owned();
+    let meant = names.into_iter().find(|(stem, _)| *stem == meant);
+    meant.map(|(_, name)| name)
 }
 
 /// Tells agents that time has passed, when something is due for them.

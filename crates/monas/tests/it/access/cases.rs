@@ -3,8 +3,9 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use a2a::client::{Identity, Settings, Trust};
+use a2a::signature::{Algorithm, SigningKey};
 use a2a::types::APIKeySecurityScheme;
-use access::{Callers, Hash, Place, Unauthenticated};
+use access::{Callers, Hash, Place, SigningCaller, Unauthenticated};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use monas::config::access::{Access, Keys, Kind, Scheme, Tokens};
@@ -44,6 +45,7 @@ impl Case {
                 kind,
             }],
             unauthenticated: Unauthenticated::Refused,
+            ..Access::open()
         };
         Self {
             name,
@@ -102,7 +104,7 @@ impl Case {
     /// What 0.3 calls the scheme.
     pub(super) fn old_type(&self) -> &'static str {
         match self.kind() {
-            Kind::Bearer(_) | Kind::Basic(_) => "http",
+            Kind::Bearer(_) | Kind::Basic(_) | Kind::Signature { .. } => "http",
             Kind::ApiKey(..) => "apiKey",
             Kind::OAuth2 { .. } => "oauth2",
             Kind::OpenIdConnect { .. } => "openIdConnect",
@@ -112,7 +114,7 @@ impl Case {
 }
 
 /// One case for each kind of scheme.
-pub(super) fn cases() -> [Case; 8] {
+pub(super) fn cases() -> [Case; 9] {
     [
         bearer_tokens_are_known_over_every_binding(),
         passwords_are_known_over_every_binding(),
@@ -122,6 +124,7 @@ pub(super) fn cases() -> [Case; 8] {
         tokens_of_oauth_are_known_over_every_binding(),
         tokens_of_openid_connect_are_known_over_every_binding(),
         certificates_are_known_over_every_binding(),
+        signatures_are_known_over_every_binding(),
     ]
 }
 
@@ -202,7 +205,7 @@ fn token(algorithm: &str, change: &Value, sign: impl Fn(&[u8]) -> Vec<u8>) -> St
 fn tokens(key: &Value, scopes: &[&str]) -> Tokens {
     Tokens {
         issuer: "https://id.example".to_owned(),
-        audience: "monas".to_owned(),
+        audience: vec!["monas".to_owned()],
         keys: Keys::Text(key.to_string()),
         scopes: scopes.iter().map(|it| (*it).to_owned()).collect(),
     }
@@ -329,5 +332,27 @@ pub(super) fn certificates_are_known_over_every_binding() -> Case {
     case.right = case.stranger.clone();
     case.right.dial.identity = Some(clients.identity("worker.example"));
     case._folder = Some(folder);
+    case
+}
+
+pub(super) fn signatures_are_known_over_every_binding() -> Case {
+    let key = |algorithm| {
+        let pem = SigningKey::generate(algorithm).unwrap();
+        SigningKey::from_pem(&pem).unwrap()
+    };
+    let (right, wrong) = (key(Algorithm::EdDsa), key(Algorithm::Es256));
+    let kind = Kind::Signature {
+        keys: Keys::Text(right.public_jwk().to_string()),
+        callers: vec![SigningCaller {
+            name: "ada".to_owned(),
+            keys: vec![right.id().to_owned()],
+            ..SigningCaller::default()
+        }],
+    };
+    // Another key under the id that is known.
+    let wrong = wrong.with_id(right.id());
+    let mut case = Case::new("signed", "ada by signed", kind);
+    case.right.signer = Some(right.into_signer());
+    case.wrong.signer = Some(wrong.into_signer());
     case
 }

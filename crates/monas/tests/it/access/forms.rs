@@ -146,6 +146,7 @@ async fn the_card_and_the_health_check_are_public_and_nothing_else_is() {
     for path in [
         "/",
         "/healthz",
+        "/readyz",
         "/.well-known/agent-card.json",
         "/.well-known/agent.json",
     ] {

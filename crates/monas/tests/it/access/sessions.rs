@@ -239,7 +239,7 @@ async fn too_many_values_are_refused_in_the_form_of_each_wire() {
     );
     let (status, json) = post("/api/memory/import", message).await;
     assert!(
-        status == 413 && json["error"]["code"] == "too_large" && said(&json),
+        status == 413 && json["code"] == "too_large" && said(&json),
         "{json}"
     );
     // Over WebSockets the connection goes on.

@@ -73,7 +73,7 @@ impl Client {
         Self::over(stream, version).await.unwrap()
     }
 
-    async fn over(
+    pub(crate) async fn over(
         stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
         version: Version,
     ) -> hyper::Result<Self> {
@@ -123,7 +123,7 @@ impl Client {
         Ok(Answer {
             status: head.status,
             headers: head.headers,
-            text: String::from_utf8(body.to_vec()).unwrap(),
+            text: String::from_utf8_lossy(&body).into_owned(),
         })
     }
 

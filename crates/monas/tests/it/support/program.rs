@@ -22,10 +22,17 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
-/// The binary, with nothing of this process's environment but a home.
+/// The binary, with nothing of this process's environment but a home; it lets all callers in.
 pub(crate) fn command(home: &Path) -> Command {
     let mut command = living(home);
     command.env("MONAS_DEMO", "true");
+    command
+}
+
+/// The same for callers with credentials alone, as users get it.
+pub(crate) fn closed(home: &Path) -> Command {
+    let mut command = command(home);
+    command.env_remove("MONAS_OPEN");
     command
 }
 
@@ -33,6 +40,11 @@ pub(crate) fn command(home: &Path) -> Command {
 pub(crate) fn living(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_monas"));
     command.env_clear().env("HOME", home).kill_on_drop(true);
+    // Tests call as fast as they can, and few of them read the log, which would fill its pipe.
+    command.env("MONAS_RATE_LIMIT", "off");
+    // Most tests are about something else than credentials.
+    command.env("MONAS_OPEN", "true");
+    command.env("MONAS_LOG", "info,monas::call=off");
     command
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use monas::config::{Config, Data};
+use monas::config::{Access, Config, Data, Switch};
 use monas::serve::demo;
 use monas::{Error, Serve, Server};
 use tokio::sync::oneshot;
@@ -18,10 +18,12 @@ pub(crate) struct Running {
     ended: JoinHandle<()>,
 }
 
-/// On a port of the system's choice, with nothing kept.
+/// On a port of the system's choice, with nothing kept, no limits on calls and no credentials.
 pub(crate) fn config() -> Config {
     let mut config = Config::new(Data::Memory);
     config.listen.set_port(0);
+    config.rate_limit = Switch::Off;
+    config.access = Access::open();
     config
 }
 
@@ -29,6 +31,11 @@ impl Running {
     /// What `monas serve` serves.
     pub(crate) async fn serve(config: &Config) -> Self {
         Self::run(Serve::new(demo::app()).start(config).await)
+    }
+
+    /// The agent that `monas serve` gives to its users.
+    pub(crate) async fn living(config: &Config) -> Self {
+        Self::run(Serve::new(monas::app().alive()).start(config).await)
     }
 
     /// The agent that conformance suites drive, with this configuration.

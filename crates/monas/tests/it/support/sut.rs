@@ -36,10 +36,13 @@ impl Sut {
                 let mut config = config();
                 config.listen = address;
                 config.push_private = true;
-                let server = ::sut::Sut { timeout: TIMEOUT }
-                    .start(&config)
-                    .await
-                    .unwrap();
+                let server = ::sut::Sut {
+                    timeout: TIMEOUT,
+                    ..::sut::Sut::default()
+                }
+                .start(&config)
+                .await
+                .unwrap();
                 listens.send(server.address()).unwrap();
                 tokio::select! {
                     () = server.run(std::future::pending()) => {}

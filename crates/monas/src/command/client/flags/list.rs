@@ -1,10 +1,24 @@
-//! The list of flags of commands that call an agent. Variables and `config show` are derived from it.
+//! The list of flags of commands that ask a server. Variables and `config show` are derived from it.
 
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction};
 
-/// A flag. Its variable is `A2ACLI_` and its name in capitals.
+use crate::config::SERVER_VARIABLE;
+
+/// The commands that have a flag.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::command) enum Scope {
+    /// All that ask a server.
+    Servers,
+    /// Those that speak A2A.
+    Agents,
+}
+
+/// A flag.
 pub(super) struct Flag {
+    scope: Scope,
+    /// The variable, if it is not `A2ACLI_` and the name in capitals.
+    named: Option<&'static str>,
     pub(super) name: &'static str,
     short: Option<char>,
     /// The name of its value in the help; empty for a switch.
@@ -18,6 +32,8 @@ pub(super) struct Flag {
 }
 
 pub(super) const PLAIN: Flag = Flag {
+    scope: Scope::Servers,
+    named: None,
     name: "",
     short: None,
     value: "",
@@ -29,11 +45,30 @@ pub(super) const PLAIN: Flag = Flag {
 
 pub(super) const FLAGS: &[Flag] = &[
     Flag {
+        name: "server",
+        value: "URL",
+        named: Some(SERVER_VARIABLE),
+        help: "The Monas server to ask, else the one that runs on the data, else http://127.0.0.1:8080",
+        ..PLAIN
+    },
+    Flag {
         name: "agent-card",
         short: Some('a'),
         value: "URL",
-        default: "http://127.0.0.1:8080",
-        help: "The agent: the address of its host, or of its card",
+        help: "An agent of any make: the address of its host, or of its card",
+        ..PLAIN
+    },
+    Flag {
+        name: "for",
+        value: "AGENT",
+        help: "The agent on the server, by its id, else the default agent",
+        ..PLAIN
+    },
+    Flag {
+        name: "color",
+        value: "auto|always|never",
+        default: "auto",
+        help: "Colours: on a terminal without NO_COLOR, always, or never",
         ..PLAIN
     },
     Flag {
@@ -46,6 +81,7 @@ pub(super) const FLAGS: &[Flag] = &[
     },
     Flag {
         name: "transport",
+        scope: Scope::Agents,
         value: "BINDING",
         list: true,
         help: "A binding to use, best first: jsonrpc, rest, grpc, capnweb, websocket",
@@ -53,6 +89,7 @@ pub(super) const FLAGS: &[Flag] = &[
     },
     Flag {
         name: "a2a-version",
+        scope: Scope::Agents,
         value: "1.0|0.3",
         help: "The only version of A2A to use",
         ..PLAIN
@@ -91,6 +128,12 @@ pub(super) const FLAGS: &[Flag] = &[
         ..PLAIN
     },
     Flag {
+        name: "sign-key",
+        value: "FILE",
+        help: "Sign every request with this private key (RFC 9421), PEM, or a secret as a JSON Web Key",
+        ..PLAIN
+    },
+    Flag {
         name: "svc-param",
         value: "NAME=VALUE",
         list: true,
@@ -100,6 +143,7 @@ pub(super) const FLAGS: &[Flag] = &[
     },
     Flag {
         name: "extension",
+        scope: Scope::Agents,
         value: "URI",
         list: true,
         help: "An extension that the caller understands",
@@ -107,6 +151,7 @@ pub(super) const FLAGS: &[Flag] = &[
     },
     Flag {
         name: "trusted-keys",
+        scope: Scope::Agents,
         value: "FILE",
         list: true,
         help: "Public keys, PEM or JWK: a card that none of them signed is refused",
@@ -133,6 +178,7 @@ pub(super) const FLAGS: &[Flag] = &[
     },
     Flag {
         name: "poll-interval",
+        scope: Scope::Agents,
         value: "TIME",
         default: "1s",
         help: "How often to look while waiting",
@@ -155,7 +201,10 @@ pub(super) const FLAGS: &[Flag] = &[
 
 impl Flag {
     pub(super) fn variable(&self) -> String {
-        format!("A2ACLI_{}", self.name.replace('-', "_").to_uppercase())
+        match self.named {
+            Some(variable) => variable.to_owned(),
+            None => format!("A2ACLI_{}", self.name.replace('-', "_").to_uppercase()),
+        }
     }
 
     fn argument(&self) -> Arg {
@@ -167,7 +216,7 @@ impl Flag {
         let argument = Arg::new(self.name)
             .long(self.name)
             .help(StyledStr::from(help))
-            .help_heading("The agent, and how to reach it");
+            .help_heading("The server, and how to reach it");
         let argument = match self.short {
             Some(short) => argument.short(short),
             None => argument,
@@ -188,7 +237,8 @@ impl Flag {
     }
 }
 
-/// The flags as arguments of a command.
-pub(in crate::command) fn arguments() -> impl Iterator<Item = Arg> {
-    FLAGS.iter().map(Flag::argument)
+/// The flags as arguments of the commands that have them.
+pub(in crate::command) fn arguments(scope: Scope) -> impl Iterator<Item = Arg> {
+    let had = move |flag: &&Flag| scope == Scope::Agents || flag.scope == Scope::Servers;
+    FLAGS.iter().filter(had).map(Flag::argument)
 }

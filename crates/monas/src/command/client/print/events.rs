@@ -4,62 +4,123 @@ use std::collections::BTreeMap;
 
 use a2a::event::Event;
 use a2a::types::wire::WireMessage as _;
-use a2a::types::{Artifact, Event as Payload};
+use a2a::types::{Artifact, Event as Payload, TaskState, TaskStatus};
+use skill::extension;
 
-use super::{headline, message, note, parts_text, say, say_json, word, write_printable};
+use super::{
+    Printer, headline, is_reasoning, message, note, note_raw, parts_text, printable, say, say_json,
+    word, write_err, write_printable,
+};
 use crate::command::client::flags::Output;
 
-/// Prints the events of one stream. As text, artifacts go to standard output as they grow, and states to standard error.
+/// How much is said besides the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::command) enum Manner {
+    /// Every state, with the id of the task.
+    Stream,
+    /// What a person in a conversation wants to see: no ids, and no state that says only that it goes well.
+    Chat,
+}
+
+/// Prints the events of one stream. As text, answers go to standard output as they grow; states, progress and reasoning to
+/// standard error.
 ///
 /// A server sends an artifact again, whole, after a restart or when a snapshot of the task begins a resumed stream. The
 /// printer knows what it has shown of each artifact and prints only what follows; an artifact that was replaced by
 /// another text is printed anew on a line of its own.
 pub(in crate::command) struct EventPrinter {
-    output: Output,
-    shown: Shown,
+    printer: Printer,
+    manner: Manner,
+    answers: Shown,
+    thoughts: Shown,
 }
 
 impl EventPrinter {
-    pub(super) fn new(output: Output) -> Self {
+    pub(super) fn new(printer: Printer, manner: Manner) -> Self {
         Self {
-            output,
-            shown: Shown::default(),
+            printer,
+            manner,
+            answers: Shown::default(),
+            thoughts: Shown::default(),
         }
     }
 
     pub(in crate::command) fn event(&mut self, event: &Event) {
-        if self.output == Output::Json {
+        if self.printer.output == Output::Json {
             return say_json(&String::from_utf8_lossy(&event.response().to_json()));
         }
         match &event.response().payload {
             Payload::Task(begun) => {
-                note(&headline(begun));
+                if self.manner == Manner::Stream {
+                    note(&headline(begun));
+                }
                 for made in &begun.artifacts {
-                    write_printable(&self.shown.piece(made, false));
+                    self.piece(made, false);
                 }
             }
             Payload::Message(said) => {
-                write_printable(self.shown.end_line());
+                self.end_lines();
                 say(&message(said));
             }
             Payload::StatusUpdate(update) => {
                 let Some(status) = &update.status else { return };
-                write_printable(self.shown.end_line());
-                note(&format!("{} task {}", word(status.state), update.task_id));
-                if let Some(said) = &status.message {
-                    say(&message(said));
-                }
+                self.status(&update.task_id, status);
             }
             Payload::ArtifactUpdate(update) => {
                 if let Some(made) = &update.artifact {
-                    write_printable(&self.shown.piece(made, update.append));
+                    self.piece(made, update.append);
                 }
                 if update.last_chunk {
-                    write_printable(self.shown.end_line());
+                    self.end_lines();
                 }
             }
             Payload::Unset => {}
         }
+    }
+
+    fn status(&mut self, task: &str, status: &TaskStatus) {
+        self.end_lines();
+        let badly = matches!(
+            status.state,
+            TaskState::Failed | TaskState::Rejected | TaskState::Canceled
+        );
+        let state = word(status.state);
+        match self.manner {
+            Manner::Stream => note(&format!("{state} task {task}")),
+            Manner::Chat if badly => note_raw(&self.printer.err.red(&state)),
+            Manner::Chat => {}
+        }
+        let Some(said) = &status.message else { return };
+        if let Some(progress) = extension::progress(said) {
+            return self.printer.progress(&progress, &message(said));
+        }
+        match message(said) {
+            text if text.trim().is_empty() => {}
+            text if badly => note(&text),
+            _ if status.state == TaskState::InputRequired => self.printer.question(said),
+            text => say(&text),
+        }
+    }
+
+    /// Prints what an update adds to an artifact.
+    fn piece(&mut self, made: &Artifact, append: bool) {
+        if is_reasoning(made) {
+            write_printable(self.answers.end_line());
+            let begins = !self.thoughts.artifacts.contains_key(&made.artifact_id);
+            let piece = printable(&self.thoughts.piece(made, append));
+            if begins && !piece.is_empty() {
+                note_raw(&self.printer.err.dim("thinking:"));
+            }
+            write_err(&self.printer.err.dim(&piece));
+        } else {
+            write_err(self.thoughts.end_line());
+            write_printable(&self.answers.piece(made, append));
+        }
+    }
+
+    fn end_lines(&mut self) {
+        write_printable(self.answers.end_line());
+        write_err(self.thoughts.end_line());
     }
 }
 

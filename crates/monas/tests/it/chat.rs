@@ -1,0 +1,184 @@
+//! A conversation at a terminal: the program on a pseudo-terminal, as a person meets it.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use tokio::process::{Child, Command};
+
+use crate::support::program::{Monas, living};
+
+/// How long something may take to appear.
+const TIME: Duration = Duration::from_secs(60);
+
+/// The program on a terminal, with what is on the screen so far.
+struct Terminal {
+    process: Child,
+    keys: File,
+    screen: Receiver<String>,
+    shown: String,
+}
+
+impl Terminal {
+    fn start(mut command: Command) -> Self {
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&controller).unwrap();
+        unlockpt(&controller).unwrap();
+        let name = ptsname(&controller, Vec::new()).unwrap();
+        let open = || {
+            let path = Path::new(name.to_str().unwrap());
+            let file = OpenOptions::new().read(true).write(true).open(path);
+            Stdio::from(file.unwrap())
+        };
+        command.stdin(open()).stdout(open()).stderr(open());
+        let process = command.spawn().unwrap();
+        drop(command);
+        let keys = File::from(controller);
+        let mut screen = keys.try_clone().unwrap();
+        let (sender, receiver) = channel();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            // The read fails when the program has closed the other end.
+            while let Ok(read @ 1..) = screen.read(&mut buffer) {
+                let text = String::from_utf8_lossy(&buffer[..read]).into_owned();
+                if sender.send(text).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            process,
+            keys,
+            screen: receiver,
+            shown: String::new(),
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits until these words are on the screen; gives what came before them and forgets it.
+    fn expect(&mut self, words: &str) -> String {
+        loop {
+            if let Some(at) = self.shown.find(words) {
+                let rest = self.shown.split_off(at + words.len());
+                return std::mem::replace(&mut self.shown, rest);
+            }
+            match self.screen.recv_timeout(TIME) {
+                Ok(more) => self.shown += &more,
+                Err(_) => panic!("no {words:?} on the screen:\n{}", self.shown),
+            }
+        }
+    }
+
+    async fn ended(mut self) -> (Option<i32>, String) {
+        let code = self.process.wait().await.unwrap().code();
+        while let Ok(more) = self.screen.recv_timeout(Duration::from_millis(500)) {
+            self.shown += &more;
+        }
+        (code, self.shown)
+    }
+}
+
+fn chat(home: &Path, arguments: &[&str]) -> Terminal {
+    let mut command = living(home);
+    command.arg("chat").args(arguments).env("TERM", "xterm");
+    Terminal::start(command)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_are_edited_completed_and_remembered() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(&mut living(home.path())).await;
+    let mut terminal = chat(home.path(), &[]);
+    terminal.expect("/help for help");
+    terminal.expect("> ");
+    // Ctrl-A goes to the beginning of the line; what was missing is put there.
+    terminal.press("emember that Ada likes tea\x01r\r");
+    terminal.expect("Ada likes tea\r\n");
+    terminal.expect("> ");
+    // It went wrong: the up arrow was sent to the agent as "[A".
+    terminal.press("\x1b[A");
+    terminal.expect("remember that Ada likes tea");
+    terminal.press("\x15/hel\t\r");
+    terminal.expect("cancels the task");
+    terminal.expect("> ");
+    terminal.press("\x03");
+    terminal.expect("Ctrl-D ends the chat");
+    terminal.expect("> ");
+    terminal.press("/exit\r");
+    terminal.expect("continue with: monas chat --context-id ");
+    assert_eq!(terminal.ended().await.0, Some(0));
+
+    let history = home.path().join(".local/share/monas/chat-history");
+    let mode = std::fs::metadata(&history).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "{mode:o}");
+    let mut terminal = chat(home.path(), &[]);
+    terminal.expect("> ");
+    terminal.press("\x1b[A\x1b[A\x1b[A");
+    terminal.expect("remember that Ada likes tea");
+    terminal.press("\x15\x04");
+    assert_eq!(terminal.ended().await.0, Some(0));
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_shows_its_difference_in_colour_and_interrupting_cancels_it() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(&mut living(home.path())).await;
+    let mut terminal = chat(home.path(), &["--color", "always"]);
+    terminal.expect("> ");
+    terminal.press("/file-write path=notes.md content=hello\r");
+    let question = terminal.expect("\x1b[32m+hello\x1b[0m");
+    assert!(question.contains("May I call"), "{question}");
+    terminal.expect("> ");
+    // It went wrong: Ctrl-C ended the chat and left the task waiting for a week.
+    terminal.press("\x03");
+    terminal.expect("canceled task");
+    terminal.expect("> ");
+    terminal.press("/task\r");
+    terminal.expect("no task waits");
+    terminal.expect("> ");
+    // `/new` says what it leaves behind.
+    terminal.press("/file-write path=notes.md content=hello\r");
+    terminal.expect("May I call");
+    terminal.expect("> ");
+    terminal.press("/new\r");
+    terminal.expect("goes on waiting: monas send --task-id ");
+    terminal.expect("> ");
+    terminal.press("\x04");
+    let (code, screen) = terminal.ended().await;
+    assert_eq!(code, Some(0), "{screen}");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_terminal_without_colours_gets_none_and_a_lost_server_ends_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(&mut living(home.path())).await;
+    let mut command = living(home.path());
+    command.args(["chat", "--timeout", "1s"]);
+    command.env("TERM", "xterm").env("NO_COLOR", "1");
+    let mut terminal = Terminal::start(command);
+    terminal.expect("> ");
+    terminal.press("/file-write path=notes.md content=hello\r");
+    let question = terminal.expect("+hello");
+    assert!(!question.contains("\x1b[3"), "{question}");
+    terminal.expect("> ");
+    terminal.press("no\r");
+    terminal.expect("canceled");
+    terminal.expect("> ");
+    server.stop().await;
+    terminal.press("hello\r");
+    terminal.expect("goes on with: monas chat --context-id ");
+    terminal.expect("error: ");
+    terminal.expect("> ");
+    terminal.press("/exit\r");
+    assert_eq!(terminal.ended().await.0, Some(0));
+}
