@@ -35,13 +35,13 @@ export class Probe {
   }
 
   /** What SendMessage gives: `{ task }` or `{ message }`. */
-  async send(request, client = this.client) {
-    const answer = await client.sendMessage(request);
+  async send(request, client = this.client, serviceParameters = {}) {
+    const answer = await client.sendMessage(request, { serviceParameters });
     return "messageId" in answer ? { message: answer } : { task: answer };
   }
 
-  async sendForTask(request) {
-    const { task } = await this.send(request);
+  async sendForTask(request, serviceParameters = {}) {
+    const { task } = await this.send(request, this.client, serviceParameters);
     assert.ok(task, "the answer is a message, not a task");
     return task;
   }

@@ -67,8 +67,8 @@ class Probe:
         check(len(answers), 1, 'answers to one SendMessage')
         return answers[0]
 
-    async def send_for_task(self, request: SendMessageRequest) -> Task:
-        answer = await self.send(request)
+    async def send_for_task(self, request: SendMessageRequest, **parameters: str) -> Task:
+        answer = await self.send(request, **parameters)
         check(answer.WhichOneof('payload'), 'task', 'the kind of answer')
         return answer.task
 

@@ -11,15 +11,20 @@ the answer, or {"error": TEXT} when the official code refuses what it was given.
     json      {message, text}       a message read from JSON: {protobuf, json, snake}
     protobuf  {message, bytes}      a message read from protobuf: {protobuf, json, snake}
     same      {message, text, bytes}  whether both, each optional, read as {protobuf: bytes} does
+    schema    {package}             JSON schemas by the names of messages, made from the descriptors, or from the models of the
+                                    JSON of 0.3 for the package `kind`; members that the definition does not have are refused
+    unknown   {package, message, bytes}  the numbers of fields, with their paths, that the definition does not have
     sign      {card, key, alg, kid}   the card with a signature of the private key, which is PEM
     verify    {card, key, alg}      whether a signature of the card is that of the public key: true, or the error
 """
 
+import builtins
 import functools
 import json
 import sys
 
 from a2a.compat.v0_3 import a2a_v0_3_pb2
+from a2a.compat.v0_3 import types as types_v0_3
 from a2a.types import a2a_pb2
 from a2a.utils import signing
 from google.api import field_behavior_pb2
@@ -30,6 +35,9 @@ from google.protobuf import (
     message_factory,
 )
 from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.unknown_fields import UnknownFieldSet
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
 
 PACKAGE = 'lf.a2a.v1'
 
@@ -164,6 +172,113 @@ def same(message: str, protobuf: str, text: str, bytes: str) -> dict:
     }
 
 
+# Schemas.
+
+
+def schema(package: str) -> dict:
+    if package == 'kind':
+        return schema_of_models()
+    file = file_of(package)
+    return {
+        message.name: schema_of_message(message)
+        for message in file.DESCRIPTOR.message_types_by_name.values()
+    }
+
+
+def file_of(package: str):
+    return {PACKAGE: a2a_pb2, PACKAGE_V0_3: a2a_v0_3_pb2}[package]
+
+
+def schema_of_message(message) -> dict:
+    behavior = field_behavior_pb2.field_behavior
+    required = [
+        field.json_name
+        for field in message.fields
+        if field_behavior_pb2.REQUIRED in field.GetOptions().Extensions[behavior]
+    ]
+    # At most one member of a choice.
+    both = [
+        {'required': [one.json_name, other.json_name]}
+        for oneof in message.oneofs
+        for place, one in enumerate(oneof.fields)
+        for other in oneof.fields[place + 1 :]
+    ]
+    return {
+        'type': 'object',
+        'properties': {field.json_name: schema_of_field(field) for field in message.fields},
+        'required': required,
+        'additionalProperties': False,
+        **({'not': {'anyOf': both}} if both else {}),
+    }
+
+
+def schema_of_field(field) -> dict:
+    kind = value_kind(field)
+    if kind is not field:
+        return {'type': 'object', 'additionalProperties': schema_of_kind(kind)}
+    if field.is_repeated:
+        return {'type': 'array', 'items': schema_of_kind(field)}
+    return schema_of_kind(field)
+
+
+def schema_of_kind(field) -> dict:
+    if field.enum_type:
+        return {'enum': [value.name for value in field.enum_type.values]}
+    if field.message_type is None:
+        return SCALAR_SCHEMAS[KINDS[field.type]]
+    own = {'$ref': f'#/$defs/{field.message_type.name}'}
+    return WELL_KNOWN_SCHEMAS.get(field.message_type.full_name, own)
+
+
+SCALAR_SCHEMAS = {
+    'string': {'type': 'string'},
+    'bytes': {'type': 'string', 'pattern': '^[A-Za-z0-9+/]*=*$'},
+    'bool': {'type': 'boolean'},
+    'int32': {'type': 'integer'},
+    'int64': {'type': 'string', 'pattern': '^-?[0-9]+$'},
+}
+
+WELL_KNOWN_SCHEMAS = {
+    'google.protobuf.Timestamp': {'type': 'string', 'pattern': '^[0-9-]{10}T[0-9:.]+Z$'},
+    'google.protobuf.Struct': {'type': 'object'},
+    'google.protobuf.Value': {},
+}
+
+
+def schema_of_models() -> dict:
+    """What version 0.3 defines as JSON, as the models of the SDK have it."""
+    models = [
+        (model, 'validation')
+        for model in vars(types_v0_3).values()
+        if isinstance(model, type) and issubclass(model, BaseModel)
+    ]
+    _, schemas = models_json_schema(models, by_alias=True)
+    for definition in schemas['$defs'].values():
+        if 'properties' in definition:
+            definition['additionalProperties'] = False
+    return schemas['$defs']
+
+
+def unknown(package: str, message: str, bytes: str) -> list[str]:
+    descriptor = file_of(package).DESCRIPTOR.message_types_by_name[message]
+    read = message_factory.GetMessageClass(descriptor).FromString(builtins.bytes.fromhex(bytes))
+    return list(unknown_in(read, message))
+
+
+def unknown_in(message, path: str):
+    for field in UnknownFieldSet(message):
+        yield f'{path}: {field.field_number}'
+    for field, value in message.ListFields():
+        if value_kind(field).message_type is None:
+            continue
+        if value_kind(field) is not field:
+            values = value.values()
+        else:
+            values = value if field.is_repeated else [value]
+        for inner in values:
+            yield from unknown_in(inner, f'{path}.{field.name}')
+
+
 # The corpus.
 
 
@@ -290,6 +405,8 @@ ACTIONS = {
     'json': lambda message, text: forms(from_text(message, text)),
     'protobuf': lambda message, bytes: forms(from_bytes(message, bytes)),
     'same': same,
+    'schema': schema,
+    'unknown': unknown,
     'sign': sign,
     'verify': verify,
 }

@@ -17,9 +17,12 @@ def scenario(function):
     return function
 
 
+REPEATABLE = "urn:monas:a2a:ext:repeatable-send:1"
+
+
 async def open_agent(headers=None):
     """The agent of another session, which is closed after the scenario."""
-    SESSIONS.append(await connect(URL, headers))
+    SESSIONS.append(await connect(URL, {"A2A-Extensions": REPEATABLE, **(headers or {})}))
     return Agent(SESSIONS[-1].main)
 
 

@@ -4,9 +4,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use a2a::binding::{self, Address, Offers};
-use a2a::client::{Client, Settings, Trust};
+use a2a::client::{Client, Settings, Tap, Trust};
 use a2a::types::{GetTaskRequest, Task};
-use monas::config::{Data, TlsFiles};
+use monas::config::{Access, Data, TlsFiles};
 use rcgen::CertifiedKey;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +24,8 @@ pub struct World {
     trusted: Option<Trust>,
     /// Sees how tasks stand, over a wire that shows everything.
     witness: Client,
+    /// Is shown what the clients get.
+    tap: Option<Tap>,
     stop: CancellationToken,
     running: JoinHandle<()>,
 }
@@ -31,7 +33,14 @@ pub struct World {
 impl World {
     /// Starts a server in this process, with its data in memory.
     pub async fn start() -> Self {
-        Self::with(monas::Config::new(Data::Memory), None).await
+        Self::with(Self::config(), None).await
+    }
+
+    /// The configuration of such a server: it asks for no credentials.
+    pub fn config() -> monas::Config {
+        let mut config = monas::Config::new(Data::Memory);
+        config.access = Access::open();
+        config
     }
 
     /// The same with encrypted connections, by a certificate of its own.
@@ -46,7 +55,7 @@ impl World {
         let written = std::fs::write(&files.certificate, cert.pem())
             .and_then(|()| std::fs::write(&files.key, signing_key.serialize_pem()));
         written.expect("there is room for two small files");
-        let mut config = monas::Config::new(Data::Memory);
+        let mut config = Self::config();
         config.tls = Some(files);
         Self::with(config, Some(Trust::PublicAnd(vec![cert.der().clone()]))).await
     }
@@ -75,9 +84,17 @@ impl World {
                 settings(Wire::reference(), trusted.as_ref()),
             ),
             trusted,
+            tap: None,
             stop,
             running,
         }
+    }
+
+    /// The same world with clients as others write them: they activate no extension of ours. What they get is shown to the
+    /// tap.
+    pub fn tapped(mut self, tap: Tap) -> Self {
+        self.tap = Some(tap);
+        self
     }
 
     /// A client with connections of its own, over a wire.
@@ -87,7 +104,12 @@ impl World {
 
     /// What such a client is made of.
     pub fn settings(&self, wire: Wire) -> Settings {
-        settings(wire, self.trusted.as_ref())
+        let mut settings = settings(wire, self.trusted.as_ref());
+        if self.tap.is_some() {
+            settings.extensions.clear();
+            settings.tap.clone_from(&self.tap);
+        }
+        settings
     }
 
     /// A client of settings that name a wire.
@@ -145,6 +167,8 @@ fn settings(wire: Wire, trusted: Option<&Trust>) -> Settings {
     let mut settings = wire.settings();
     // What is refused is refused: nothing in a scenario goes better the second time.
     settings.attempts = 1;
+    // Scenarios send messages again and name generations; its own card would have a client ask for that by itself.
+    settings.extensions = vec![a2a::service::REPEATABLE.to_owned()];
     settings.dial.trust = trusted.cloned().unwrap_or_default();
     settings
 }

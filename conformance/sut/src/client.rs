@@ -9,16 +9,26 @@ use a2a::service::{Call, Service as _};
 use a2a::types::{Answer, Message, Task, TaskState};
 use access::Principal;
 use agent::{Agent, Manifest, Options};
+use axum::body::Bytes;
+use axum::http::{self, header::LOCATION};
+use dial::Redirects;
 use futures_util::future::join_all;
-use mcp::{ToolLimits, ToolServers};
+use mcp::{SignIns, ToolLimits, ToolServers};
+use oauth::{Consent, Consenting, Vault};
 use serde_json::{Map, Value, json};
-use skill::{Definition, ToolServer, extension};
+use skill::{Definition, ToolEnterprise, ToolServer, ToolSignIn, extension};
 use store::Store;
 
 use monas::Error;
 
 /// A suite writes here which tools are to be called; without it all of them are.
 const CONTEXT: &str = "MCP_CONFORMANCE_CONTEXT";
+
+/// A suite writes here what it is about to see. A user would have configured whether a program or a person signs in.
+const SCENARIO: &str = "MCP_CONFORMANCE_SCENARIO";
+
+/// The document that a suite expects a client to be named by.
+const CLIENT_DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
 
 /// The server of a suite, and which of its tools to call.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,15 +37,19 @@ pub struct Calls {
     pub url: String,
     /// What it wants to see called: `toolCalls`, a list of names with arguments.
     pub context: Value,
+    /// Whether the program itself signs in, rather than a person.
+    pub is_program: bool,
 }
 
 impl Calls {
     /// The calls that the command line and the environment ask for.
     pub fn new(url: String, environment: &dyn Fn(&str) -> Option<String>) -> Self {
         let context = environment(CONTEXT).and_then(|text| serde_json::from_str(&text).ok());
+        let scenario = environment(SCENARIO).unwrap_or_default();
         Self {
             url,
             context: context.unwrap_or_default(),
+            is_program: scenario.starts_with("auth/client-credentials"),
         }
     }
 
@@ -44,14 +58,18 @@ impl Calls {
     pub async fn perform(&self, say: impl Fn(&str)) -> Result<(), Error> {
         let server = ToolServer {
             url: Some(self.url.clone()),
+            oauth: Some(self.sign_in()),
             ..ToolServer::default()
         };
         let servers = BTreeMap::from([("suite".to_owned(), server)]);
-        let servers = ToolServers::new(
+        let dialer = dial::Dialer::default();
+        let agreeing = Arc::new(Agreeing(dialer.http()));
+        let servers = ToolServers::with_sign_ins(
             &servers,
             &BTreeMap::new(),
             &ToolLimits::default(),
-            &dial::Dialer::default(),
+            &dialer,
+            &SignIns::new(Vault::memory(), agreeing),
         );
         let mut options = Options::default();
         let found = servers.tools(&options.skills, &[]).await;
@@ -77,6 +95,27 @@ impl Calls {
         Ok(())
     }
 
+    /// How the suite wants us to sign in, where its server asks for a token.
+    fn sign_in(&self) -> ToolSignIn {
+        let text = |name: &str| self.context[name].as_str().map(str::to_owned);
+        let enterprise = text("idp_id_token").map(|id_token| ToolEnterprise {
+            token_url: text("idp_token_endpoint").unwrap_or_default(),
+            client_id: text("idp_client_id").unwrap_or_default(),
+            id_token,
+        });
+        ToolSignIn {
+            client_id: text("client_id"),
+            client_secret: text("client_secret"),
+            private_key: text("private_key_pem"),
+            issuer: text("issuer"),
+            client_metadata_url: Some(CLIENT_DOCUMENT.to_owned()),
+            client_credentials: self.is_program,
+            assertion: text("valid_jwt"),
+            enterprise,
+            ..ToolSignIn::default()
+        }
+    }
+
     fn calls(&self, agent: &Agent) -> Vec<(String, Value)> {
         let tools = agent.skills();
         let Some(wanted) = self.context["toolCalls"].as_array() else {
@@ -95,6 +134,31 @@ impl Calls {
             Some((tool.id.clone(), Value::Object(arguments)))
         });
         calls.collect()
+    }
+}
+
+/// The person that a suite's authorization server asks: one that agrees at once. The server answers with a redirect, and
+/// nothing listens where it leads to.
+struct Agreeing(dial::HttpClient);
+
+impl Consent for Agreeing {
+    fn redirect(&self) -> Option<String> {
+        Some("http://127.0.0.1:8976/callback".to_owned())
+    }
+
+    fn agree<'a>(&'a self, url: &'a str) -> Consenting<'a> {
+        Box::pin(async move {
+            let request = http::Request::get(url).body(Bytes::new());
+            let request = request.map_err(|error| error.to_string())?;
+            let answer = self.0.send(request, Redirects::None).await;
+            let answer = answer.map_err(|error| error.to_string())?;
+            let location = answer.headers().get(LOCATION);
+            let location = location.and_then(|it| it.to_str().ok());
+            let status = answer.status();
+            location.map(str::to_owned).ok_or_else(|| {
+                format!("the authorization server answered {status} without a redirect")
+            })
+        })
     }
 }
 

@@ -5,10 +5,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use access::{Callers, Hash, Unauthenticated};
+use a2a::binding::card::View;
+use a2a::binding::{BINDINGS, Offer};
+use access::{Callers, Hash};
 use clap::builder::{PathBufValueParser, PossibleValuesParser};
-use clap::{Arg, ArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use monas::Config;
+use monas::config::Switch;
 use monas::config::access::{Access, Kind, Scheme};
 use monas::config::{Data, TlsFiles};
 use monas::log::Filter;
@@ -55,7 +58,11 @@ impl Command {
             return Ok(Self::Client(calls));
         }
         let config = config(&matches, &environment);
-        Ok(Self::Serve(Box::new(config), agent(&environment)?))
+        let agent = Sut {
+            any_input: matches.get_flag("any-input"),
+            ..agent(&environment)?
+        };
+        Ok(Self::Serve(Box::new(config), agent))
     }
 }
 
@@ -117,6 +124,22 @@ fn arguments() -> Vec<Arg> {
             .value_parser(PathBufValueParser::new())
             .requires("tls-cert")
             .help("The key of the certificate, a PEM file"),
+        Arg::new("bindings")
+            .long("bindings")
+            .value_name("LIST")
+            .value_delimiter(',')
+            .value_parser(PossibleValuesParser::new(BINDINGS.iter().map(|it| it.key)))
+            .help("The bindings to offer, with commas between them [default: all]"),
+        Arg::new("card")
+            .long("card")
+            .value_name("VERSION")
+            .value_parser(PossibleValuesParser::new(["both", "1.0", "0.3"]))
+            .default_value("both")
+            .help("The version of the protocol that the card is written for"),
+        Arg::new("any-input")
+            .long("any-input")
+            .action(ArgAction::SetTrue)
+            .help("Take parts of every media type"),
         Arg::new("log")
             .long("log")
             .value_name("FILTER")
@@ -141,6 +164,10 @@ fn config(matches: &ArgMatches, environment: &dyn Fn(&str) -> Option<String>) ->
         _ => Data::Memory,
     };
     let mut config = Config::new(data);
+    config.access = Access::open();
+    // Suites and measurements call as often as they can.
+    config.rate_limit = Switch::Off;
+    config.audit.record = false;
     if let Some(listen) = matches.get_one("listen") {
         config.listen = *listen;
     }
@@ -164,6 +191,19 @@ fn config(matches: &ArgMatches, environment: &dyn Fn(&str) -> Option<String>) ->
     if let (Some(certificate), Some(key)) = (file("tls-cert"), file("tls-key")) {
         config.tls = Some(TlsFiles { certificate, key });
     }
+    config.card_view = match matches.get_one::<String>("card").map(String::as_str) {
+        Some("1.0") => View::V1_0,
+        Some("0.3") => View::V0_3,
+        _ => View::Both,
+    };
+    if let Some(chosen) = matches.get_many::<String>("bindings") {
+        let chosen: Vec<&String> = chosen.collect();
+        let others = BINDINGS.iter().map(|it| it.key);
+        for key in others.filter(|key| !chosen.iter().any(|it| it == key)) {
+            let set = config.bindings.set(key, Offer::Off);
+            set.expect("it is the key of a binding");
+        }
+    }
     if let Some(token) = matches.get_one::<String>("bearer") {
         config.access = Access {
             schemes: vec![Scheme {
@@ -171,7 +211,7 @@ fn config(matches: &ArgMatches, environment: &dyn Fn(&str) -> Option<String>) ->
                 description: String::new(),
                 kind: Kind::Bearer(callers(token)),
             }],
-            unauthenticated: Unauthenticated::Anonymous,
+            ..Access::open()
         };
     }
     config.push_private = true;
@@ -194,5 +234,8 @@ fn agent(environment: &dyn Fn(&str) -> Option<String>) -> Result<Sut, Error> {
     let seconds = text.parse().ok();
     let timeout = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let timeout = timeout.ok_or(Error::Timeout(text))?;
-    Ok(Sut { timeout })
+    Ok(Sut {
+        timeout,
+        ..Sut::default()
+    })
 }

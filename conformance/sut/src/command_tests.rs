@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use a2a::binding::Offer;
+use a2a::binding::card::View;
 use monas::Config;
-use monas::config::Data;
+use monas::config::Switch;
+use monas::config::{Access, Data};
 use monas::log::Filter;
 use store::Durability;
 
@@ -22,6 +25,9 @@ fn the_agent_for_conformance_suites_keeps_nothing_unless_told_to() {
     };
     assert_eq!(agent.timeout, Duration::from_secs(2));
     let mut expected = Config::new(Data::Memory);
+    expected.access = Access::open();
+    expected.rate_limit = Switch::Off;
+    expected.audit.record = false;
     expected.log = Filter::warn();
     expected.push_private = true;
     assert_eq!(*config, expected);
@@ -32,10 +38,16 @@ fn the_agent_for_conformance_suites_keeps_nothing_unless_told_to() {
     expected.store.durability = Durability::Normal;
     expected.store.commit_delay = Some(Duration::from_millis(5));
     expected.log = Filter::info();
-    assert_eq!(
-        read(line),
-        Command::Serve(Box::new(expected), Sut::default())
-    );
+    let line = format!("{line} --bindings rest,grpc --card 1.0 --any-input");
+    expected.card_view = View::V1_0;
+    for other in ["jsonrpc", "capnweb", "websocket"] {
+        expected.bindings.set(other, Offer::Off).unwrap();
+    }
+    let agent = Sut {
+        any_input: true,
+        ..Sut::default()
+    };
+    assert_eq!(read(&line), Command::Serve(Box::new(expected), agent));
 }
 
 #[test]
@@ -46,7 +58,7 @@ fn a_suite_says_how_long_it_waits() {
         Command::read(["sut".into()], environment)
     };
     let timeout = |text| match sut(text) {
-        Ok(Command::Serve(_, Sut { timeout })) => timeout,
+        Ok(Command::Serve(_, Sut { timeout, .. })) => timeout,
         other => panic!("{other:?}"),
     };
     assert_eq!(timeout("0.25"), Duration::from_millis(250));

@@ -36,12 +36,15 @@ mod skills;
 pub struct Sut {
     /// How long the suite waits for a stream.
     pub timeout: Duration,
+    /// Whether the card says that parts of every media type are taken.
+    pub any_input: bool,
 }
 
 impl Default for Sut {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(2),
+            any_input: false,
         }
     }
 }
@@ -85,7 +88,10 @@ impl Sut {
     /// A server with this agent, to be started.
     pub fn serve(self) -> Result<Serve, Error> {
         let agent = self.agent()?;
-        let card = card(&agent);
+        let mut card = card(&agent);
+        if self.any_input {
+            card.default_input_modes.push("*/*".to_owned());
+        }
         let mut served = a2a::server::Config::new(card);
         served.label = "sut".to_owned();
         served.extended_card = Some(extended(&served.card));

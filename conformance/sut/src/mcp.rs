@@ -7,10 +7,15 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcp::Handler;
-use mcp::rmcp::model::*;
-use mcp::rmcp::service::{RequestContext, SubscriptionContext, SubscriptionSink};
-use mcp::rmcp::{ErrorData, RoleServer, ServerHandler};
+use mcp::{Answer, Answering, Handler, Identity, Request, Responder, RpcError};
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, ContentBlock,
+    ElicitRequestParams, GetPromptRequestParams, GetPromptResponse, GetTaskResult, JsonObject,
+    RequestStateCodec, Tool, UpdateTaskParams,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 mod jobs;
@@ -26,21 +31,40 @@ pub(crate) struct Fixtures {
     skills: Handler,
     /// The tools beside the skills. Each call looks for its tool, so they are made once.
     tools: Arc<[Tool]>,
+    /// The schemas of their inputs, by name.
+    schemas: Arc<HashMap<String, Value>>,
     /// The subscriptions to changes of lists.
-    listeners: Arc<Mutex<HashMap<u64, SubscriptionSink>>>,
+    listeners: Arc<Mutex<HashMap<u64, Listener>>>,
     /// The number of subscriptions so far. It is their key, because request ids of different clients can be equal.
     listened: Arc<AtomicU64>,
     seal: RequestStateCodec,
     jobs: jobs::Halves,
 }
 
+/// A request that stays open to hear of changes.
+#[derive(Clone, Debug)]
+struct Listener {
+    request: Arc<Request>,
+    /// What it asked for.
+    wanted: Arc<Value>,
+}
+
+/// The key under which a notification says which request it is for.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
 impl Fixtures {
     pub(crate) fn beside(skills: Handler) -> Self {
         let key = uuid::Uuid::new_v4().as_bytes().repeat(2);
         let tools = tools::all().into_iter();
+        let tools: Arc<[Tool]> = tools.chain(rounds::all()).chain(jobs::all()).collect();
+        let schemas = tools.iter().map(|tool| {
+            let schema = Value::Object((*tool.input_schema).clone());
+            (tool.name.to_string(), schema)
+        });
         Self {
             skills,
-            tools: tools.chain(rounds::all()).chain(jobs::all()).collect(),
+            schemas: Arc::new(schemas.collect()),
+            tools,
             listeners: Arc::default(),
             listened: Arc::default(),
             seal: RequestStateCodec::new_unchecked(key),
@@ -48,10 +72,23 @@ impl Fixtures {
         }
     }
 
-    fn listeners(&self) -> Vec<SubscriptionSink> {
-        let listeners = self.listeners.lock();
-        let listeners = listeners.unwrap_or_else(PoisonError::into_inner);
-        listeners.values().cloned().collect()
+    /// Tells those who want to hear of it that a list changed.
+    async fn tell(&self, wanted: &str, method: &str) {
+        let listeners: Vec<Listener> = {
+            let listeners = self.listeners.lock();
+            let listeners = listeners.unwrap_or_else(PoisonError::into_inner);
+            listeners.values().cloned().collect()
+        };
+        for Listener {
+            request,
+            wanted: all,
+        } in listeners
+        {
+            if all[wanted] == true {
+                let params = json!({ "_meta": { SUBSCRIPTION: request.id } });
+                request.notify(method, &params).await;
+            }
+        }
     }
 }
 
@@ -93,205 +130,198 @@ fn form(message: &str, fields: &Value) -> ElicitRequestParams {
     }
 }
 
-impl ServerHandler for Fixtures {
-    fn get_info(&self) -> ServerConfig {
-        let mut info = self.skills.get_info();
-        let can = &mut info.capabilities;
-        can.logging = Some(JsonObject::new());
-        can.completions = Some(JsonObject::new());
-        let prompts = can.prompts.get_or_insert_default();
-        prompts.list_changed = Some(true);
-        let tools = can.tools.get_or_insert_default();
-        tools.list_changed = Some(true);
-        let resources = can.resources.get_or_insert_default();
-        resources.subscribe = Some(true);
-        resources.list_changed = Some(true);
-        info
+/// What the library's types say, as an answer: which kind it is stands in the result itself.
+fn answer(result: &impl Serialize) -> Result<Answer, RpcError> {
+    let written = serde_json::to_value(result);
+    let mut result = written.map_err(|error| RpcError::internal(error.to_string()))?;
+    let kind = result
+        .as_object_mut()
+        .and_then(|it| it.remove("resultType"));
+    match kind.as_ref().and_then(Value::as_str) {
+        Some("input_required") => Answer::input_required(&result),
+        Some("task") => Answer::task(&result),
+        _ => Answer::complete(&result),
+    }
+}
+
+fn refused(error: ErrorData) -> RpcError {
+    let refused = RpcError::new(error.code.0, error.message);
+    match error.data {
+        Some(data) => refused.with_data(data),
+        None => refused,
+    }
+}
+
+fn called(response: &CallToolResponse) -> Result<Answer, RpcError> {
+    match response {
+        CallToolResponse::Complete(result) => answer(result),
+        CallToolResponse::InputRequired(result) => answer(result),
+        CallToolResponse::Task(result) => answer(result),
+        _ => Err(RpcError::internal("a result of an unknown kind")),
+    }
+}
+
+/// Reads parameters and leaves them in place.
+fn peek<T: DeserializeOwned>(request: &mut Request) -> Result<T, RpcError> {
+    let params: Value = request.params()?;
+    request.set_params(params.clone());
+    serde_json::from_value(params).map_err(|error| RpcError::invalid_params(error.to_string()))
+}
+
+impl Responder for Fixtures {
+    fn identity(&self) -> Identity {
+        let mut identity = self.skills.identity();
+        let can = &mut identity.capabilities;
+        can["logging"] = json!({});
+        can["completions"] = json!({});
+        can["prompts"] = json!({ "listChanged": true });
+        can["tools"] = json!({ "listChanged": true });
+        can["resources"] = json!({ "subscribe": true, "listChanged": true });
+        identity
     }
 
-    async fn list_tools(
-        &self,
-        page: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let mut list = self.skills.list_tools(page, context).await?;
-        list.tools.extend(self.tools.iter().cloned());
-        Ok(list)
+    fn input_schema(&self, tool: &str) -> Option<&Value> {
+        self.schemas
+            .get(tool)
+            .or_else(|| self.skills.input_schema(tool))
     }
 
-    fn get_tool(&self, name: &str) -> Option<Tool> {
-        let found = self.tools.iter().find(|tool| tool.name == name).cloned();
-        found.or_else(|| self.skills.get_tool(name))
+    fn answer(&self, request: Request) -> Answering {
+        Box::pin(self.clone().handle(request))
     }
+}
 
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        if let Some(answer) = self.round(&request, &context) {
-            return answer;
+impl Fixtures {
+    async fn handle(self, mut request: Request) -> Result<Answer, RpcError> {
+        let has_sessions = !request.client.is_modern();
+        match &*request.method {
+            "tools/list" => self.list(request, "tools", &self.tools).await,
+            "prompts/list" => self.list(request, "prompts", &texts::prompts()).await,
+            "resources/templates/list" => {
+                self.list(request, "resourceTemplates", &[texts::template()])
+                    .await
+            }
+            "resources/list" => {
+                let params: Value = peek(&mut request)?;
+                match params["cursor"].is_null() {
+                    true => self.list(request, "resources", &texts::resources()).await,
+                    false => self.skills.answer(request).await,
+                }
+            }
+            "resources/read" => {
+                let params: Value = peek(&mut request)?;
+                match texts::read(params["uri"].as_str().unwrap_or_default()) {
+                    Some(contents) => Answer::complete(&json!({
+                        "contents": [contents], "ttlMs": 0, "cacheScope": "private",
+                    })),
+                    None => self.skills.answer(request).await,
+                }
+            }
+            "prompts/get" => {
+                let params: GetPromptRequestParams = peek(&mut request)?;
+                match texts::prompt(&params) {
+                    Some(GetPromptResponse::Complete(prompt)) => answer(&prompt),
+                    Some(GetPromptResponse::InputRequired(asked)) => answer(&asked),
+                    _ => self.skills.answer(request).await,
+                }
+            }
+            "tools/call" => self.call(request).await,
+            "tasks/get" => {
+                let shown = self.skills.answer(request).await?.value();
+                let shown = serde_json::from_value::<GetTaskResult>(shown);
+                let mut shown = shown.map_err(|error| RpcError::internal(error.to_string()))?;
+                self.jobs.show(&mut shown.task);
+                answer(&shown)
+            }
+            "tasks/update" => {
+                let mut params: UpdateTaskParams = peek(&mut request)?;
+                self.jobs.take(&mut params);
+                request.set_params(json!(params));
+                self.skills.answer(request).await
+            }
+            "completion/complete" => complete(&request.params()?),
+            "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe"
+                if has_sessions =>
+            {
+                Ok(Answer::empty())
+            }
+            "subscriptions/listen" if !has_sessions => self.listen(request).await,
+            _ => self.skills.answer(request).await,
         }
-        if let Some(answer) = self.test(&request, &context).await {
-            return answer.map(CallToolResponse::from);
+    }
+
+    /// A list of the skills' handler, with more at its end; of resources at its beginning, where the suite looks.
+    async fn list(
+        &self,
+        request: Request,
+        name: &str,
+        more: &[impl Serialize],
+    ) -> Result<Answer, RpcError> {
+        let mut list = self.skills.answer(request).await?.value();
+        if let (Some(listed), Value::Array(more)) = (list[name].as_array_mut(), json!(more)) {
+            let place = if name == "resources" { 0 } else { listed.len() };
+            listed.splice(place..place, more);
         }
-        match self.job(&request, &context)? {
-            jobs::Begun::Asks(round) => Ok(round.into()),
-            jobs::Begun::Calls(request) => {
-                let halved = request.name == jobs::HALVED;
-                let answer = self.skills.call_tool(request, context).await?;
-                if let (true, CallToolResponse::Task(created)) = (halved, &answer) {
-                    self.jobs.halve(&created.task.task_id);
+        Answer::complete(&list)
+    }
+
+    async fn call(&self, mut request: Request) -> Result<Answer, RpcError> {
+        let params: CallToolRequestParams = peek(&mut request)?;
+        if let Some(answer) = self.round(&params, &request) {
+            return called(&answer.map_err(refused)?);
+        }
+        if let Some(result) = self.test(&params, &request).await {
+            return answer(&result.map_err(refused)?);
+        }
+        match self.job(&params, &request).map_err(refused)? {
+            jobs::Begun::Asks(round) => answer(&round),
+            jobs::Begun::Calls(params) => {
+                let halved = params.name == jobs::HALVED;
+                request.set_params(json!(params));
+                let answer = self.skills.answer(request).await?;
+                if halved && answer.is_task() {
+                    let task = answer.value();
+                    self.jobs.halve(task["taskId"].as_str().unwrap_or_default());
                 }
                 Ok(answer)
             }
         }
     }
 
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
-        self.skills.on_custom_request(request, context).await
-    }
-
-    async fn get_task(
-        &self,
-        request: GetTaskParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<GetTaskResult, ErrorData> {
-        let mut shown = self.skills.get_task(request, context).await?;
-        self.jobs.show(&mut shown.task);
-        Ok(shown)
-    }
-
-    async fn update_task(
-        &self,
-        mut request: UpdateTaskParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        self.jobs.take(&mut request);
-        self.skills.update_task(request, context).await
-    }
-
-    async fn cancel_task(
-        &self,
-        request: CancelTaskParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        self.skills.cancel_task(request, context).await
-    }
-
-    async fn list_resources(
-        &self,
-        page: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        let first = page.as_ref().is_none_or(|page| page.cursor.is_none());
-        let mut list = self.skills.list_resources(page, context).await?;
-        if first {
-            list.resources.splice(0..0, texts::resources());
-        }
-        Ok(list)
-    }
-
-    async fn list_resource_templates(
-        &self,
-        page: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let mut list = self.skills.list_resource_templates(page, context).await?;
-        list.resource_templates.push(texts::template());
-        Ok(list)
-    }
-
-    async fn read_resource(
-        &self,
-        request: ReadResourceRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ReadResourceResponse, ErrorData> {
-        match texts::read(&request.uri) {
-            Some(contents) => Ok(ReadResourceResult::new(vec![contents]).into()),
-            None => self.skills.read_resource(request, context).await,
-        }
-    }
-
-    async fn list_prompts(
-        &self,
-        page: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        let mut list = self.skills.list_prompts(page, context).await?;
-        list.prompts.extend(texts::prompts());
-        Ok(list)
-    }
-
-    async fn get_prompt(
-        &self,
-        request: GetPromptRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<GetPromptResponse, ErrorData> {
-        match texts::prompt(&request) {
-            Some(prompt) => Ok(prompt),
-            None => self.skills.get_prompt(request, context).await,
-        }
-    }
-
-    async fn complete(
-        &self,
-        request: CompleteRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        let begun = &request.argument.value;
-        let known = ["test", "text", "template"].map(str::to_owned);
-        let fitting = known.into_iter().filter(|word| word.starts_with(begun));
-        let info = CompletionInfo::new(fitting.collect());
-        let info = info.map_err(|error| ErrorData::internal_error(error, None))?;
-        Ok(CompleteResult::new(info))
-    }
-
-    async fn set_level(
-        &self,
-        _request: SetLevelRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        Ok(())
-    }
-
-    async fn subscribe(
-        &self,
-        _request: SubscribeRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        Ok(())
-    }
-
-    async fn unsubscribe(
-        &self,
-        _request: UnsubscribeRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        Ok(())
-    }
-
-    fn accepted_subscription_filter(
-        &self,
-        requested: &SubscriptionFilter,
-    ) -> Option<SubscriptionFilter> {
-        Some(requested.clone())
-    }
-
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+    /// Stays open and hears of changes until it is cancelled.
+    async fn listen(&self, mut request: Request) -> Result<Answer, RpcError> {
         let lock = || {
             self.listeners
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
         };
+        let mut params: Value = request.params()?;
+        let wanted = params["notifications"].take();
+        let meta = json!({ SUBSCRIPTION: request.id });
+        let acknowledged = json!({ "notifications": wanted, "_meta": meta });
+        let method = "notifications/subscriptions/acknowledged";
+        request.notify(method, &acknowledged).await;
         let number = self.listened.fetch_add(1, Ordering::Relaxed);
-        lock().insert(number, context.sink().clone());
-        context.cancelled().await;
+        let listener = Listener {
+            request: Arc::new(request),
+            wanted: Arc::new(wanted),
+        };
+        lock().insert(number, listener.clone());
+        listener.request.cancelled.cancelled().await;
         lock().remove(&number);
-        Ok(())
+        Answer::complete(&json!({ "_meta": meta }))
     }
+}
+
+/// Proposes what an argument could be.
+fn complete(params: &CompleteRequestParams) -> Result<Answer, RpcError> {
+    let begun = &params.argument.value;
+    let known = ["test", "text", "template"];
+    let fitting: Vec<_> = known
+        .iter()
+        .filter(|word| word.starts_with(begun))
+        .collect();
+    Answer::complete(&json!({
+        "completion": { "values": fitting, "total": fitting.len(), "hasMore": false },
+    }))
 }

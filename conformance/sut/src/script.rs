@@ -108,6 +108,21 @@ const SCRIPTS: &[(&str, &[Step])] = &[
     ),
 ];
 
+/// How ids of messages begin after which the suite of 0.3 continues or cancels the task: it waits for more, each time. Other
+/// messages of that suite complete their task, as all do that are not listed here.
+const OPEN: &[&str] = &[
+    "cancel-test",
+    "mapping-test",
+    "test-cancel-message-id",
+    "test-history-create-message-id",
+    "test-history-message",
+    "test-message-id",
+    "test-resilience-message-id",
+    "test-state-message-id",
+    "test-update-message-id",
+    "text-",
+];
+
 const CHUNKED: &[Step] = &[
     Work,
     Piece("chunk-1 ", Chunk::First),
@@ -125,7 +140,12 @@ pub(super) fn find(message_id: &str, text: &str) -> Option<&'static [Step]> {
             .max_by_key(|(prefix, _)| prefix.len())
             .map(|(_, steps)| *steps)
     };
-    begins(message_id).or_else(|| begins(text))
+    let open = || {
+        let mut open = OPEN.iter();
+        open.any(|prefix| message_id.starts_with(prefix))
+            .then_some(&[Work, Ask][..])
+    };
+    begins(message_id).or_else(open).or_else(|| begins(text))
 }
 
 /// Whether a script stops to hear more. The message that continues its task finishes it.

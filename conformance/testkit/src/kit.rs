@@ -42,10 +42,18 @@ impl Kit {
         }
     }
 
-    /// The same server, called by this principal.
+    /// The same server, called by the user of this name.
     pub fn by(&self, caller: &str) -> Self {
         Self {
             caller: Principal::named(caller),
+            ..self.clone()
+        }
+    }
+
+    /// The same server, called by this principal with what it may do.
+    pub fn by_principal(&self, caller: &Principal) -> Self {
+        Self {
+            caller: caller.clone(),
             ..self.clone()
         }
     }
@@ -60,7 +68,7 @@ impl Kit {
 
     /// The call context of this caller.
     pub fn context(&self) -> Call {
-        Call::by(self.caller.clone())
+        Call::by(self.caller.clone()).repeatable()
     }
 
     /// A request of this caller with a message.

@@ -50,17 +50,23 @@ export async function sendHistoryLength(probe) {
 }
 
 export async function sendAgainIsOneTask(probe) {
-  const sent = request({ text: "task once" });
-  const first = await probe.sendForTask(sent);
-  const second = await probe.sendForTask(sent);
+  const [sent, key] = [request({ text: "task once" }), { "Idempotency-Key": randomUUID() }];
+  const first = await probe.sendForTask(sent, key);
+  const second = await probe.sendForTask(sent, key);
   assert.equal(second.id, first.id, "the task of a message that was sent twice");
 }
 
-export async function sendAgainWithOtherText(probe) {
+export async function sendWithUsedIdIsNew(probe) {
   const sent = request({ text: "task once" });
-  await probe.send(sent);
+  const [first, second] = [await probe.sendForTask(sent), await probe.sendForTask(sent)];
+  assert.notEqual(second.id, first.id, "the old task is the answer to a new message");
+}
+
+export async function sendAgainWithOtherText(probe) {
+  const [sent, key] = [request({ text: "task once" }), { "Idempotency-Key": randomUUID() }];
+  await probe.send(sent, probe.client, key);
   sent.message.parts[0].content.value = "task twice";
-  await checkFails(probe.send(sent), "RequestMalformedError");
+  await checkFails(probe.send(sent, probe.client, key), "RequestMalformedError");
 }
 
 export async function contextIsKept(probe) {

@@ -54,17 +54,24 @@ async def send_history_length(probe: Probe) -> None:
 
 
 async def send_again_is_one_task(probe: Probe) -> None:
-    sent = request('task once')
-    first = await probe.send_for_task(sent)
-    second = await probe.send_for_task(sent)
+    sent, key = request('task once'), str(uuid.uuid4())
+    first = await probe.send_for_task(sent, idempotency_key=key)
+    second = await probe.send_for_task(sent, idempotency_key=key)
     check(second.id, first.id, 'the task of a message that was sent twice')
 
 
 async def send_again_with_other_text(probe: Probe) -> None:
-    sent = request('task once')
-    await probe.send(sent)
+    sent, key = request('task once'), str(uuid.uuid4())
+    await probe.send(sent, idempotency_key=key)
     sent.message.parts[0].text = 'task twice'
-    await check_fails(probe.send(sent), 'InvalidParamsError')
+    await check_fails(probe.send(sent, idempotency_key=key), 'InvalidParamsError')
+
+
+async def send_with_used_id_is_new(probe: Probe) -> None:
+    sent = request('task once')
+    first = await probe.send_for_task(sent)
+    second = await probe.send_for_task(sent)
+    check_that(second.id != first.id, 'the old task is the answer to a new message')
 
 
 async def context_is_kept(probe: Probe) -> None:

@@ -56,10 +56,7 @@ impl Probe {
     }
 
     pub(crate) async fn send_for_task(&self, request: &SendMessageRequest) -> Result<Task> {
-        match self.client.send_message(request).await? {
-            SendMessageResponse::Task(task) => Ok(task),
-            SendMessageResponse::Message(_) => Err("the answer is a message, not a task".into()),
-        }
+        task_of(self.client.send_message(request).await?)
     }
 
     pub(crate) async fn send_for_message(&self, request: &SendMessageRequest) -> Result<Message> {
@@ -110,6 +107,14 @@ impl Probe {
         let mut request = request(&self.held, "go");
         request.configuration = Some(typed(json!({"returnImmediately": true}))?);
         self.send_for_task(&request).await
+    }
+}
+
+/// The task that is the answer to a message.
+pub(crate) fn task_of(answer: SendMessageResponse) -> Result<Task> {
+    match answer {
+        SendMessageResponse::Task(task) => Ok(task),
+        SendMessageResponse::Message(_) => Err("the answer is a message, not a task".into()),
     }
 }
 

@@ -51,6 +51,7 @@ pub(crate) const SCENARIOS: &[Scenario] = scenarios![
     messages::send_history_length,
     messages::send_again_is_one_task,
     messages::send_again_with_other_text,
+    messages::send_with_used_id_is_new,
     messages::context_is_kept,
     messages::input_required,
     messages::history_length,

@@ -147,6 +147,7 @@ async fn a_batch_is_let_in_by_what_it_hands_over() {
             kind: Kind::Bearer(callers("ada", "token-of-ada")),
         }],
         unauthenticated: Unauthenticated::Refused,
+        ..Access::open()
     };
     let world = World::with(config, None).await;
     let refused = in_one_batch(&world, |agent| agent.call("listTasks", ()));

@@ -13,6 +13,7 @@ mod batch;
 mod laws;
 mod random;
 mod receiver;
+mod schemas;
 mod schemes;
 mod security;
 mod written;

@@ -26,6 +26,19 @@ impl Receiver {
         Self { url, got, serving }
     }
 
+    /// What is posted, up to the end of the task.
+    pub(crate) async fn bodies(&mut self) -> Vec<Value> {
+        let mut bodies = Vec::new();
+        loop {
+            let (_, body) = self.got.recv().await.unwrap();
+            let ends = state(&body).is_some_and(|state| state == "COMPLETED");
+            bodies.push(body);
+            if ends {
+                return bodies;
+            }
+        }
+    }
+
     /// The states that it hears of, until one that ends the task. Each delivery must bear the token.
     pub(crate) async fn states(&mut self, token: &str) -> Vec<String> {
         let mut states = Vec::new();

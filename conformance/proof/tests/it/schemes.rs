@@ -104,6 +104,7 @@ impl Guarded {
                 ),
             ],
             unauthenticated: Unauthenticated::Refused,
+            ..Access::open()
         };
         let trusted = Trust::PublicAnd(vec![servers.der()]);
         Self {
@@ -183,7 +184,7 @@ fn tokens(issuer: &str, pair: &Ed25519KeyPair) -> Tokens {
     let key = json!({ "kty": "OKP", "crv": "Ed25519", "x": x });
     Tokens {
         issuer: issuer.to_owned(),
-        audience: "the proof".to_owned(),
+        audience: vec!["the proof".to_owned()],
         keys: Keys::Text(key.to_string()),
         scopes: Vec::new(),
     }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mcp::rmcp::model::*;
-use mcp::rmcp::service::RequestContext;
-use mcp::rmcp::{ErrorData, RoleServer};
+use mcp::Request;
+use rmcp::ErrorData;
+use rmcp::model::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -166,15 +166,14 @@ impl Fixtures {
     pub(super) fn job(
         &self,
         request: &CallToolRequestParams,
-        context: &RequestContext<RoleServer>,
+        context: &Request,
     ) -> Result<Begun, ErrorData> {
         let mut request = request.clone();
         let job = JOBS.iter().find(|(name, ..)| *name == request.name);
         let Some(&(name, skill, must)) = job else {
             return Ok(Begun::Calls(request));
         };
-        let can = context.client_capabilities().unwrap_or_default();
-        if must && !can.supports_tasks() {
+        if must && !context.client.tasks {
             let needed = ClientCapabilities::builder().enable_tasks().build();
             return Err(ErrorData::missing_required_client_capability(needed));
         }

@@ -1,9 +1,9 @@
 //! Tools that ask before they answer, each in its own way: the call ends with what is asked, and is made again
 //! with the answers.
 
-use mcp::rmcp::model::*;
-use mcp::rmcp::service::RequestContext;
-use mcp::rmcp::{ErrorData, RoleServer};
+use mcp::Request;
+use rmcp::ErrorData;
+use rmcp::model::*;
 use serde_json::{Value, json};
 
 use super::{Fixtures, bare, form, text};
@@ -102,7 +102,7 @@ impl Fixtures {
     pub(super) fn round(
         &self,
         request: &CallToolRequestParams,
-        context: &RequestContext<RoleServer>,
+        context: &Request,
     ) -> Option<Answer> {
         let round = Round {
             request,
@@ -169,22 +169,18 @@ impl Fixtures {
         Some(answer)
     }
 
-    fn ask_what_is_offered(
-        &self,
-        round: &Round<'_>,
-        context: &RequestContext<RoleServer>,
-    ) -> Answer {
+    fn ask_what_is_offered(&self, round: &Round<'_>, context: &Request) -> Answer {
         if round.request.input_responses.is_some() {
             return done("All is answered.");
         }
-        let can = context.client_capabilities().unwrap_or_default();
+        let can = &context.client;
         let mut requests = InputRequests::new();
-        requests.extend(can.elicitation.map(|_| name("user_name")));
+        requests.extend(can.forms.then(|| name("user_name")));
         requests.extend(
             can.sampling
-                .map(|_| samples("greeting", "Write a greeting.")),
+                .then(|| samples("greeting", "Write a greeting.")),
         );
-        requests.extend(can.roots.map(|_| roots("client_roots")));
+        requests.extend(can.roots.then(|| roots("client_roots")));
         match requests.is_empty() {
             true => done("There is nobody to ask."),
             false => Ok(InputRequiredResult::from_input_requests(requests).into()),

@@ -1,6 +1,6 @@
 //! Resources and prompts that never change.
 
-use mcp::rmcp::model::*;
+use rmcp::model::*;
 
 use super::tools::{IMAGE, PICTURE};
 use super::{argument, form};

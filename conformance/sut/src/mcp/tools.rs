@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use mcp::rmcp::model::*;
-use mcp::rmcp::service::RequestContext;
-use mcp::rmcp::{ErrorData, RoleServer};
+use mcp::Request;
+use rmcp::ErrorData;
+use rmcp::model::*;
 use serde_json::{Value, json};
 
 use super::{Fixtures, argument, bare, form, text, tool};
@@ -13,6 +13,9 @@ use super::{Fixtures, argument, bare, form, text, tool};
 pub(super) const IMAGE: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC";
 pub(super) const PICTURE: &str = "image/png";
+
+/// Where a request asks for logs.
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// No sound at all.
 const AUDIO: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQIAAACAgA==";
@@ -71,7 +74,7 @@ impl Fixtures {
     pub(super) async fn test(
         &self,
         request: &CallToolRequestParams,
-        context: &RequestContext<RoleServer>,
+        context: &Request,
     ) -> Option<Result<CallToolResult, ErrorData>> {
         let argument = |name: &str| argument(request.arguments.as_ref(), name);
         let picture = || ContentBlock::image(IMAGE, PICTURE);
@@ -94,27 +97,22 @@ impl Fixtures {
             }
             "test_tool_with_logging" => {
                 for step in ["begun", "half done", "done"] {
-                    log(context, LoggingLevel::Info, step).await;
+                    log(context, "info", step).await;
                     tokio::time::sleep(PAUSE).await;
                 }
                 text("Logged.")
             }
             "test_logging_tool" => {
-                if let Some(level) = context.meta.log_level() {
+                let level = context.meta.get(LOG_LEVEL);
+                if let Some(level) = level.and_then(Value::as_str) {
                     log(context, level, "This was asked for.").await;
                 }
                 text("Done.")
             }
             "test_tool_with_progress" => {
-                if let Some(token) = context.meta.get_progress_token() {
-                    for far in [0.0, 50.0, 100.0] {
-                        let progress = ProgressNotificationParam::new(token.clone(), far);
-                        let _ = context
-                            .peer
-                            .notify_progress(progress.with_total(100.0))
-                            .await;
-                        tokio::time::sleep(PAUSE).await;
-                    }
+                for far in [0.0, 50.0, 100.0] {
+                    context.progress(far, Some(100.0), None).await;
+                    tokio::time::sleep(PAUSE).await;
                 }
                 text("Done.")
             }
@@ -125,13 +123,10 @@ impl Fixtures {
             "test_sampling" => {
                 let prompt = vec![SamplingMessage::user_text(argument("prompt"))];
                 let asked = CreateMessageRequestParams::new(prompt, 100);
-                match context.peer.create_message(asked).await {
+                match context.ask("sampling/createMessage", &asked).await {
                     Ok(answer) => {
-                        let said = answer.message.content.first().and_then(|it| it.as_text());
-                        text(format!(
-                            "LLM response: {}",
-                            said.map_or("", |said| &said.text)
-                        ))
+                        let said = answer["content"]["text"].as_str().unwrap_or_default();
+                        text(format!("LLM response: {said}"))
                     }
                     Err(error) => {
                         CallToolResult::error(vec![ContentBlock::text(error.to_string())])
@@ -147,23 +142,20 @@ impl Fixtures {
             "test_elicitation_sep1034_defaults" => ask(context, proposals()).await,
             "test_elicitation_sep1330_enums" => ask(context, choices()).await,
             "test_missing_capability" => {
-                let can = context.client_capabilities().unwrap_or_default();
-                if can.sampling.is_none() {
+                if !context.client.sampling {
                     let needed = ClientCapabilities::builder().enable_sampling().build();
                     return Some(Err(ErrorData::missing_required_client_capability(needed)));
                 }
                 text("There is a model.")
             }
             "test_trigger_tool_change" => {
-                for listener in self.listeners() {
-                    let _ = listener.notify_tool_list_changed().await;
-                }
+                self.tell("toolsListChanged", "notifications/tools/list_changed")
+                    .await;
                 text("Done.")
             }
             "test_trigger_prompt_change" => {
-                for listener in self.listeners() {
-                    let _ = listener.notify_prompt_list_changed().await;
-                }
+                self.tell("promptsListChanged", "notifications/prompts/list_changed")
+                    .await;
                 text("Done.")
             }
             "json_schema_2020_12_tool" => text(format!("Hello, {}!", argument("name"))),
@@ -179,17 +171,20 @@ fn embedded(kind: &str, said: &str) -> ContentBlock {
     ContentBlock::resource(contents.with_mime_type(kind))
 }
 
-async fn log(context: &RequestContext<RoleServer>, level: LoggingLevel, said: &str) {
-    let message = LoggingMessageNotificationParam::new(level, json!(said));
-    let _ = context.peer.notify_logging_message(message).await;
+/// In revision 2026-07-28 only those who ask for logs get them.
+async fn log(context: &Request, level: &str, said: &str) {
+    if context.client.is_modern() && !context.meta.contains_key(LOG_LEVEL) {
+        return;
+    }
+    let message = json!({ "level": level, "data": said });
+    context.notify("notifications/message", &message).await;
 }
 
-async fn ask(context: &RequestContext<RoleServer>, form: ElicitRequestParams) -> CallToolResult {
-    match context.peer.create_elicitation(form).await {
+async fn ask(context: &Request, form: ElicitRequestParams) -> CallToolResult {
+    match context.ask("elicitation/create", &form).await {
         Ok(answer) => {
-            let action = json!(answer.action);
-            let action = action.as_str().unwrap_or_default();
-            let content = json!(answer.content);
+            let action = answer["action"].as_str().unwrap_or_default();
+            let content = &answer["content"];
             text(format!("User response: action={action}, content={content}"))
         }
         Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]),

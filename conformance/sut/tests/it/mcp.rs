@@ -214,3 +214,21 @@ async fn the_inspector_lists_and_calls_on_both_wires() {
         assert!(simple.contains("This is a simple text."), "{simple}");
     }
 }
+
+/// The transport of 2024-11-05, with the official client that still speaks it.
+#[tokio::test]
+async fn the_inspector_calls_over_the_old_transport() {
+    let sut = Sut::start(&Store::Memory).await;
+    let home = tempfile::tempdir().unwrap();
+    let mut command = node("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
+    command.args(["--cli", &format!("http://{}/sse", sut.address)]);
+    command.args(["--transport", "sse", "--format", "json", "-q"]);
+    command.args(["--method", "tools/call", "--tool-name", "greet"]);
+    command.args(["--tool-args-json", &json!({ "name": "Ada" }).to_string()]);
+    command.env("MCP_CATALOG_PATH", home.path().join("catalog.json"));
+    let output = command.output().await.unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {errors}");
+    let greeted = String::from_utf8_lossy(&output.stdout);
+    assert!(greeted.contains("Hello, Ada!"), "{greeted}");
+}

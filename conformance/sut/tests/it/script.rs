@@ -108,6 +108,7 @@ const ENDS: &[(&str, &str, &str, &str)] = &[
 fn hasty() -> Sut {
     Sut {
         timeout: Duration::from_millis(10),
+        ..Sut::default()
     }
 }
 

@@ -4,7 +4,8 @@ use a2a::{Message, Role, SendMessageRequest, Task, TaskState, error_code};
 use serde_json::json;
 
 use crate::probe::{
-    Probe, Result, anything, check, check_fails, check_state, check_that, request, text_of, typed,
+    Client, Probe, Result, anything, check, check_fails, check_state, check_that, request, task_of,
+    text_of, typed,
 };
 
 pub(super) async fn send_message_answer(probe: &Probe) -> Result<()> {
@@ -99,9 +100,9 @@ pub(super) async fn send_history_length(probe: &Probe) -> Result<()> {
 }
 
 pub(super) async fn send_again_is_one_task(probe: &Probe) -> Result<()> {
-    let sent = request("probe", "task once");
-    let first = probe.send_for_task(&sent).await?;
-    let second = probe.send_for_task(&sent).await?;
+    let (sent, client) = (request("probe", "task once"), keyed(probe).await?);
+    let first = task_of(client.send_message(&sent).await?)?;
+    let second = task_of(client.send_message(&sent).await?)?;
     check(
         second.id,
         first.id,
@@ -109,11 +110,27 @@ pub(super) async fn send_again_is_one_task(probe: &Probe) -> Result<()> {
     )
 }
 
+/// A client that names all of its sends by one key.
+async fn keyed(probe: &Probe) -> Result<Client> {
+    probe.client_with("Idempotency-Key", &anything()).await
+}
+
+pub(super) async fn send_with_used_id_is_new(probe: &Probe) -> Result<()> {
+    let sent = request("probe", "task once");
+    let first = probe.send_for_task(&sent).await?;
+    let second = probe.send_for_task(&sent).await?;
+    check_that(
+        second.id != first.id,
+        "the old task is the answer to a new message",
+    )
+}
+
 pub(super) async fn send_again_with_other_text(probe: &Probe) -> Result<()> {
     let mut sent = request("probe", "task once");
-    probe.client.send_message(&sent).await?;
+    let client = keyed(probe).await?;
+    client.send_message(&sent).await?;
     sent.message.parts = request("probe", "task twice").message.parts;
-    check_fails(probe.client.send_message(&sent), error_code::INVALID_PARAMS).await
+    check_fails(client.send_message(&sent), error_code::INVALID_PARAMS).await
 }
 
 pub(super) async fn context_is_kept(probe: &Probe) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use monas::config::{Config, Data};
+use monas::config::{Access, Config, Data};
 use monas::serve::demo;
 use monas::{Error, Serve, Server};
 use sut::Sut;
@@ -22,6 +22,7 @@ pub(crate) struct Running {
 pub(crate) fn config() -> Config {
     let mut config = Config::new(Data::Memory);
     config.listen.set_port(0);
+    config.access = Access::open();
     config
 }
 

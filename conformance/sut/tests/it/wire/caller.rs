@@ -86,7 +86,11 @@ impl Caller {
             binding,
             client: Client::try_connect(address, version).await?,
             authority: address.to_string(),
-            headers: vec![("a2a-version", "1.0".to_owned())],
+            headers: vec![
+                ("a2a-version", "1.0".to_owned()),
+                // As our own clients do; what others get is tested where it differs.
+                ("a2a-extensions", a2a::service::REPEATABLE.to_owned()),
+            ],
         })
     }
 

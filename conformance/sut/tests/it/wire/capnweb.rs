@@ -68,7 +68,7 @@ async fn every_form_of_a_call_is_understood() {
     assert_eq!(listed.field("totalSize").and_then(Value::as_f64), Some(3.0));
     let card = agent.call("getAgentCard", ()).await.unwrap();
     assert!(!text(&card, &["name"]).is_empty());
-    let authorised = agent.call("authenticate", (Value::Null,));
+    let authorised = agent.call("authenticate", ("a token",));
     let again = authorised.call("getTask", (&*ids[1],)).await.unwrap_err();
     assert!(again.message().contains("no scheme"), "{again:?}");
 }
@@ -296,7 +296,10 @@ async fn a_stream_is_a_stream_and_goes_on_from_its_cursor() {
     let connection = connect(&sut).await;
     let agent: Capability = connection.remote::<capnweb::Any>().into();
     let request = Value::object([("id", id)]);
-    let parameters = Value::object([("Last-Event-ID", "5")]);
+    let parameters = Value::object([
+        ("Last-Event-ID", "5"),
+        ("A2A-Extensions", a2a::service::REPEATABLE),
+    ]);
     let rest = agent.call("subscribeToTask", (request, parameters)).await;
     let Value::Readable(rest) = rest.unwrap() else {
         panic!("no stream");

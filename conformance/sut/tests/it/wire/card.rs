@@ -74,6 +74,47 @@ async fn a_card_that_is_known_is_not_sent_again() {
     }
 }
 
+/// Fields that only one version has, at the outside of a card.
+const ONLY_V0_3: [&str; 5] = [
+    "url",
+    "preferredTransport",
+    "additionalInterfaces",
+    "protocolVersion",
+    "supportsAuthenticatedExtendedCard",
+];
+
+/// Readers of 1.0 that refuse unknown fields could not read the card of both versions.
+#[tokio::test]
+async fn the_card_is_that_of_the_version_which_its_reader_names() {
+    let sut = Sut::in_memory().await;
+    let mut caller = sut.caller(Binding::Rest).await;
+    caller.unset("a2a-version");
+    for path in PATHS {
+        let mut tags = Vec::new();
+        for (version, old) in [
+            (None, true),
+            (Some("0.3"), true),
+            (Some("1.0"), false),
+            (Some("1.0.1"), false),
+        ] {
+            let named: Vec<_> = version.map(|it| ("a2a-version", it)).into_iter().collect();
+            let answer = get(&mut caller, path, &named).await;
+            assert_eq!(answer.headers["vary"], "A2A-Version");
+            let card: Value = serde_json::from_str(&answer.text).unwrap();
+            assert!(card["supportedInterfaces"].is_array(), "{version:?}");
+            for field in ONLY_V0_3 {
+                assert_eq!(card.get(field).is_some(), old, "{version:?} {field}");
+            }
+            tags.push(answer.headers["etag"].clone());
+        }
+        assert_eq!(tags[0], tags[1]);
+        assert_eq!(tags[2], tags[3]);
+        assert_ne!(tags[0], tags[2]);
+        let query = get(&mut caller, &format!("{path}?A2A-Version=1.0"), &[]).await;
+        assert_eq!(query.headers["etag"], tags[2]);
+    }
+}
+
 #[tokio::test]
 async fn the_card_needs_no_version_and_offers_every_binding() {
     let sut = Sut::in_memory().await;

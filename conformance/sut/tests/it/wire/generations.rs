@@ -46,6 +46,49 @@ async fn a_call_can_wait_for_the_next_generation() {
     }
 }
 
+/// Strict clients and kits refuse fields that 1.0 does not have.
+#[tokio::test]
+async fn generations_are_shown_to_those_who_ask_for_them() {
+    let sut = Sut::in_memory().await;
+    for binding in BINDINGS {
+        for (version, extension, shown) in [
+            ("1.0", "", false),
+            ("1.0", "https://example.com/other", false),
+            ("1.1", "", true),
+            ("1.0", a2a::service::REPEATABLE, true),
+        ] {
+            let mut caller = sut.caller(binding).await;
+            caller.set("a2a-version", version);
+            caller.set("a2a-extensions", extension);
+            let message = || {
+                let id = format!("tck-stream-001-{}", uuid::Uuid::new_v4());
+                json!({"message": {"messageId": id, "role": "ROLE_USER", "parts": [{"text": "go"}]}})
+            };
+            let sent = caller.call("SendMessage", message()).await.unwrap();
+            let id = json!({"id": sent["task"]["id"]});
+            let got = caller.call("GetTask", id.clone()).await.unwrap();
+            let list = caller
+                .call("ListTasks", json!({"pageSize": 1}))
+                .await
+                .unwrap();
+            let events = caller
+                .open("SendStreamingMessage", message())
+                .await
+                .unwrap();
+            let mut seen: Vec<Value> = events.rest().await.into_iter().map(|it| it.body).collect();
+            seen.extend([sent, got, list]);
+            for reply in seen {
+                let text = reply.to_string();
+                assert_eq!(
+                    text.contains("generation"),
+                    shown,
+                    "{binding:?} {version} {text}"
+                );
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn every_event_bears_the_next_generation() {
     let sut = Sut::in_memory().await;

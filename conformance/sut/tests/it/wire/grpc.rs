@@ -149,6 +149,37 @@ async fn a_message_beyond_the_limit_fails_its_call_only() {
     );
 }
 
+/// Two bytes each, these parts took a hundred times as much memory.
+#[tokio::test]
+async fn a_message_of_too_many_values_fails_its_call_only() {
+    let sut = Sut::in_memory().await;
+    let mut caller = sut.caller(Binding::Grpc).await;
+    // Field 2 of the request is the message, field 5 of that a part, which is empty.
+    let parts = [0x2a, 0].repeat(2_000_000);
+    let mut request = vec![0x12];
+    request.extend(
+        [
+            0x80 | (parts.len() & 0x7f),
+            0x80 | (parts.len() >> 7 & 0x7f),
+        ]
+        .map(|it| it as u8),
+    );
+    request.extend([0x80 | (parts.len() >> 14 & 0x7f), parts.len() >> 21].map(|it| it as u8));
+    request.extend(parts);
+    for service in ["lf.a2a.v1", "a2a.v1"] {
+        let path = format!("/{service}.A2AService/SendMessage");
+        let mut request = request.clone();
+        if service == "a2a.v1" {
+            // There the message is field 1, and its parts are its content.
+            request[0] = 0x0a;
+        }
+        let failure = status(&mut caller, &path, &[], grpc_frame(&request)).await;
+        let failure = failure.unwrap_err();
+        assert_eq!(failure.code, RESOURCE_EXHAUSTED, "{failure:?}");
+        assert!(failure.message.contains("send%20fewer"), "{failure:?}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_not_grpc_is_told_so_by_http() {
     let sut = Sut::in_memory().await;

@@ -82,11 +82,6 @@ async fn json_that_is_no_request_is_an_invalid_request() {
         (json!(7), Value::Null),
         (Value::Null, Value::Null),
         (json!({}), Value::Null),
-        // A notification would have no answer, and every operation has one.
-        (
-            json!({"jsonrpc": "2.0", "method": "ListTasks", "params": {}}),
-            Value::Null,
-        ),
         (
             json!({"jsonrpc": "1.0", "id": 5, "method": "ListTasks"}),
             json!(5),
@@ -122,6 +117,41 @@ async fn json_that_is_no_request_is_an_invalid_request() {
         assert_eq!((status, failure.code), (200, -32600), "{body}");
         assert_eq!(answered, id, "{body}");
     }
+}
+
+/// Without an id every request was refused with -32600, whatever was wrong with it.
+#[tokio::test]
+async fn without_an_id_the_answer_bears_null_and_the_right_code() {
+    let sut = Sut::in_memory().await;
+    let mut caller = sut.caller(Binding::JsonRpc).await;
+    for (body, code) in [
+        (json!({"jsonrpc": "2.0", "method": "NoSuchMethod"}), -32601),
+        (
+            json!({"jsonrpc": "2.0", "method": "GetTask", "params": {}}),
+            -32602,
+        ),
+        (
+            json!({"jsonrpc": "2.0", "method": "GetTask", "params": [1]}),
+            -32602,
+        ),
+        (
+            json!({"jsonrpc": "2.0", "method": "GetTask", "params": {"id": "x"}}),
+            -32001,
+        ),
+        (json!({"jsonrpc": "1.0", "method": "GetTask"}), -32600),
+    ] {
+        let (status, id, failure) = refused(&mut caller, body.to_string()).await;
+        assert_eq!((status, failure.code), (200, code), "{body}");
+        assert_eq!(id, Value::Null, "{body}");
+    }
+    let request = caller
+        .builder("POST", PATH)
+        .header("content-type", "application/json");
+    let body = json!({"jsonrpc": "2.0", "method": "ListTasks"}).to_string();
+    let answer = caller.raw(request.body(body.into()).unwrap()).await;
+    let answer: Value = serde_json::from_str(&answer.text).unwrap();
+    assert_eq!(answer["id"], Value::Null, "{answer}");
+    assert!(answer["result"]["tasks"].is_array(), "{answer}");
 }
 
 #[tokio::test]

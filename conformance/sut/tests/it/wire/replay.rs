@@ -102,6 +102,87 @@ async fn the_same_id_with_anything_else_changed_is_refused() {
     }
 }
 
+/// Clients with constant ids of messages got an old task for their second message.
+#[tokio::test]
+async fn without_asking_for_it_a_used_id_is_a_new_message() {
+    let sut = Sut::in_memory().await;
+    for binding in BINDINGS {
+        let mut caller = sut.caller(binding).await;
+        caller.unset("a2a-extensions");
+        let request = message("task once");
+        let before = total(&sut).await.as_u64().unwrap();
+        let first = caller.call("SendMessage", request.clone()).await.unwrap();
+        let again = caller.call("SendMessage", request.clone()).await.unwrap();
+        assert_ne!(again["task"]["id"], first["task"]["id"], "{binding:?}");
+        let mut other = request;
+        other["message"]["parts"][0]["text"] = "task twice".into();
+        let other = caller.call("SendMessage", other).await.unwrap();
+        let made = &other["task"]["artifacts"][0]["parts"][0]["text"];
+        assert_eq!(made, "task twice", "{binding:?} {other}");
+        assert_eq!(total(&sut).await, before + 3, "{binding:?}");
+    }
+}
+
+/// The same id for the question and for the answer was taken for the first message again.
+#[tokio::test]
+async fn an_answer_may_have_the_id_of_its_question() {
+    let sut = Sut::in_memory().await;
+    for binding in BINDINGS {
+        let mut caller = sut.caller(binding).await;
+        caller.unset("a2a-extensions");
+        let mut request = json!({"message": {
+            "messageId": "tck-input-required", "role": "ROLE_USER", "parts": [{"text": "1"}],
+        }});
+        let asked = caller.call("SendMessage", request.clone()).await.unwrap();
+        assert_eq!(
+            asked["task"]["status"]["state"],
+            "TASK_STATE_INPUT_REQUIRED"
+        );
+        request["message"]["taskId"] = asked["task"]["id"].clone();
+        let done = caller.call("SendMessage", request).await.unwrap();
+        assert_eq!(
+            done["task"]["status"]["state"], "TASK_STATE_COMPLETED",
+            "{binding:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_key_names_a_send_that_may_be_repeated() {
+    let sut = Sut::in_memory().await;
+    for binding in BINDINGS {
+        let mut caller = sut.caller(binding).await;
+        caller.unset("a2a-extensions");
+        caller.set("idempotency-key", &format!("\"{binding:?}\""));
+        let request = message("task once");
+        let first = caller.call("SendMessage", request.clone()).await.unwrap();
+        let again = caller.call("SendMessage", request.clone()).await.unwrap();
+        assert_eq!(again, first, "{binding:?}");
+        let failure = caller.call("SendMessage", message("task once")).await;
+        let failure = failure.unwrap_err();
+        assert_eq!(
+            failure.fields(),
+            ["Idempotency-Key"],
+            "{binding:?} {failure:?}"
+        );
+        caller.set("idempotency-key", &format!("another of {binding:?}"));
+        let other = caller.call("SendMessage", request.clone()).await.unwrap();
+        assert_ne!(other["task"]["id"], first["task"]["id"], "{binding:?}");
+        for bad in [" ".to_owned(), "k".repeat(2000)] {
+            caller.set("idempotency-key", &bad);
+            let failure = caller
+                .call("SendMessage", request.clone())
+                .await
+                .unwrap_err();
+            assert_eq!(
+                failure.fields(),
+                ["Idempotency-Key"],
+                "{binding:?} {failure:?}"
+            );
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_repeated_send_is_known_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();

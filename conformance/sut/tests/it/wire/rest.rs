@@ -191,8 +191,28 @@ async fn the_media_type_of_a_request_is_that_of_its_answer() {
         let answer = caller.raw(request.body(Body::empty()).unwrap()).await;
         assert_eq!(answer.headers["content-type"], media_type);
     }
+    // Those who name no media type, or any, get what every client reads; so do errors.
     let answer = get(&mut caller, "/tasks").await;
-    assert_eq!(answer.headers["content-type"], "application/a2a+json");
+    assert_eq!(answer.headers["content-type"], "application/json");
+    let answer = get(&mut caller, "/tasks/unknown").await;
+    assert_eq!(answer.headers["content-type"], "application/json");
+    for (accepted, given) in [
+        ("*/*", "application/json"),
+        (
+            "text/html, application/a2a+json;q=0.5",
+            "application/a2a+json",
+        ),
+        (
+            "application/a2a+json, application/json",
+            "application/a2a+json",
+        ),
+    ] {
+        for path in ["/a2a/rest/tasks", "/a2a/rest/tasks/unknown"] {
+            let request = caller.builder("GET", path).header("accept", accepted);
+            let answer = caller.raw(request.body(Body::empty()).unwrap()).await;
+            assert_eq!(answer.headers["content-type"], given, "{accepted} {path}");
+        }
+    }
     for media_type in [
         "text/plain",
         "application/xml",

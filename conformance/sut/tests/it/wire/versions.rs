@@ -13,7 +13,7 @@ async fn other_versions_are_refused_by_every_operation() {
     let sut = Sut::in_memory().await;
     for binding in BINDINGS {
         let mut caller = sut.caller(binding).await;
-        for version in ["0.3", "0.2", "1.1", "2.0", "9.9", "1", "one", "1.0, 2.0"] {
+        for version in ["0.3", "0.2", "1.2", "2.0", "9.9", "1", "one", "1.0, 2.0"] {
             caller.set("a2a-version", version);
             for (operation, request) in [
                 ("SendMessage", json!({})),
@@ -41,7 +41,7 @@ async fn other_versions_are_refused_by_every_operation() {
                 );
             }
         }
-        for version in ["1.0", "1.0.7", " 1.0 "] {
+        for version in ["1.0", "1.0.7", " 1.0 ", "1.1", "1.1.3"] {
             caller.set("a2a-version", version);
             assert!(
                 caller.call("ListTasks", json!({})).await.is_ok(),

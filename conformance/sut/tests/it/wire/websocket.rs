@@ -142,6 +142,7 @@ async fn a_task_is_the_same_over_a_socket_and_elsewhere() {
     socket.call("2", "GetTask", json!({"id": id})).await;
     assert_eq!(socket.read().await["result"], task);
     let mut caller = sut.caller(Binding::Rest).await;
+    caller.unset("a2a-extensions");
     let found = caller.call("GetTask", json!({"id": id})).await;
     assert_eq!(found.unwrap(), task);
     socket.call("3", "GetTask", json!({"id": "nothing"})).await;
@@ -194,7 +195,9 @@ async fn a_stream_goes_on_from_its_cursor_on_another_connection() {
     let mut second = Socket::connect(sut.address).await;
     let frame = json!({
         "jsonrpc": "2.0", "id": "r", "method": "SubscribeToTask", "params": {"id": task["id"]},
-        "a2a-service-parameters": {"Last-Event-ID": seen.to_string()},
+        "a2a-service-parameters": {
+            "Last-Event-ID": seen.to_string(), "A2A-Extensions": a2a::service::REPEATABLE,
+        },
     });
     second.write(frame.to_string()).await;
     let rest = second.stream("r").await;
