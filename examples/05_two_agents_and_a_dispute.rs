@@ -10,7 +10,7 @@
 
 use a2a::client::{Client, Settings};
 use a2a::types::{Answer, Message};
-use access::{Callers, Hash, Unauthenticated};
+use access::{Callers, Hash};
 use agent::message::claim;
 use monas::config::Access;
 use monas::config::access::{Kind, Scheme};
@@ -76,7 +76,7 @@ fn known(names: &[&str]) -> Result<Access, access::Error> {
     };
     Ok(Access {
         schemes: vec![scheme],
-        unauthenticated: Unauthenticated::Anonymous,
+        ..Access::open()
     })
 }
 

@@ -47,6 +47,9 @@ export interface SubscribeOptions {
   tenant?: string;
 }
 
+/** Asks with every call that a repeated message get the answer of the first time, and that tasks and events bear cursors. */
+const PARAMETERS: ServiceParameters = { "A2A-Extensions": "urn:monas:a2a:ext:repeatable-send:1" };
+
 /** A client for an agent that serves A2A over Cap'n Web. */
 export class A2AClient {
   /** The agent as the connection gives it. */
@@ -125,7 +128,7 @@ export class A2AClient {
    */
   sendMessage(message: string | OutgoingMessage, options: SendOptions = {}): Promise<SendMessageResponse> {
     const request = { ...options, message: complete(message) };
-    return this.#retry((agent) => agent.sendMessage(request));
+    return this.#retry((agent) => agent.sendMessage(request, PARAMETERS));
   }
 
   /** Sends a message and yields the events: each once, also if the connection is lost meanwhile. */
@@ -150,17 +153,17 @@ export class A2AClient {
   /** The current state of a task, with this many messages of its history, or all of them. */
   getTask(id: string, history: number | Omit<GetTaskRequest, "id"> = {}): Promise<Task> {
     const options = typeof history === "number" ? { historyLength: history } : history;
-    return this.#retry((agent) => agent.getTask({ ...options, id }));
+    return this.#retry((agent) => agent.getTask({ ...options, id }, PARAMETERS));
   }
 
   /** A page of tasks, newest first. */
   listTasks(request: ListTasksRequest = {}): Promise<ListTasksResponse> {
-    return this.#retry((agent) => agent.listTasks(request));
+    return this.#retry((agent) => agent.listTasks(request, PARAMETERS));
   }
 
   /** Cancels a task. Cancelling a cancelled task is not an error. */
   cancelTask(id: string, options: Omit<CancelTaskRequest, "id"> = {}): Promise<Task> {
-    return this.#retry((agent) => agent.cancelTask({ ...options, id }));
+    return this.#retry((agent) => agent.cancelTask({ ...options, id }, PARAMETERS));
   }
 
   /** Follows an existing task: yields each event once, also if the connection is lost meanwhile. */
@@ -180,7 +183,7 @@ export class A2AClient {
 
   /** Creates a webhook for a task. With an id in `config`, the call is repeated if the connection is lost. */
   createPushConfig(config: TaskPushNotificationConfig): Promise<TaskPushNotificationConfig> {
-    const create = (agent: AgentStub) => agent.createTaskPushNotificationConfig(config);
+    const create = (agent: AgentStub) => agent.createTaskPushNotificationConfig(config, PARAMETERS);
     return config.id ? this.#retry(create) : this.#call(create);
   }
 
@@ -237,7 +240,7 @@ export class A2AClient {
   ): AsyncGenerator<StreamResponse, void, void> {
     let begun = false;
     for (;;) {
-      const parameters: ServiceParameters = cursor === undefined ? {} : { "Last-Event-ID": cursor };
+      const parameters = cursor === undefined ? PARAMETERS : { ...PARAMETERS, "Last-Event-ID": cursor };
       try {
         for await (const event of this.#channel.stream((agent) => open(agent, parameters))) {
           begun = true;
