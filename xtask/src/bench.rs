@@ -1,6 +1,7 @@
 //! Measurements: the reference implementations and ours, by turns in one run.
 //!
 //! - [`a2a`]: official A2A servers and ours;
+//! - [`access`]: what limits and the audit trail add to a call;
 //! - [`capnweb`]: npm capnweb and our crate;
 //! - [`floods`]: what a well-behaved caller notices while others send as much as they can;
 //! - [`mcp`]: the official MCP servers and ours, and ours over ACP;
@@ -16,6 +17,7 @@
 //! - [`document`]: where a table goes; [`plot`]: a picture of it.
 
 pub(crate) mod a2a;
+pub(crate) mod access;
 mod address;
 pub(crate) mod capnweb;
 pub(crate) mod document;

@@ -61,6 +61,7 @@ cargo xtask COMMAND
       --only A,B       some of: call, batch, callbacks, bytes, map, idle, active, crowd, sequential
       --peers A,B      some of: npm, ours (default both)
       --write          put the table of a whole run into docs/benchmarks.md
+  bench access         measure what limits and the audit trail add to a call
   bench floods         measure what a well-behaved caller notices while others send as much as they can
       --seconds N      how long each flood lasts (default 10)
       --program FILE   a monas that is built already
@@ -126,6 +127,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["prove", "--self-check"] => prove::self_check(&root),
         ["bench", "a2a", options @ ..] => bench::a2a::run(&root, options),
         ["bench", "capnweb", options @ ..] => bench::capnweb::run(&root, options),
+        ["bench", "access", options @ ..] => bench::access::run(&root, options),
         ["bench", "floods", options @ ..] => bench::floods::run(&root, options),
         ["bench", "mcp", options @ ..] => bench::mcp::run(&root, options),
         ["bench", "memory", options @ ..] => bench::memory::run(&root, options),

@@ -9,11 +9,13 @@ use crate::tools::{self, Chromium, Node, Python};
 use crate::{examples, process, prove, tidy, types, workspace};
 
 /// Folders with a `package-lock.json`, which lists npm packages that the tests use.
-const NPM_FOLDERS: [&str; 5] = [
+const NPM_FOLDERS: [&str; 7] = [
     "conformance/capnweb",
     "conformance/mcp",
+    "conformance/oidc",
     "conformance/a2a/js",
     "conformance/a2a/v0_3/js",
+    "conformance/signatures",
     "clients/typescript",
 ];
 

@@ -96,8 +96,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
             }
             let mut command = Command::new(&monas);
             command
-                .arg("serve")
-                .arg("--listen")
+                .args(["serve", "--open", "--listen"])
                 .arg(format!("127.0.0.1:{port}"));
             command.arg("--data").arg(&data.path);
             let server = Server::start(command, port, "", Some(data))?;

@@ -153,7 +153,7 @@ const SCENARIOS: [Scenario; 11] = [
             figure: Figure::ProcessorPerRequest,
         },
         ALL,
-        Target::OneIn(2.0),
+        Target::OneIn(2.5),
     ),
     row(
         "task-sqlite",
@@ -165,7 +165,7 @@ const SCENARIOS: [Scenario; 11] = [
             figure: Figure::ProcessorPerRequest,
         },
         AGAINST_RUST,
-        Target::Times(1.0),
+        Target::OneIn(1.3),
     ),
     row(
         "group-commit",

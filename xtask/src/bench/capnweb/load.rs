@@ -18,6 +18,7 @@ use crate::bench::server::Server;
 use crate::bench::usage::ProcessorTime;
 use crate::error::Result;
 use crate::process;
+use call::Writes;
 
 mod active;
 mod batch;
@@ -54,7 +55,8 @@ pub(crate) fn run(scenario: &str, url: &str, words: &[&str]) -> Result<()> {
     let options = Options::parse(words, ACCEPTED)?;
     let Place { address, pid } = Place::new(url, options.pid)?;
     let mut load: Box<dyn Load> = match scenario {
-        "call" => Box::new(call::Calls::open(&address)?),
+        "call" => Box::new(call::Calls::open(&address, Writes::Together)?),
+        "frames" => Box::new(call::Calls::open(&address, Writes::FrameByFrame)?),
         "batch" => Box::new(batch::Batches::open(&address)?),
         "callbacks" => Box::new(callbacks::Callbacks::open(&address)?),
         "bytes" => Box::new(bytes::Echoes::open(&address)?),

@@ -64,7 +64,7 @@ const fn row(
     }
 }
 
-const SCENARIOS: [Scenario; 9] = [
+const SCENARIOS: [Scenario; 10] = [
     row(
         "call",
         "call, window 64, one connection, raw frames",
@@ -73,11 +73,18 @@ const SCENARIOS: [Scenario; 9] = [
         Target::OneIn(6.0),
     ),
     row(
+        "frames",
+        "call, window 64, one connection, each frame written by itself",
+        "us CPU a call",
+        Measure::Processor,
+        Target::OneIn(3.0),
+    ),
+    row(
         "batch",
         "HTTP batch of 1000 calls",
         "us CPU a call",
         Measure::Processor,
-        Target::OneIn(4.0),
+        Target::OneIn(5.0),
     ),
     row(
         "callbacks",

@@ -104,7 +104,7 @@ const SCENARIOS: [Scenario; 6] = [
         },
         Figure::Processor,
         NEWER_REVISION,
-        Some(Target::Times(1.3)),
+        Some(Target::Times(1.0)),
     ),
     row(
         "session",
@@ -115,7 +115,7 @@ const SCENARIOS: [Scenario; 6] = [
         },
         Figure::Processor,
         ALL,
-        Some(Target::Times(1.3)),
+        Some(Target::Times(1.0)),
     ),
     row(
         "json",
