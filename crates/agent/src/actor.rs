@@ -83,7 +83,7 @@ pub(crate) enum Job {
         intent: Intent,
         /// It may have been begun before: the process ended meanwhile, and nothing is known of it.
         again: bool,
-        /// What is thought about, if it is to be thought.
+        /// The input of the model, for the effect `Think`.
         brief: Option<Box<Brief>>,
     },
     Say(Answer),
@@ -113,7 +113,7 @@ struct Actor {
     tasks: Tasks,
     life: AgentState,
     journal: Journal,
-    /// Who works on which request.
+    /// The turn that works on each request.
     working: BTreeMap<TurnId, mpsc::UnboundedSender<Job>>,
     /// Calls that are wanted or approved during a pause, and judgements about them. They are taken up after it.
     held: Vec<Mail>,
@@ -128,7 +128,7 @@ struct Actor {
     unrecorded_birth: Option<(Event, Vec<Change>)>,
 }
 
-/// Lives until it has nothing to do for a while, or something is wrong. Says whether time matters to it.
+/// Runs the actor until it was idle for a while or an error occurred. Returns whether it has timers or unfinished work.
 pub(crate) async fn live(
     parts: Arc<Parts>,
     tasks: Tasks,
@@ -184,7 +184,7 @@ pub(crate) async fn live(
                 }
             },
         };
-        // That time passes is nothing to stay awake for.
+        // A tick alone does not count as activity.
         if !matches!(post, Some(Mail::Perceive(EventKind::Ticked, _))) {
             active = Instant::now();
         }
@@ -269,7 +269,7 @@ impl Actor {
         Ok(())
     }
 
-    /// What was held during a pause is taken up.
+    /// Processes the mail that was held back during a pause.
     async fn release(&mut self) -> Result<(), Error> {
         for post in std::mem::take(&mut self.held) {
             if is_waited_for(&post) {
@@ -382,7 +382,7 @@ impl Actor {
         if let Ok(space) = space
             && let Err(problem) = space.follow(self.life.law.layers())
         {
-            tracing::warn!(%problem, "the memory could not take over the rules of the law");
+            tracing::warn!(%problem, "could not apply the memory rules of the law");
         }
     }
 
@@ -417,7 +417,7 @@ impl Actor {
                 Ok(()) => EventKind::Begun { effect },
                 Err(error) => EventKind::Failed {
                     effect,
-                    code: "errand".to_owned(),
+                    code: "own-task".to_owned(),
                     message: error.to_string(),
                 },
             })
@@ -430,7 +430,7 @@ impl Actor {
         let id = self.life.context.identity.id.clone();
         self.own.spawn(async move {
             if let Err(error) = tasks.resume(&task).await {
-                tracing::warn!(agent = id, task, %error, "could not resume a task whose question has expired");
+                tracing::warn!(agent = id, task, %error, "could not resume a task after its question expired");
             }
             None
         });

@@ -280,11 +280,11 @@ pub enum UnusableAnswer {
     /// The other input is not one of the skill.
     #[error("{path}: {fault}")]
     Input { path: String, fault: String },
-    #[error("a field without a prefix says nothing")]
+    #[error("a grant with a field needs a prefix")]
     FieldWithoutPrefix,
     #[error("{field:?} does not begin with {prefix:?} here")]
     OtherField { field: String, prefix: String },
-    #[error("{0:?} ends within a name: end it with a slash, or name the whole")]
+    #[error("prefix {0:?} ends inside a path segment: end it with a slash, or give the whole path")]
     NoBorder(String),
     #[error("nothing in the input begins with {0:?}")]
     NoField(String),

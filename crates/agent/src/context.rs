@@ -54,7 +54,7 @@ pub struct Context {
     pub(crate) abilities: Arc<BTreeMap<String, Ability>>,
     /// The requests that it has not answered.
     pub(crate) turns: BTreeMap<TurnId, Arc<Turn>>,
-    /// What it wants and waits for.
+    /// The intents that no event has settled yet.
     #[serde(rename = "wishes")]
     pub(crate) intents: BTreeMap<EffectId, Arc<Pending>>,
     /// Calls that a person decides about, and the last that were decided.
@@ -121,9 +121,9 @@ pub struct Turn {
     /// Steps of the procedure that a person agreed to with an earlier one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) agreed: Vec<FurtherCall>,
-    /// What it will come to, once it is remembered.
+    /// The answer, which is sent after memory was updated.
     pub(crate) answer: Option<Answer>,
-    /// What was said to questions meanwhile.
+    /// Questions about the request and their answers.
     pub(crate) asides: Vec<Line>,
 }
 
@@ -189,9 +189,9 @@ pub struct AskedQuestion {
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
     Queued,
-    /// It is asked whether it is meant.
+    /// The caller is asked to confirm the request.
     Asking,
-    /// What has to do with it is called to mind.
+    /// Relevant records are being recalled.
     Recalling,
     /// It is thought about.
     Thinking,
@@ -555,7 +555,7 @@ impl Context {
         });
     }
 
-    /// A request is over: what was said stays in mind for its conversation.
+    /// Ends a request and adds its text and answer to the conversation.
     fn end(&mut self, turn: &str, answer: &Arc<Answer>) {
         let Some(over) = self.turns.remove(turn) else {
             return;

@@ -1,5 +1,5 @@
-//! An agent as others hold it: it can be spoken to, looked at and stopped. There is nothing by which it could be
-//! changed from outside; what it is told is an event, and what follows from that is its own business.
+//! A handle on an agent: send it events, read its state, pause it. A handle cannot change the state: every request
+//! becomes an event, and the agent's own step decides what follows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -111,7 +111,7 @@ impl AgentHandle {
         .await
     }
 
-    /// What it goes by.
+    /// The law in force.
     pub async fn law(&self) -> Result<Arc<Law>, Error> {
         self.look(|life, _| life.law.clone()).await
     }

@@ -71,7 +71,7 @@ impl AgentHandle {
             Some((_, reason)) => reason.source().to_owned(),
             None => content.source.clone().unwrap_or_default(),
         };
-        // What is said in the name of another belongs to that one.
+        // A record with the name of another caller as its source belongs to that caller.
         let named = memory::caller_of(&source).unwrap_or(caller.name());
         content.owner.get_or_insert_with(|| named.to_owned());
         let asks = matches!(

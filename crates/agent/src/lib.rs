@@ -1,4 +1,4 @@
-//! The sovereign agent: a private state, its own law, a pure heart.
+//! Agents: each has a private state, a law of its own, and pure steps that decide what it does.
 //!
 //! An agent is what its journal adds up to. Everything that reaches it is an [`Event`]; [`step`], a pure function of its
 //! [`Context`], its [`Law`] and the event, says what changes and what is to be done about it. What is done comes back as

@@ -14,7 +14,7 @@ use crate::law::{Law, Refused};
 use crate::population::{Inner, Population, Profile};
 use crate::step::AgentState;
 
-/// What the manifest of an agent has now, where that is not what the agent was born with or what was accepted later.
+/// The law and objectives of an edited manifest that were not accepted yet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Offer {
     pub(crate) law: Arc<Law>,

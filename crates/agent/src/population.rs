@@ -1,4 +1,4 @@
-//! Many agents: who there is, who is awake, and that no two are the same.
+//! All agents of a server: starts and stops their actors, and refuses an agent that equals another.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -87,7 +87,7 @@ pub struct Profile {
     pub description: String,
     /// What it is for.
     pub objectives: Vec<String>,
-    /// What it goes by when it is born. Afterwards its own law counts.
+    /// The law that the agent is created with. Later the law in its journal counts.
     pub law: Law,
     /// Skills that it will have besides those that it comes with, by their ids.
     pub gets: Vec<String>,
@@ -97,7 +97,7 @@ pub struct Profile {
     pub readers: Vec<String>,
     /// The callers that may call it. None: all. Others see nothing of its memory through another agent's views.
     pub callers: Option<Vec<String>>,
-    /// What thinks for it, if that is not what thinks for all.
+    /// The model of this agent; None: the model of the server.
     pub model: Option<Arc<dyn Model>>,
 }
 
@@ -149,7 +149,7 @@ pub(crate) struct Slot {
     pub(crate) print: Print,
     /// What the print is made of besides the law. None for agents that are not compared.
     pub(crate) traits: Option<Traits>,
-    /// What it remembers makes it another one than its twin.
+    /// It has records of its own, so that it is not compared with agents of the same law and skills.
     pub(crate) distinct: bool,
     /// What its manifest has now and its law has not.
     pub(crate) offer: Option<Offer>,
@@ -451,7 +451,7 @@ impl Population {
         for Awake { mailbox, task } in awake {
             drop(mailbox.send(Mail::Sleep).await);
             drop(mailbox);
-            // One that panicked has said so.
+            // A panic was reported by the runtime.
             drop(task.await);
         }
         self.0.tasks.leave();

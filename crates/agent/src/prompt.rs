@@ -41,7 +41,7 @@ mod most {
     pub(super) const SCHEMA: usize = 16_000;
 }
 
-/// What an agent has in mind when it thinks about a request: fragments, each taken from its state or its law.
+/// The input of a model for one request: fragments, each taken from the state or the law.
 #[derive(Clone, Debug)]
 pub(crate) struct Brief {
     identity: String,
@@ -59,7 +59,7 @@ pub(crate) struct Brief {
     mode: Option<Box<ChosenMode>>,
 }
 
-/// What it has in mind for a request of its own.
+/// The brief for a request.
 pub(crate) fn brief(life: &AgentState, turn: &str) -> Option<Brief> {
     let context = life.context();
     let turn = context.turns.get(turn)?;

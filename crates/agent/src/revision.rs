@@ -80,7 +80,7 @@ pub struct ProposedLaw {
     pub(crate) proposal: u64,
     pub(crate) by: String,
     pub(crate) edit: Edit,
-    /// Events of the agent's journal that speak for it, by number.
+    /// Numbers of events of the agent's journal that support the change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) evidence: Vec<u64>,
     pub(crate) law: Arc<Law>,

@@ -234,7 +234,7 @@ async fn agrees(ctx: &Context, question: String) -> Result<bool, SkillError> {
     Ok(said.is_some_and(crate::answer::agrees))
 }
 
-/// Whose word a text is.
+/// The source of a text that is to be remembered.
 struct Word {
     source: String,
     /// The words in which a person asked to remember it.
@@ -404,14 +404,14 @@ impl AskAgent {
             };
             if own {
                 begun.cancel().await;
-                let why = format!("nobody is there to answer what {agent} asks: {asks}");
+                let why = format!("agent {agent} asks a question, and this call has no caller to answer it: {asks}");
                 return Err(SkillError::Refused(why));
             }
             // The question is passed on to the caller: this agent has no answer to it.
             let told = ctx.ask_while(form(), format!("{agent} asks: {asks}")).await;
             let Some(told) = told? else {
                 begun.cancel().await;
-                let why = format!("nobody answered in time what {agent} asks");
+                let why = format!("the question of agent {agent} was not answered in time");
                 return Err(SkillError::Refused(why));
             };
             drop(begun);

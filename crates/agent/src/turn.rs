@@ -1,4 +1,4 @@
-//! A turn: what is done in the world for one request, in the order in which the agent wants it.
+//! A turn: carries out the effects of an agent for one request, in the order of the agent's intents.
 //!
 //! The agent decides by its steps; here its intents are carried out with what the request brings along, and what comes
 //! of them is told to the agent. perceive -> recall -> decide -> act -> remember, a file for each.
@@ -86,7 +86,7 @@ pub(crate) async fn run(
                         }
                         return said(answer);
                     }
-                    // It fell asleep, or stumbled over something.
+                    // The actor has stopped.
                     None => break,
                 },
                 Some(what) = doing.next(), if !doing.is_empty() => {

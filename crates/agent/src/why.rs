@@ -438,7 +438,7 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
                         Standing::Rejected(why) => {
                             format!("{} rejected it: {why}.", decider(name(by), record))
                         }
-                        Standing::Expired => "Nobody decided in time.".to_owned(),
+                        Standing::Expired => "The approval expired without a decision.".to_owned(),
                         Standing::Pending => continue,
                     });
                 }

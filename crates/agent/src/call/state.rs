@@ -1,4 +1,4 @@
-//! The state of a call that is under way: where a skill and the turn that it works for meet.
+//! The state of a running call, shared by the skill and the turn that drives it.
 //!
 //! A skill can outlive the turn it was called in: it asks, the turn ends, and the answer comes in another one.
 //! The state stays. What the skill says goes to the current turn, and what must not be done or asked
@@ -388,7 +388,7 @@ impl CallState {
         Ok(answered.await.ok())
     }
 
-    /// What is asked is asked no more: it may have lost its point.
+    /// Withdraws the open question, for example because its time is over.
     pub(crate) fn withdraw(&self) {
         drop(self.lock().open.take());
     }

@@ -1,6 +1,6 @@
 //! An episode done again under another law, by the agent's own steps and with the recorded results.
 //!
-//! Nothing is done in the world and nothing is guessed. The steps are made with the recorded events as long as the agent
+//! No effect is carried out and no result is guessed. The steps are made with the recorded events as long as the agent
 //! wants the same as it did then. Where it would want something else, or would see something else when it thinks, what
 //! would have come of it is not known, and the episode counts as unknown. One thing is known although it differs: a memory
 //! that the law would not have made a belief is none, so that what contradicted it later contradicts nothing.

@@ -111,7 +111,7 @@ impl Work<'_> {
             return self.gate(None, Verdict::Go(input.clone()));
         }
         if own {
-            let why = "nobody is there to agree to what this agent does by itself".to_owned();
+            let why = "this agent acts without a caller here, so no person can approve the call".to_owned();
             return self.gate(None, Verdict::No(why));
         }
         if let Some(why) = self.too_many(asked.by) {
@@ -283,10 +283,10 @@ impl Work<'_> {
 
     pub(super) fn decided(&mut self, approval: EffectId, decision: &Decision, by: &str) {
         let Some(asked) = self.now.approvals.get(&approval).cloned() else {
-            let why = "nobody asked for that".to_owned();
+            let why = "no such approval is pending".to_owned();
             return self.gate(Some(approval), Verdict::No(why));
         };
-        // Who decides second finds it decided.
+        // A second decision does not change the first.
         if asked.standing != Standing::Pending || self.at > asked.until {
             return self.stand(&asked);
         }
@@ -356,12 +356,12 @@ impl Work<'_> {
         self.change(Change::Granted { grant });
     }
 
-    /// What follows from where an approval stands.
+    /// Sends the verdict for the present state of an approval.
     fn stand(&mut self, asked: &Approval) {
         let verdict = match &asked.standing {
             Standing::Pending if self.at > asked.until => {
                 self.expire(asked.id);
-                Verdict::No("nobody decided in time".to_owned())
+                Verdict::No("the approval expired: no decision in time".to_owned())
             }
             Standing::Pending => Verdict::Ask(Asking {
                 notes: asked.notes.clone(),
@@ -370,7 +370,7 @@ impl Work<'_> {
             }),
             Standing::Approved(input) => Verdict::Go(input.clone()),
             Standing::Rejected(why) => Verdict::Rejected(why.clone()),
-            Standing::Expired => Verdict::No("nobody decided in time".to_owned()),
+            Standing::Expired => Verdict::No("the approval expired: no decision in time".to_owned()),
         };
         self.gate(Some(asked.id), verdict);
     }

@@ -66,7 +66,7 @@ fn millis(seconds: u64) -> Millis {
 
 impl Work<'_> {
     pub(super) fn born(&mut self, identity: &Identity, goals: &[Goal], law: &Law) {
-        // One is born once.
+        // An agent is created once; a second `born` event changes nothing.
         if self.now.law_version > 0 {
             return;
         }

@@ -1,4 +1,4 @@
-//! The way of a request: heard, in the queue, called to mind, thought about, answered.
+//! The stages of a request: received, queued, recalled, thought about, answered.
 
 use std::sync::Arc;
 

@@ -174,7 +174,7 @@ pub(crate) fn judge(
     };
     let goals = life.context().goals().iter().map(|goal| goal.text.as_str());
     let relevance = text::relevance(said, goals);
-    // The first default rules knew no lasting records of callers. An agent that was born with them goes by the present ones.
+    // The first default rules had no rule for lasting records of callers; agents with them use the present defaults.
     let rules = match law.memory.rules == first_memory() {
         true => default_memory(),
         false => law.memory.rules.clone(),

@@ -19,7 +19,7 @@ use crate::text::{bounded, json_length};
 #[path = "decide_tests.rs"]
 mod tests;
 
-/// What is streamed is gathered for so long, or until it is so much.
+/// Streamed text is sent after this time, or when this many bytes have gathered.
 const GATHER: Duration = Duration::from_millis(20);
 const GATHERED: usize = 4096;
 
@@ -67,7 +67,7 @@ pub(super) async fn think(
         code = error.code(),
         %error,
         advice,
-        "the language model gave no answer"
+        "language model request failed"
     );
     let told = error.to_string();
     let stop = if told.ends_with(['.', '?', '!']) {

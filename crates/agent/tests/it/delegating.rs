@@ -82,7 +82,7 @@ async fn to_wait_for_others_takes_no_place_of_work() {
         }
         tokio::task::yield_now().await;
     };
-    assert!(said.contains("nobody answered in time"), "{said}");
+    assert!(said.contains("was not answered in time"), "{said}");
     ended(&world.echoes, 1).await;
 }
 
@@ -103,7 +103,7 @@ async fn a_cancelled_delegation_cancels_its_task() {
     let task = bench.send_by(&scout, errand).await;
     assert_eq!(state(&task), TaskState::Rejected);
     assert!(
-        output(&task).contains("nobody is there"),
+        output(&task).contains("no caller to answer"),
         "{}",
         output(&task)
     );
