@@ -50,7 +50,7 @@ pub fn app() -> App {
 }
 
 /// The objective of an agent without a manifest.
-const OBJECTIVE: &str = "be of help to whoever asks, and remember what matters to them";
+const OBJECTIVE: &str = "help callers, and remember what matters to them";
 
 /// Makes the answerer of an agent with this manifest.
 type Answering = fn(&Manifest) -> Arc<dyn a2a::server::Agent>;

@@ -67,7 +67,7 @@ pub enum Error {
     #[error(transparent)]
     Memory(#[from] memory::Error),
     /// The folder for files of agents cannot be used.
-    #[error("use the workspace: {0}")]
+    #[error("use the project folder (setting workspace): {0}")]
     Workspace(#[from] tools::Error),
     /// The manifest does not fit the skills.
     #[error("make the agent: {0}")]
@@ -82,7 +82,7 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// The audit trail was changed from outside.
-    #[error("trust the audit trail: at line {line}, {problem}")]
+    #[error("verify the audit trail: line {line}: {problem}")]
     Audit { line: u64, problem: String },
     /// The operating system refused something.
     #[error("{what}: {source}")]

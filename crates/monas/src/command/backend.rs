@@ -358,7 +358,7 @@ async fn offer(config: &Config, population: &Population) {
     }
 }
 
-/// The agents that the configuration names. Which ones had a life on the data before is not listed anywhere.
+/// The agents that the configuration names. Agents that only have data from earlier runs are not listed.
 fn named_agents(config: &Config) -> Vec<ListedAgent> {
     let default = ListedAgent {
         id: DEFAULT_AGENT.to_owned(),

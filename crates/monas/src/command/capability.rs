@@ -35,7 +35,7 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
         Arg::new(name).long(name).value_name(value).help(help)
     };
     let create = clap::Command::new("create")
-        .about("Lend a part of what you may do, as a token that is printed once")
+        .about("Make a token with a part of your permissions; it is printed once")
         .after_help("monas capability create --read-only --task TASK --for 10m")
         .args([
             text(
@@ -53,10 +53,10 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
             text("note", "TEXT", "What it is for, shown in the list"),
         ]);
     let list = clap::Command::new("list")
-        .about("List what is lent: by whom, what it allows, when it was used, when it ends")
+        .about("List the capabilities: lender, what each allows, last use, expiry")
         .after_help("monas capability list");
     let revoke = clap::Command::new("revoke")
-        .about("Take a capability back at once, and all that was made with it")
+        .about("Revoke a capability at once, with all that were derived from it")
         .after_help("monas capability revoke cap-0123456789ab")
         .arg(
             Arg::new("id")
@@ -65,7 +65,7 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
                 .help("The id of the capability"),
         );
     clap::Command::new("capability")
-        .about("Lend a part of what you may do to another program, and take it back")
+        .about("Give another program a part of your permissions as a token, list and revoke these tokens")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands([create, list, revoke].map(common))

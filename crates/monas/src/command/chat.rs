@@ -164,7 +164,7 @@ async fn cancel(client: &Client, place: &mut Place) -> Result<bool, Failure> {
     };
     match client.cancel_task(request).await {
         Ok(_) => print::note(&format!("canceled task {id}")),
-        // It has ended meanwhile, which is as good.
+        // The task has ended already.
         Err(Error::Refused(refusal)) => print::note(&refusal.to_string()),
         Err(error) => return Err(error.into()),
     }

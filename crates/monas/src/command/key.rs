@@ -51,7 +51,7 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
         .about("List the keys: of which user, what they allow, when they were used, when they end")
         .after_help("monas key list");
     let revoke = clap::Command::new("revoke")
-        .about("Take a key back at once, with the keys that were made with it")
+        .about("Revoke a key at once, with the keys that were made with it")
         .after_help("monas key revoke key-0123456789ab")
         .arg(
             Arg::new("id")

@@ -182,7 +182,7 @@ fn added(AddedUser { user, link, key }: AddedUser) -> Vec<String> {
 fn linked(link: SavedLink) -> Vec<String> {
     let SavedLink { url, user, expires } = link;
     print::note(&format!(
-        "signs {user} in once, until {expires}; give it to nobody else"
+        "signs {user} in once, until {expires}; give it to that user only"
     ));
     vec![url]
 }

@@ -193,7 +193,7 @@ impl Trail {
         self.stopping.cancel();
         self.closing.cancel();
         if let Some(writing) = self.writing.take() {
-            // A panic was printed.
+            // A panic of the writer was reported by the runtime.
             let _ = writing.await;
         }
     }
@@ -221,10 +221,10 @@ async fn last(store: &Store) -> Result<End, store::Error> {
         tracing::error!(
             recorded = end.through,
             found = through,
-            "the audit trail was changed from outside: `monas audit --verify` says where"
+            "audit trail does not match its recorded end: run `monas audit --verify` to find the line"
         );
     }
-    // The chain goes on from what it was: what was removed shows when the trail is checked.
+    // New lines continue from the recorded end, so that verification finds removed lines.
     Ok(End { through, ..end })
 }
 
@@ -255,7 +255,7 @@ impl Writer {
             if tidied.elapsed() >= TIDY || self.closing.is_cancelled() {
                 tidied = tokio::time::Instant::now();
                 if let Err(error) = self.tidy().await {
-                    tracing::warn!(%error, "old lines of the audit trail were not dropped");
+                    tracing::warn!(%error, "could not drop old lines of the audit trail");
                 }
             }
             if self.closing.is_cancelled() {
@@ -295,7 +295,7 @@ impl Writer {
         match self.store.commit(batch).await {
             Ok(()) => self.end = end,
             Err(error) => {
-                // A full disk must not stop calls that need none; what is missing is counted.
+                // A full disk must not stop calls that need no disk. Lost lines are counted and recorded later.
                 tracing::error!(%error, calls = count, "calls were not recorded in the audit trail");
                 self.queue.lock().lost += count as u64;
                 return false;
