@@ -344,7 +344,7 @@ impl Wire {
         }
     }
 
-    /// What is known of a request whose caller is not.
+    /// The call record of a request with an unknown caller.
     fn unknown(origin: Origin) -> Asked {
         Asked {
             origin,

@@ -86,7 +86,7 @@ impl Channel for Client {
 }
 
 impl Shared {
-    /// The session, opened if there is none that lives.
+    /// The open session; a new one if there is none.
     async fn session(&self) -> Result<Connection, Error> {
         let mut open = self.open.lock().await;
         if let Some(session) = open

@@ -99,7 +99,7 @@ impl Channel for Client {
 }
 
 impl Shared {
-    /// The connection, opened if there is none that lives.
+    /// The open connection; a new one if there is none.
     async fn connection(&self) -> Result<mpsc::Sender<Order>, Error> {
         let mut open = self.open.lock().await;
         if let Some(orders) = open.as_ref().filter(|orders| !orders.is_closed()) {

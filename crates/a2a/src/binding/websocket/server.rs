@@ -164,7 +164,7 @@ impl Session {
         }
     }
 
-    /// Takes a frame in. What comes of it comes later, unless it is refused at once.
+    /// Reads a frame and begins its call. Returns a reply only for a refusal.
     async fn take(&mut self, frame: Bytes) -> Option<Vec<u8>> {
         let frame = match http_call::weighed(frame).await {
             Ok(frame) => frame,
@@ -173,7 +173,7 @@ impl Session {
         };
         match beside(frame.len(), || Incoming::read(&frame)).await {
             Ok(Incoming::CancelStream(id)) => {
-                // A stream that has ended meanwhile has said so.
+                // A stream that has ended was already closed with its last event.
                 if let Some(Some(stop)) = self.open.get(id.as_bytes()) {
                     stop.cancel();
                 }
