@@ -186,7 +186,7 @@ impl History {
         let before = match self.project().text(&real) {
             Ok(text) => Some(text),
             Err(Error::NotFound(_)) => None,
-            // What is not text is not kept.
+            // The old content is not text, so that no undo is recorded.
             Err(Error::NotText(_)) => return self.project().write(path, content, seen),
             Err(error) => return Err(error),
         };

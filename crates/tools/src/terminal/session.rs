@@ -45,7 +45,7 @@ impl Default for Size {
     }
 }
 
-/// Something that was typed, and by whom. What the terminal shows does not tell.
+/// A piece of input with the name of the typist, which the output of the terminal does not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Typed {
     pub by: String,
@@ -60,7 +60,7 @@ pub struct Followed {
     pub bytes: Vec<u8>,
     /// Where the next part begins.
     pub cursor: u64,
-    /// How many bytes before this part are kept no longer.
+    /// How many bytes before this part were dropped already.
     pub missed: u64,
     /// The terminal has ended, and this is all.
     pub ended: Option<Ended>,
@@ -129,7 +129,7 @@ impl Terminals {
 ///
 /// One name holds it: others read along and cannot type until they take it. So two typists do not mix their lines, and
 /// an agent cannot finish a line that a person began. What was typed is kept with its name apart from the output, since
-/// an echo looks the same whoever typed it.
+/// an echo does not show which of them typed it.
 #[derive(Clone)]
 pub struct Terminal {
     inner: Arc<Inner>,
@@ -279,7 +279,7 @@ impl Terminal {
         typed.map_err(|error| Error::Command(error.to_string()))
     }
 
-    /// What was typed, and by whom, the first first.
+    /// What was typed, each with the name of the typist, oldest first.
     pub fn typed(&self) -> Vec<Typed> {
         lock(&self.inner.state).typed.iter().cloned().collect()
     }
