@@ -415,7 +415,7 @@ impl Account {
             let began = std::time::Instant::now();
             let polled = CURRENT.sync_scope(self.clone(), || work.as_mut().poll(cx));
             let cpu = began.elapsed();
-            // An account around this one has the poll in its own.
+            // The outer account measures this poll too, and must not count it twice.
             CURRENT
                 .try_with(|outer| outer.counted_elsewhere(cpu))
                 .unwrap_or_default();
@@ -427,7 +427,7 @@ impl Account {
                 && alarm.as_mut().poll(cx).is_ready()
             {
                 open.polled(Duration::ZERO);
-                // Others that share the budget may have left more of it than it seemed, when a period began meanwhile.
+                // A new period may have begun, so that the shared budget has room again.
                 if open.exceeded().is_none()
                     && let Some(at) = open.alarm()
                 {

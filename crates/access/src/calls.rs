@@ -108,9 +108,9 @@ impl Session {
 #[non_exhaustive]
 pub enum Outcome {
     Ok,
-    /// The request was wrong, or about nothing that exists.
+    /// The request was invalid, or named something that does not exist.
     Rejected,
-    /// It was not known who called.
+    /// The caller was not authenticated.
     Unauthenticated,
     /// The caller may not do that.
     Denied,

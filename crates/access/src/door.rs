@@ -94,7 +94,7 @@ pub struct Door {
     only: Option<Arc<[String]>>,
     /// Recognises callers inside this process, in addition to the schemes.
     insiders: Option<Insiders>,
-    /// What an authenticated caller may do for which nothing else says it.
+    /// The role of an authenticated caller without a role of its own.
     default_role: Role,
     /// What the anonymous caller may do where it is admitted.
     anonymous: Permissions,
@@ -305,7 +305,7 @@ impl Door {
         }
         let holder = self.holder(credentials, now);
         let holder = holder.map_err(|why| self.refusal(why))?;
-        // What is passed in a call has no signature of its own.
+        // A credential that is an argument of a call has no signature of its own.
         if self.must_sign(&holder) {
             return Err(self.refusal(CredentialFault::Unsigned));
         }
@@ -349,7 +349,7 @@ impl Door {
         let narrows = known.is_lent() || known.scheme() == users::KEY_SCHEME;
         let permissions = match (narrows, known.is_anonymous()) {
             (false, _) => role.permissions(),
-            // What was lent, or what the key leaves, as far as the lender or the user has it still.
+            // The permissions of the capability or key, limited to those that the lender or user still has.
             (true, false) => known.permissions().intersect(role.permissions()),
             (true, true) => known.permissions().intersect(self.anonymous),
         };

@@ -63,7 +63,7 @@ pub enum Error {
         field: &'static str,
         problem: String,
     },
-    /// There is none, or it is of another user, which looks the same.
+    /// No such key, or it belongs to another user; both are answered alike.
     #[error("find a key with the id {0:?}")]
     NoKey(String),
     /// The caller may not make this key: it would reach further than the caller, or is for another user.
