@@ -1,7 +1,7 @@
 //! `/api/sessions`: the conversations of a caller with agents: listed, searched, read, renamed, archived, deleted, exported.
 //!
 //! What was said and done is read from the journals of agents; only title, archived and the time of last use are kept for a
-//! session. A deleted session is not shown any more, and the journal keeps what happened.
+//! session. A deleted session is hidden; the journal keeps its events.
 
 use agent::{AgentHandle, Owner};
 use axum::Router;
@@ -110,7 +110,7 @@ async fn search(
     if session.title.to_lowercase().contains(query) {
         return Ok(Some(json!({ "title": session.title })));
     }
-    // An agent that is gone, or is not for this caller any more, tells nothing.
+    // The agent was removed, or does not admit this caller now: no match.
     let Ok(agent) = chat.agent(caller, Some(&session.agent)).await else {
         return Ok(None);
     };

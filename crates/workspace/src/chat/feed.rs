@@ -1,7 +1,7 @@
 //! One follower of an agent's journal for all windows that are open: each gets the records of its session.
 //!
-//! A window that reads too slowly is let go of: its queue has a limit, nothing waits for it, and it goes on by reading the
-//! journal from where it was.
+//! A window that reads too slowly is removed: its queue is bounded and the feed never waits. The window then reads the
+//! journal from its last position.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,7 +90,7 @@ impl Feed {
                 let watched = match watched {
                     Ok(watched) => watched,
                     Err(error) => {
-                        tracing::error!(agent = id, %error, "chat: the journal cannot be followed");
+                        tracing::error!(agent = id, %error, "chat: following the journal failed");
                         break;
                     }
                 };

@@ -429,7 +429,7 @@ impl Connection {
 
     /// Waits for a window. A window that begins now writes nothing before it is ready.
     async fn writing_until(&self, ready: oneshot::Receiver<()>) {
-        // A window that ended has nothing to say.
+        // An error means that the window has ended.
         let _ = ready.await;
     }
 

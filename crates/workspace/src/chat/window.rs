@@ -123,7 +123,7 @@ impl Window {
         let feed = match self.chat.0.feeds.of(&self.agent).await {
             Ok(feed) => feed,
             Err(error) => {
-                tracing::warn!(agent = self.agent.id(), %error, "chat: an agent cannot be followed");
+                tracing::warn!(agent = self.agent.id(), %error, "chat: following an agent failed");
                 tokio::time::sleep(RETRY).await;
                 return Some(());
             }
@@ -164,7 +164,7 @@ impl Window {
                     for event in events.into_iter().flatten() {
                         let piece = thoughts.entry(turn.clone()).or_default();
                         if let Some(message) = self.piece(&reading.telling, &turn, piece, &event) {
-                            // A client that is behind needs no pieces: the whole comes later.
+                            // A slow client skips pieces: it gets the whole text later.
                             let _ = self.out.try_send((self.number, Arc::new(message)));
                         }
                     }
@@ -180,7 +180,7 @@ impl Window {
             let page = match self.agent.records(reading.last, PAGE).await {
                 Ok(page) => page,
                 Err(error) => {
-                    tracing::warn!(agent = self.agent.id(), %error, "chat: the journal cannot be read");
+                    tracing::warn!(agent = self.agent.id(), %error, "chat: reading the journal failed");
                     tokio::time::sleep(RETRY).await;
                     continue;
                 }
