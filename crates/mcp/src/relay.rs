@@ -216,7 +216,7 @@ impl Way {
         if !answer.is_object() {
             return Err(format!("HTTP {status}"));
         }
-        // What was refused before it was read bears no id.
+        // A refusal of a message that was not parsed has the id null.
         if answer["id"].is_null() {
             answer["id"] = serde_json::to_value(id).unwrap_or_default();
             self.write(answer.to_string().into()).await;

@@ -245,7 +245,7 @@ impl StreamableHttpClient for Client {
         let body = self.read(response, self.max_message).await?;
         match serde_json::from_slice(&body) {
             Ok(answer) => Ok(Posted::Json(answer, session)),
-            // What is no request needs no answer.
+            // A notification or a response has no reply.
             Err(_) if !is_request => Ok(Posted::Accepted),
             Err(error) => Err(error.into()),
         }

@@ -332,7 +332,7 @@ impl ToolCall<'_> {
                 FormResponse::Dismissed => Answer::complete(&self.outcome().unanswered(&task)),
             },
             Err(error) => {
-                tracing::debug!(task = task.id, %error, "question of a call not answered by the client");
+                tracing::debug!(task = task.id, %error, "client did not answer the question of a tool call");
                 Answer::complete(&self.outcome().unanswered(&task))
             }
         }

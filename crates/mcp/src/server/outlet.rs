@@ -119,7 +119,7 @@ impl Asked {
         }
     }
 
-    /// Ends all of them: no response can come any more once the session ended.
+    /// Ends all of them: after the end of the session no response can arrive.
     pub(crate) fn end(&self) {
         self.lock().clear();
     }

@@ -146,7 +146,7 @@ impl Reply {
         }
     }
 
-    /// What comes first.
+    /// Waits for the response, the first notification, or the time after which the reply is streamed.
     async fn first(&self, call: &mut Call) -> First {
         // Most calls are answered at once, and need no timer.
         if let Some(work) = &mut call.work
