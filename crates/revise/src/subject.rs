@@ -1,4 +1,4 @@
-//! What can be changed.
+//! The trait for things that change by versions.
 
 use crate::verdict::Objective;
 
