@@ -53,7 +53,7 @@ pub enum Plan {
     Unknown(String),
 }
 
-/// Why rules answer and not a language model.
+/// Why the rules answer instead of a language model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mind {
     /// None is configured.

@@ -1,11 +1,11 @@
-//! Requests that no rule can do: what is said about them is true and short.
+//! Known requests that need a language model or a missing skill, and the answer to each.
 
 use std::sync::LazyLock;
 
 use super::pattern::Pattern;
 use super::text::Words;
 
-/// What a request takes.
+/// What a request needs that the rules do not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beyond {
     /// A language model; the action follows "I cannot".
