@@ -182,7 +182,7 @@ impl Fixtures {
         );
         requests.extend(can.roots.then(|| roots("client_roots")));
         match requests.is_empty() {
-            true => done("There is nobody to ask."),
+            true => done("The client supports no input requests."),
             false => Ok(InputRequiredResult::from_input_requests(requests).into()),
         }
     }
