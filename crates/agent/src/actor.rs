@@ -15,7 +15,7 @@ use crate::delegate::Tasks;
 use crate::error::Error;
 use crate::event::Effect;
 use crate::event::{
-    Answer, EffectId, Event, EventKind, Intent, Outgoing, Request, TurnId, Verdict,
+    EffectId, Event, EventKind, Intent, Outgoing, Request, TurnAnswer, TurnId, Verdict,
 };
 use crate::journal::Journal;
 use crate::law::Law;
@@ -86,7 +86,7 @@ pub(crate) enum Job {
         /// The input of the model, for the effect `Think`.
         brief: Option<Box<Brief>>,
     },
-    Say(Answer),
+    Say(TurnAnswer),
 }
 
 /// The actor of an agent that is awake: the one task that owns its state.

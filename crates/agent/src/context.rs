@@ -10,7 +10,9 @@ use skill::QuestionAnswer;
 
 use crate::approval::{Approval, Grant, Standing};
 use crate::conversation::{Conversations, Line};
-use crate::event::{Answer, Effect, EffectId, FurtherCall, Intent, Recollection, Request, TurnId};
+use crate::event::{
+    Effect, EffectId, FurtherCall, Intent, Recollection, Request, TurnAnswer, TurnId,
+};
 use crate::law::{Edit, Law};
 use crate::limits;
 use crate::revision::{LawGate, ProposedLaw};
@@ -85,7 +87,7 @@ pub struct Context {
 }
 
 /// A request that is over, and its answer.
-type Ended = Arc<(TurnId, Arc<Answer>)>;
+type Ended = Arc<(TurnId, Arc<TurnAnswer>)>;
 
 /// An effect that the agent wants and has not got a result of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -122,7 +124,7 @@ pub struct Turn {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) agreed: Vec<FurtherCall>,
     /// The answer, which is sent after memory was updated.
-    pub(crate) answer: Option<Answer>,
+    pub(crate) answer: Option<TurnAnswer>,
     /// Questions about the request and their answers.
     pub(crate) asides: Vec<Line>,
 }
@@ -331,9 +333,12 @@ pub enum Change {
     /// A question was asked or answered.
     Aside { turn: TurnId, line: Line },
     /// A request will be answered so.
-    Concluded { turn: TurnId, answer: Answer },
+    Concluded { turn: TurnId, answer: TurnAnswer },
     /// A request has been answered.
-    Ended { turn: TurnId, answer: Arc<Answer> },
+    Ended {
+        turn: TurnId,
+        answer: Arc<TurnAnswer>,
+    },
     #[serde(rename = "wished")]
     Intended { pending: Arc<Pending> },
     /// Something wanted during a pause is given out.
@@ -556,7 +561,7 @@ impl Context {
     }
 
     /// Ends a request and adds its text and answer to the conversation.
-    fn end(&mut self, turn: &str, answer: &Arc<Answer>) {
+    fn end(&mut self, turn: &str, answer: &Arc<TurnAnswer>) {
         let Some(over) = self.turns.remove(turn) else {
             return;
         };
@@ -709,7 +714,7 @@ impl Context {
     }
 
     /// How a request ended, if it was one of the last.
-    pub(crate) fn answered(&self, turn: &str) -> Option<&Arc<Answer>> {
+    pub(crate) fn answered(&self, turn: &str) -> Option<&Arc<TurnAnswer>> {
         let mut ended = self.ended.iter();
         ended.find(|it| it.0 == turn).map(|it| &it.1)
     }

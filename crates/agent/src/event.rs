@@ -606,7 +606,7 @@ pub enum Outgoing {
     /// Carry out this effect; its result comes back as an event.
     Do(Intent),
     /// A request is answered.
-    Say { turn: TurnId, answer: Answer },
+    Say { turn: TurnId, answer: TurnAnswer },
     /// A call may be made, or may not, or a person is to be asked.
     Gate {
         /// Which call, if a person decides about it.
@@ -620,7 +620,7 @@ pub enum Outgoing {
 
 /// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct TurnAnswer {
     pub text: String,
     /// Whether it was done.
     pub end: End,

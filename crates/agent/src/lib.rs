@@ -96,8 +96,8 @@ pub use call::Hook;
 pub use context::{Ability, Change, Context, Goal, Identity, Outcome, Stage, State};
 pub use error::{Error, KeepError};
 pub use event::{
-    Answer, Asking, Call, CallFacts, Candidate, Effect, EffectId, End, Event, EventKind,
-    FurtherCall, Intent, MemoryOutcome, MemoryResult, Outgoing, Recollection, Request, StoredItem,
+    Asking, Call, CallFacts, Candidate, Effect, EffectId, End, Event, EventKind, FurtherCall,
+    Intent, MemoryOutcome, MemoryResult, Outgoing, Recollection, Request, StoredItem, TurnAnswer,
     TurnId, Verdict,
 };
 pub use handle::{AgentHandle, Status, Version};

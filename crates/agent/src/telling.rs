@@ -15,7 +15,7 @@ use store::Follow;
 use crate::approval::{Approval, Standing};
 use crate::context::{Change, Outcome, State};
 use crate::error::Error;
-use crate::event::{Answer, Effect, EffectId, EventKind, Request, TurnId};
+use crate::event::{Effect, EffectId, EventKind, Request, TurnAnswer, TurnId};
 use crate::handle::AgentHandle;
 use crate::journal::{self, Record};
 use crate::text;
@@ -92,7 +92,7 @@ pub enum MomentKind {
     },
     /// The request is answered.
     Ended {
-        answer: Answer,
+        answer: TurnAnswer,
         /// The thought that the answer is the text of.
         effect: Option<EffectId>,
     },
@@ -391,7 +391,7 @@ impl Telling {
                 self.intents.retain(|_, it| it.turn() != turn);
                 self.questions.retain(|(of, _), _| of != turn);
                 self.approvals.retain(|_, it| it.turn != *turn);
-                let answer = Answer::clone(answer);
+                let answer = TurnAnswer::clone(answer);
                 of(turn, MomentKind::Ended { answer, effect })
             }
             change => self.waiting(change, event),

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use crate::actor::{Job, Mail};
 use crate::call::CallState;
-use crate::event::{Answer, Effect, EffectId, End, EventKind, Intent, Recollection};
+use crate::event::{Effect, EffectId, End, EventKind, Intent, Recollection, TurnAnswer};
 use crate::handle::AgentHandle;
 use crate::law::Edit;
 use crate::message::{self, Body, Letter};
@@ -181,7 +181,7 @@ async fn amend(
 fn answered(
     agent: &AgentHandle,
     letter: &Letter,
-    answer: &Answer,
+    answer: &TurnAnswer,
     recalled: &[Recollection],
 ) -> Artifact {
     let repeated = recalled
@@ -209,7 +209,7 @@ fn answered(
 const LETTER_ARTIFACT: &str = "letter";
 
 /// What a task comes to.
-fn said(answer: Answer) -> Outcome {
+fn said(answer: TurnAnswer) -> Outcome {
     match answer.end {
         End::Answered => Ok(Reply::Done(Value::String(answer.text))),
         End::Refused => Err(SkillError::Refused(answer.text)),

@@ -7,7 +7,7 @@ use memory::Millis;
 use super::Work;
 use crate::approval::Standing;
 use crate::context::{Change, Context, Goal, Identity, Stage};
-use crate::event::{Answer, Effect, EffectId, End, Outgoing, Request, TurnId};
+use crate::event::{Effect, EffectId, End, Outgoing, Request, TurnAnswer, TurnId};
 use crate::law::{Edit, Law};
 
 /// The author of the law that an agent is born with.
@@ -234,7 +234,7 @@ impl Work<'_> {
 
     /// Answers a letter. A proposal is not knowledge, so nothing of it is remembered.
     pub(super) fn outcome(&mut self, turn: &str, text: String, end: End) {
-        let answer = Answer { text, end };
+        let answer = TurnAnswer { text, end };
         self.change(Change::Concluded {
             turn: turn.to_owned(),
             answer,

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::method::METHODS;
 use super::outlet::Asked;
-use super::request::{Answer, Request, Shared, introduce};
+use super::request::{Request, RequestResult, Shared, introduce};
 use super::revision::{self, Client, Revision};
 use super::rpc::{Id, Params, RpcError, code};
 
@@ -211,7 +211,10 @@ pub(crate) fn outcome<T>(answered: &Result<T, RpcError>) -> Outcome {
 
 /// Answers a request, with an internal error when its handler panics: the client would wait forever. Every request of
 /// every transport comes here, except `initialize`.
-pub(crate) async fn answer(responder: &Shared, mut request: Request) -> Result<Answer, RpcError> {
+pub(crate) async fn answer(
+    responder: &Shared,
+    mut request: Request,
+) -> Result<RequestResult, RpcError> {
     // The metadata are the request's own; a header may be that of the connection.
     let named = request.meta.get(trace::HEADER).and_then(Value::as_str);
     let named = named.and_then(TraceContext::read);
@@ -225,7 +228,7 @@ pub(crate) async fn answer(responder: &Shared, mut request: Request) -> Result<A
     answered
 }
 
-async fn work(responder: &Shared, request: Request) -> Result<Answer, RpcError> {
+async fn work(responder: &Shared, request: Request) -> Result<RequestResult, RpcError> {
     if let Some(answer) = introduce(&**responder, &request.method, &request.client) {
         return answer;
     }

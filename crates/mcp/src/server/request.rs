@@ -38,7 +38,7 @@ pub trait Responder: Send + Sync + 'static {
 }
 
 /// An answer under way.
-pub type Answering = BoxFuture<'static, Result<Answer, RpcError>>;
+pub type Answering = BoxFuture<'static, Result<RequestResult, RpcError>>;
 
 /// How a server introduces itself: the same in `initialize` and in `server/discover`.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +52,7 @@ pub struct Identity {
 
 /// The result of a request: an object of JSON, written.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct RequestResult {
     json: Bytes,
     kind: Kind,
 }
@@ -64,7 +64,7 @@ enum Kind {
     Task,
 }
 
-impl Answer {
+impl RequestResult {
     /// The result that the request asked for.
     pub fn complete(result: &impl Serialize) -> Result<Self, RpcError> {
         Self::written(result, Kind::Complete)
@@ -236,7 +236,7 @@ pub(crate) fn introduce(
     responder: &dyn Responder,
     method: &str,
     client: &Client,
-) -> Option<Result<Answer, RpcError>> {
+) -> Option<Result<RequestResult, RpcError>> {
     let Identity {
         server,
         capabilities,
@@ -245,7 +245,7 @@ pub(crate) fn introduce(
         "server/discover" => responder.identity(),
         // The revisions with sessions have these, the later ones do not.
         "initialize" if !client.is_modern() => responder.identity(),
-        "ping" if !client.is_modern() => return Some(Ok(Answer::empty())),
+        "ping" if !client.is_modern() => return Some(Ok(RequestResult::empty())),
         _ => return None,
     };
     let mut result = match method {
@@ -264,7 +264,7 @@ pub(crate) fn introduce(
     if !instructions.is_empty() {
         result["instructions"] = instructions.into();
     }
-    Some(Answer::complete(&result))
+    Some(RequestResult::complete(&result))
 }
 
 /// A responder that is shared by the transports.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::question::Question;
 use super::rank::Ranker;
-use super::{Answer, Hit, Link, Mode, Recall, Relation, Weights, tokens};
+use super::{Hit, Link, Mode, Recall, RecallAnswer, Relation, Weights, tokens};
 use crate::graph::Seen;
 use crate::record::{Record, RecordId};
 use crate::rules::{self, Rules};
@@ -36,7 +36,7 @@ pub(super) fn answer(
     asked: Asked<'_>,
     rules: &Rules,
     retriever: String,
-) -> Answer {
+) -> RecallAnswer {
     let Asked {
         recall,
         vector,
@@ -111,7 +111,7 @@ pub(super) fn answer(
             relations.push(relation);
         }
     }
-    Answer {
+    RecallAnswer {
         hits,
         entities: names
             .iter()
