@@ -14,7 +14,7 @@ use ::capnweb::Tasks;
 #[cfg(feature = "http")]
 use ::capnweb::observe::Metrics;
 #[cfg(feature = "http")]
-use access::{Asked, Calls, Door, Origin, Outcome, Presented, Principal, Refusal, calls};
+use access::{CallRecord, Calls, Door, Origin, Outcome, Presented, Principal, Refusal, calls};
 #[cfg(feature = "http")]
 use axum::Router;
 #[cfg(feature = "http")]
@@ -326,7 +326,7 @@ impl Wire {
         origin: Origin,
         recognised: Result<Principal, Refusal>,
     ) -> Result<Principal, Error> {
-        let mut asked = Asked {
+        let mut asked = CallRecord {
             operation: "authenticate".into(),
             ..Self::unknown(origin)
         };
@@ -345,8 +345,8 @@ impl Wire {
     }
 
     /// The call record of a request with an unknown caller.
-    fn unknown(origin: Origin) -> Asked {
-        Asked {
+    fn unknown(origin: Origin) -> CallRecord {
+        CallRecord {
             origin,
             caller: Principal::anonymous(),
             version: "",

@@ -156,7 +156,7 @@ impl fmt::Display for Outcome {
 
 /// What is known of a call.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct CallRecord {
     pub origin: Origin,
     pub caller: Principal,
     /// The version of the protocol; empty where it has none.
@@ -213,10 +213,10 @@ pub struct Admitted {
 /// Watches the calls of all wires. Its methods are called on the path of every call: they do not wait.
 pub trait Overseer: fmt::Debug + Send + Sync + 'static {
     /// Whether a call may begin. A refused call has ended with it, and is recorded by the overseer itself.
-    fn begin(&self, asked: &Asked) -> Result<Admitted, Limit>;
+    fn begin(&self, asked: &CallRecord) -> Result<Admitted, Limit>;
 
     /// A call that began has ended.
-    fn end(&self, asked: &Asked, outcome: Outcome, time: Duration);
+    fn end(&self, asked: &CallRecord, outcome: Outcome, time: Duration);
 }
 
 /// Where calls are announced. Without an overseer every call may begin, and none is recorded. Clones share one.
@@ -229,7 +229,7 @@ impl Calls {
     }
 
     /// Begins a call. Its end is recorded when the [`BegunCall`] is told so, or dropped.
-    pub fn begin(&self, asked: Asked) -> Result<BegunCall, Limit> {
+    pub fn begin(&self, asked: CallRecord) -> Result<BegunCall, Limit> {
         let Some(overseer) = &self.0 else {
             return Ok(BegunCall {
                 trace: asked.origin.trace.map(Scope::from),
@@ -259,7 +259,7 @@ impl Calls {
     }
 
     /// Records a call that ended before it began, as one whose caller is unknown does.
-    pub fn refused(&self, asked: &Asked, outcome: Outcome) {
+    pub fn refused(&self, asked: &CallRecord, outcome: Outcome) {
         if let Some(overseer) = &self.0 {
             overseer.end(asked, outcome, Duration::ZERO);
         }
@@ -283,7 +283,7 @@ pub struct BegunCall {
 #[derive(Debug)]
 struct Under {
     overseer: Arc<dyn Overseer>,
-    asked: Asked,
+    asked: CallRecord,
     span: Span,
     began: Instant,
 }

@@ -43,7 +43,7 @@ pub(crate) mod vectors;
 mod vectors_tests;
 mod weights;
 
-use answer::{Asked, answer};
+use answer::{RecallInput, answer};
 use rank::Ranker;
 pub use rank::Sign;
 pub use weights::Weights;
@@ -136,7 +136,7 @@ impl Recaller {
         }
         let (vector, retriever) = self.embed(space, &recall.question).await;
         let weights = recall.mode.adjust(&self.weights);
-        let asked = Asked {
+        let asked = RecallInput {
             recall,
             vector: vector.as_deref(),
             weights: &weights,

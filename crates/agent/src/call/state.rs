@@ -121,7 +121,7 @@ impl Waits {
 }
 
 /// What is asked.
-struct Asked {
+struct QuestionDraft {
     message: String,
     schema: Value,
     kind: QuestionKind,
@@ -308,7 +308,7 @@ impl CallState {
             let shown = open.is_some_and(|it| it.place == place && it.message == message);
             (place, shown)
         };
-        let asked = Asked {
+        let asked = QuestionDraft {
             message,
             schema,
             kind: QuestionKind::Question,
@@ -333,7 +333,7 @@ impl CallState {
         kind: QuestionKind,
     ) -> Result<Option<Given>, SkillError> {
         let _one = self.0.asking.lock().await;
-        let asked = Asked {
+        let asked = QuestionDraft {
             message,
             schema,
             kind,
@@ -352,7 +352,7 @@ impl CallState {
     /// A question is shown whole, with characters that are not seen written out, or not at all.
     async fn open(
         &self,
-        asked: Asked,
+        asked: QuestionDraft,
         place: Option<String>,
         shown_before: bool,
     ) -> Result<Option<Given>, SkillError> {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::method::METHODS;
-use super::outlet::Asked;
+use super::outlet::PendingRequests;
 use super::request::{Request, RequestResult, Shared, introduce};
 use super::revision::{self, Client, Revision};
 use super::rpc::{Id, Params, RpcError, code};
@@ -22,7 +22,7 @@ use super::rpc::{Id, Params, RpcError, code};
 /// One client, from its `initialize` on. Clones share one state.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
-    pub(crate) asked: Arc<Asked>,
+    pub(crate) asked: Arc<PendingRequests>,
     client: Arc<OnceLock<Client>>,
     open: Arc<Mutex<Requests>>,
     max_requests: usize,
@@ -189,7 +189,7 @@ pub(crate) fn announce(
     // A caller may send any text as a method: only those of the table are written down.
     let known = METHODS.iter().map(Rule::method);
     let known = known.into_iter().find(|it| *it == method);
-    let begun = responder.calls().begin(calls::Asked {
+    let begun = responder.calls().begin(calls::CallRecord {
         origin: origin.clone(),
         caller: caller.cloned().unwrap_or_else(Principal::anonymous),
         version,

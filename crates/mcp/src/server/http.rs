@@ -7,7 +7,7 @@ use ::http::header::{ACCEPT, ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE}
 use ::http::request::Parts;
 use ::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use a2a::binding::{beside, weight};
-use access::{Asked, Door, Origin, Presented, Principal, calls};
+use access::{CallRecord, Door, Origin, Presented, Principal, calls};
 use axum::Router;
 use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request as HttpRequest, State};
@@ -190,7 +190,7 @@ impl Inner {
             Ok(caller) => Ok(Admitted { head, body, caller }),
             Err(error) => {
                 let error = a2a::Error::from(error);
-                let asked = Asked {
+                let asked = CallRecord {
                     origin: Origin::of(WIRE, &head),
                     caller: Principal::anonymous(),
                     version: "",

@@ -17,7 +17,7 @@ use crate::limits::{MAX_REPLAY_BYTES, MAX_REPLAY_EVENTS};
 pub(crate) struct Outlet {
     pub(crate) way: Way,
     /// Where the client's responses arrive. `None` where the server cannot ask: revision 2026-07-28 has no such requests.
-    pub(crate) asked: Option<Arc<Asked>>,
+    pub(crate) asked: Option<Arc<PendingRequests>>,
 }
 
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ impl Outlet {
 /// A request of ours that waits for its response. Dropping it withdraws the request.
 struct Question<'a> {
     outlet: &'a Outlet,
-    asked: &'a Asked,
+    asked: &'a PendingRequests,
     id: i64,
     open: bool,
 }
@@ -94,12 +94,12 @@ impl Drop for Question<'_> {
 
 /// The requests of ours that one client has not answered yet.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct PendingRequests {
     last: AtomicI64,
     open: Mutex<HashMap<i64, oneshot::Sender<Result<Value, RpcError>>>>,
 }
 
-impl Asked {
+impl PendingRequests {
     fn begin(&self) -> (i64, oneshot::Receiver<Result<Value, RpcError>>) {
         let id = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let (answer, answered) = oneshot::channel();

@@ -22,7 +22,7 @@ const EDGES: usize = 8;
 
 /// A question with all that ranking needs to know of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct RecallInput<'a> {
     pub(super) recall: &'a Recall,
     pub(super) vector: Option<&'a [f32]>,
     pub(super) weights: &'a Weights,
@@ -33,11 +33,11 @@ pub(super) struct Asked<'a> {
 pub(super) fn answer(
     ranker: &mut Ranker,
     space: &Space,
-    asked: Asked<'_>,
+    asked: RecallInput<'_>,
     rules: &Rules,
     retriever: String,
 ) -> RecallAnswer {
-    let Asked {
+    let RecallInput {
         recall,
         vector,
         weights,

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use a2a::types::Timestamp;
 use access::audit::Chain;
-use access::{Asked, Outcome};
+use access::{CallRecord, Outcome};
 use serde_json::{Map, Value, json};
 use store::{Batch, NewEvent, Row, Store, StreamId, Table};
 use tokio::sync::Notify;
@@ -109,14 +109,20 @@ struct Waiting {
 
 #[derive(Debug)]
 struct Recorded {
-    asked: Asked,
+    asked: CallRecord,
     outcome: Outcome,
     time: Duration,
     at: SystemTime,
 }
 
 impl Recorder {
-    pub(crate) fn record(&self, asked: &Asked, outcome: Outcome, time: Duration, at: SystemTime) {
+    pub(crate) fn record(
+        &self,
+        asked: &CallRecord,
+        outcome: Outcome,
+        time: Duration,
+        at: SystemTime,
+    ) {
         let mut waiting = self.0.lock();
         if waiting.calls.len() >= WAITING {
             waiting.lost += 1;

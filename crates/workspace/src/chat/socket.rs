@@ -8,7 +8,7 @@ use std::time::Duration;
 use a2a::server::end_of_credentials;
 use a2a::service::Call;
 use access::calls::Session;
-use access::{Asked, FoundRule, Limit, Origin, Outcome, Principal, RouteRule};
+use access::{CallRecord, FoundRule, Limit, Origin, Outcome, Principal, RouteRule};
 use agent::{AgentHandle, Owner};
 use axum::Router;
 use axum::body::Body;
@@ -235,7 +235,7 @@ impl Connection {
     async fn take(&mut self, message: &Value, bytes: usize) -> Option<Message> {
         let read = incoming::read(message);
         let kind = read.as_ref().map(|it| it.what.kind());
-        let asked = Asked {
+        let asked = CallRecord {
             origin: Origin {
                 bytes: bytes as u64,
                 ..self.origin.clone()
