@@ -3,7 +3,7 @@
 use std::fmt;
 use std::pin::Pin;
 
-use crate::Client;
+use crate::OAuthClient;
 
 /// How tokens are got.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct EnterpriseLogin {
 pub struct Plan {
     pub flow: Flow,
     /// The client that is configured. Without one, the document or a registration is used.
-    pub client: Option<Client>,
+    pub client: Option<OAuthClient>,
     /// The only issuer that the configured client is shown to.
     pub issuer: Option<String>,
     /// The address of a document that describes this client, for servers that take such an address as a client id.

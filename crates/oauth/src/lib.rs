@@ -40,7 +40,7 @@ pub use address::{Address, well_known};
 pub use authorizer::{Authorizer, Signed, TokenUse};
 pub use callback::Callback;
 pub use challenge::Challenge;
-pub use client::{Client, ClientMetadata};
+pub use client::{ClientMetadata, OAuthClient};
 pub use dpop::ProofKey;
 pub use error::Error;
 pub use flow::{Consent, Consenting, EnterpriseLogin, Flow, NoConsent, Plan};

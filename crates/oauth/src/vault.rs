@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::pkce::hashed;
-use crate::{Client, Error, Token};
+use crate::{Error, OAuthClient, Token};
 
 /// What is kept of a sign-in at one resource.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub struct Kept {
     pub resource: String,
     /// The issuer of the tokens, and the only one that the client is shown to.
     pub issuer: String,
-    pub client: Client,
+    pub client: OAuthClient,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<Token>,
     /// The scopes that were asked for.

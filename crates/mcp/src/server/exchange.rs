@@ -16,14 +16,14 @@ use tokio_util::sync::CancellationToken;
 use super::method::METHODS;
 use super::outlet::PendingRequests;
 use super::request::{Request, RequestResult, Shared, introduce};
-use super::revision::{self, Client, Revision};
+use super::revision::{self, ClientInfo, Revision};
 use super::rpc::{Id, Params, RpcError, code};
 
 /// One client, from its `initialize` on. Clones share one state.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     pub(crate) asked: Arc<PendingRequests>,
-    client: Arc<OnceLock<Client>>,
+    client: Arc<OnceLock<ClientInfo>>,
     open: Arc<Mutex<Requests>>,
     max_requests: usize,
 }
@@ -81,18 +81,18 @@ impl Exchange {
     }
 
     /// What the client said of itself in `initialize`.
-    pub(crate) fn client(&self) -> Option<&Client> {
+    pub(crate) fn client(&self) -> Option<&ClientInfo> {
         self.client.get()
     }
 
     /// Agrees on a revision with the client, once.
-    pub(crate) fn initialize(&self, params: Params) -> Result<Client, RpcError> {
+    pub(crate) fn initialize(&self, params: Params) -> Result<ClientInfo, RpcError> {
         let wrong = |why: String| RpcError::invalid_params(format!("params of initialize: {why}"));
         let params = params.ok_or_else(|| wrong("must be an object".to_owned()))?;
         let params: Initialize = serde_json::from_value(Value::Object(params))
             .map_err(|error| wrong(error.to_string()))?;
         let revision = Revision::of_session(&params.protocol_version);
-        let client = Client::new(revision, &params.capabilities);
+        let client = ClientInfo::new(revision, &params.capabilities);
         match self.client.set(client) {
             Ok(()) => Ok(client),
             Err(_) => Err(RpcError::invalid_request("session already initialized")),
@@ -104,14 +104,14 @@ impl Exchange {
         &self,
         method: &str,
         meta: &Map<String, Value>,
-    ) -> Result<Client, RpcError> {
+    ) -> Result<ClientInfo, RpcError> {
         if meta.contains_key(revision::VERSION) || method == "server/discover" {
             return revision::stateless_client(meta);
         }
         match self.client.get() {
             Some(client) => Ok(*client),
             // A client may find out whether there is a server before it begins.
-            None if method == "ping" => Ok(Client::new(Revision::V2025_11_25, &Map::new())),
+            None if method == "ping" => Ok(ClientInfo::new(Revision::V2025_11_25, &Map::new())),
             None => Err(RpcError::invalid_request(
                 "not initialized: send initialize first, or name revision 2026-07-28 in _meta",
             )),

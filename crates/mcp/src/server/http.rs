@@ -21,7 +21,7 @@ use tokio_util::task::TaskTracker;
 use super::guard::Guard;
 use super::post::{NO_SESSION, Post};
 use super::request::{Request, Responder, Shared};
-use super::revision::{Client, Revision};
+use super::revision::{ClientInfo, Revision};
 use super::rpc::{self, Id, Message, RpcError, Unreadable, code};
 use super::session::{Session, Sessions};
 use super::{events, exchange, headers, old_sse};
@@ -328,7 +328,7 @@ impl Inner {
 }
 
 /// The HTTP status of an answer in revision 2026-07-28; the earlier ones answer everything with 200.
-pub(super) fn status(client: &Client, error: &RpcError) -> StatusCode {
+pub(super) fn status(client: &ClientInfo, error: &RpcError) -> StatusCode {
     match error.code {
         code::TOO_MANY_CALLS => StatusCode::TOO_MANY_REQUESTS,
         _ if !client.is_modern() => StatusCode::OK,

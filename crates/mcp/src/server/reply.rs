@@ -16,7 +16,7 @@ use super::exchange::OpenRequest;
 use super::http::{Inner, json, refusal, respond};
 use super::outlet::{Log, Outlet, Way};
 use super::request::Request;
-use super::revision::{Client, Revision};
+use super::revision::{ClientInfo, Revision};
 use super::rpc::RpcError;
 use super::session::Session;
 
@@ -54,7 +54,7 @@ fn weight(headers: &HeaderMap, wanted: &str) -> f64 {
 pub(crate) struct Reply {
     inner: Arc<Inner>,
     session: Option<Arc<Session>>,
-    client: Client,
+    client: ClientInfo,
     log: Arc<Log>,
     open: Option<OpenRequest>,
     /// The client would rather have a stream, also for a single message.
@@ -62,7 +62,11 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    pub(crate) fn new(inner: Arc<Inner>, session: Option<Arc<Session>>, client: Client) -> Self {
+    pub(crate) fn new(
+        inner: Arc<Inner>,
+        session: Option<Arc<Session>>,
+        client: ClientInfo,
+    ) -> Self {
         Self {
             inner,
             session,

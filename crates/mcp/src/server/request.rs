@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::outlet::Outlet;
-use super::revision::Client;
+use super::revision::ClientInfo;
 use super::rpc::{self, Id, Params, RpcError};
 
 /// Answers the requests of MCP: [`Handler`](crate::Handler), or what offers more around it.
@@ -109,7 +109,7 @@ impl RequestResult {
     }
 
     /// The response for a client. Revision 2026-07-28 says in each which kind of result it is.
-    pub(crate) fn response(&self, id: &Id, client: &Client) -> Bytes {
+    pub(crate) fn response(&self, id: &Id, client: &ClientInfo) -> Bytes {
         let kind = match self.kind {
             Kind::Complete if !client.is_modern() => "",
             Kind::Complete => r#""resultType":"complete""#,
@@ -127,7 +127,7 @@ pub struct Request {
     /// Without `_meta`. `None`: something else than an object was sent.
     pub(crate) params: Params,
     pub meta: Map<String, Value>,
-    pub client: Client,
+    pub client: ClientInfo,
     /// The principal that the transport admitted. `None`: the configured one.
     pub caller: Option<Principal>,
     /// Where it comes from, for the record of calls.
@@ -143,7 +143,7 @@ impl Request {
         id: Id,
         method: String,
         params: Params,
-        client: Client,
+        client: ClientInfo,
         outlet: Outlet,
     ) -> Self {
         let (params, meta) = without_meta(params);
@@ -235,7 +235,7 @@ pub(crate) fn without_meta(mut params: Params) -> (Params, Map<String, Value>) {
 pub(crate) fn introduce(
     responder: &dyn Responder,
     method: &str,
-    client: &Client,
+    client: &ClientInfo,
 ) -> Option<Result<RequestResult, RpcError>> {
     let Identity {
         server,

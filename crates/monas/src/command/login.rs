@@ -9,7 +9,7 @@ use std::time::Duration;
 use a2a::types::{AgentCard, Flow as CardFlow, Scheme as SecurityScheme};
 use clap::{Arg, ArgAction, ArgMatches};
 use oauth::{
-    Address, Authorizer, Callback, Client, ClientMetadata, Consent as _, IssuerMetadata, Kept,
+    Address, Authorizer, Callback, ClientMetadata, Consent as _, IssuerMetadata, Kept, OAuthClient,
     Plan, Polled, ResourceMetadata, Token, TokenEndpoint, Vault, Web,
 };
 
@@ -282,9 +282,9 @@ async fn sign_in(
     let redirect = loopback.as_ref().and_then(Loopback::redirect);
     let known = before.filter(|kept| kept.issuer == issuer.issuer && loopback.is_none());
     let client = match (&login.client, known) {
-        (Some(id), _) => Client {
+        (Some(id), _) => OAuthClient {
             secret: login.secret.as_ref().map(|it| it.reveal().to_owned()),
-            ..Client::public(id)
+            ..OAuthClient::public(id)
         },
         (None, Some(kept)) => kept.client,
         (None, None) => {
@@ -301,7 +301,7 @@ async fn sign_in(
                 grants,
                 scopes: &scopes,
             };
-            Client::register(web, &issuer, &about).await?
+            OAuthClient::register(web, &issuer, &about).await?
         }
     };
     let endpoint = TokenEndpoint {
@@ -370,9 +370,9 @@ async fn sign_in_at_tools(
     login: &Login,
     dialer: &dial::Dialer,
 ) -> Result<Kept, Error> {
-    let client = login.client.as_ref().map(|id| Client {
+    let client = login.client.as_ref().map(|id| OAuthClient {
         secret: login.secret.as_ref().map(|it| it.reveal().to_owned()),
-        ..Client::public(id)
+        ..OAuthClient::public(id)
     });
     let plan = Plan {
         client,

@@ -31,14 +31,14 @@ pub(crate) fn channel(way: &Way, dialer: &Arc<Dialer>) -> Result<Arc<dyn Channel
     };
     let url: Uri = url.parse().map_err(|_| wrong())?;
     url.host().ok_or_else(wrong)?;
-    Ok(Arc::new(Client(Arc::new(Shared {
+    Ok(Arc::new(CapnwebChannel(Arc::new(Shared {
         url,
         dialer: dialer.clone(),
         open: Mutex::new(None),
     }))))
 }
 
-struct Client(Arc<Shared>);
+struct CapnwebChannel(Arc<Shared>);
 
 struct Shared {
     url: Uri,
@@ -47,7 +47,7 @@ struct Shared {
     open: Mutex<Option<Connection>>,
 }
 
-impl Channel for Client {
+impl Channel for CapnwebChannel {
     fn format(&self) -> Format {
         Format::Json
     }

@@ -39,20 +39,20 @@ pub(crate) fn channel(way: &Way, dialer: &Arc<Dialer>) -> Result<Arc<dyn Channel
     let origin = crate::binding::http_reply::address(&origin)?;
     let mut grpc = Grpc::with_origin(dialer.http2(), origin.clone());
     grpc = grpc.max_decoding_message_size(dialer.max_reply());
-    Ok(Arc::new(Client {
+    Ok(Arc::new(GrpcChannel {
         grpc: grpc.max_encoding_message_size(usize::MAX),
         origin,
         dialer: dialer.clone(),
     }))
 }
 
-struct Client {
+struct GrpcChannel {
     grpc: Grpc<Http2Pool<Body>>,
     origin: Uri,
     dialer: Arc<Dialer>,
 }
 
-impl Channel for Client {
+impl Channel for GrpcChannel {
     fn format(&self) -> Format {
         Format::Protobuf
     }

@@ -41,14 +41,14 @@ pub(crate) fn channel(way: &Way, dialer: &Arc<Dialer>) -> Result<Arc<dyn Channel
     if !matches!(url.scheme_str(), Some("ws" | "wss")) || url.host().is_none() {
         return Err(wrong());
     }
-    Ok(Arc::new(Client(Arc::new(Shared {
+    Ok(Arc::new(WebSocketChannel(Arc::new(Shared {
         url,
         dialer: dialer.clone(),
         open: Mutex::new(None),
     }))))
 }
 
-struct Client(Arc<Shared>);
+struct WebSocketChannel(Arc<Shared>);
 
 struct Shared {
     url: Uri,
@@ -65,7 +65,7 @@ struct Order {
 
 type Replying = mpsc::Sender<Result<Bytes, Error>>;
 
-impl Channel for Client {
+impl Channel for WebSocketChannel {
     fn format(&self) -> Format {
         Format::Json
     }
