@@ -105,7 +105,7 @@ impl Client {
     }
 
     fn ready(
-        found: card::Found,
+        found: card::FetchedCard,
         mut settings: Settings,
         dialer: dial::Dialer,
     ) -> Result<Self, Error> {

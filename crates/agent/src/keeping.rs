@@ -17,7 +17,7 @@ use crate::step::{Judgement, judge};
 
 /// Something that a caller wants an agent to remember.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Offer {
+pub struct MemoryInput {
     pub content: Content,
     /// The layer and the reason of a lasting record; None is an observation.
     pub lasting: Option<(Lasting, Reason)>,
@@ -25,7 +25,7 @@ pub struct Offer {
     pub from: Vec<RecordId>,
 }
 
-/// What became of an [`Offer`].
+/// What became of a [`MemoryInput`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
     pub record: RecordId,
@@ -64,7 +64,7 @@ impl AgentHandle {
 
     /// Has the agent remember something, if its law allows that. A lasting record that the law does not promote is
     /// logged as an observation.
-    pub async fn store(&self, caller: &Principal, offer: Offer) -> Result<Stored, KeepError> {
+    pub async fn store(&self, caller: &Principal, offer: MemoryInput) -> Result<Stored, KeepError> {
         let space = self.memory(caller)?;
         let mut content = offer.content;
         let source = match &offer.lasting {

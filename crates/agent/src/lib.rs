@@ -102,7 +102,7 @@ pub use event::{
 };
 pub use handle::{AgentHandle, Status, Version};
 pub use journal::{Checked, Record, TABLES};
-pub use keeping::{Imported, Offer, Stored};
+pub use keeping::{Imported, MemoryInput, Stored};
 pub use law::{Edit, Law, Origin, Refused};
 pub use manifest::{Access, Manifest, ManifestError, MemoryAccess, SkillNeeds};
 pub use message::{InvalidLetter, Letter};

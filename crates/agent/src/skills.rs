@@ -11,7 +11,7 @@ use crate::delegate::{DelegateReply, Delegation, Tasks};
 use crate::error::KeepError;
 use crate::event::MemoryOutcome;
 use crate::handle::AgentHandle;
-use crate::keeping::Offer;
+use crate::keeping::MemoryInput;
 use crate::law::Origin;
 use crate::{limits, message, text};
 
@@ -156,7 +156,7 @@ impl Remember {
         content.task = Some(ctx.task_id());
         content.source = Some(word.source);
         content.public = input.public;
-        let offer = Offer {
+        let offer = MemoryInput {
             content,
             lasting: Some((Lasting::Belief, reason)),
             from: Vec::new(),
@@ -404,7 +404,9 @@ impl AskAgent {
             };
             if own {
                 begun.cancel().await;
-                let why = format!("agent {agent} asks a question, and this call has no caller to answer it: {asks}");
+                let why = format!(
+                    "agent {agent} asks a question, and this call has no caller to answer it: {asks}"
+                );
                 return Err(SkillError::Refused(why));
             }
             // The question is passed on to the caller: this agent has no answer to it.

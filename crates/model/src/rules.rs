@@ -95,8 +95,8 @@ pub fn plan_with(request: &str, tools: &[Tool], mind: Mind) -> Plan {
         return plan;
     }
     let impossible = match known::find(&words, tools) {
-        Some(known::Found::Possible(tool, arguments)) => return calls(tool, arguments),
-        Some(known::Found::Impossible(what)) => Some(what),
+        Some(known::KnownRequest::Possible(tool, arguments)) => return calls(tool, arguments),
+        Some(known::KnownRequest::Impossible(what)) => Some(what),
         None => None,
     };
     if let Some((tool, arguments)) = example::by_likeness(&words, tools) {

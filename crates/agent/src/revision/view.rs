@@ -101,7 +101,7 @@ impl Standing {
 
 /// All proposals of a journal, the oldest first.
 pub(super) fn proposals(history: &[(u64, Record)]) -> Vec<ProposalView> {
-    let mut found = Found::default();
+    let mut found = ProposalTests::default();
     for (event, record) in history {
         found.take(*event, record);
     }
@@ -109,7 +109,7 @@ pub(super) fn proposals(history: &[(u64, Record)]) -> Vec<ProposalView> {
 }
 
 #[derive(Default)]
-struct Found {
+struct ProposalTests {
     all: Vec<ProposalView>,
     /// The place of a proposal in the list, and of the one of the last version.
     places: BTreeMap<u64, usize>,
@@ -117,7 +117,7 @@ struct Found {
     life: AgentState,
 }
 
-impl Found {
+impl ProposalTests {
     fn take(&mut self, event: u64, record: &Record) {
         for change in &record.changes {
             match change {

@@ -39,13 +39,18 @@ pub fn routes(chat: Chat) -> Router {
 }
 
 /// A session that a request is about.
-struct Found {
+struct FoundSession {
     agent: AgentHandle,
     owner: Owner,
     session: Session,
 }
 
-async fn find(chat: &Chat, caller: &Caller, id: &str, fields: &Fields) -> Result<Found, Failure> {
+async fn find(
+    chat: &Chat,
+    caller: &Caller,
+    id: &str,
+    fields: &Fields,
+) -> Result<FoundSession, Failure> {
     let agent = chat.agent(caller, fields.get("agent")).await?;
     let owner = Owner {
         caller: chat.parts().rights.caller(caller).to_string(),
@@ -58,7 +63,7 @@ async fn find(chat: &Chat, caller: &Caller, id: &str, fields: &Fields) -> Result
     check_session("id", id).map_err(|_| missing())?;
     let session = chat.sessions().find(&owner, agent.id()).await;
     let session = session.map_err(stored)?.ok_or_else(missing)?;
-    Ok(Found {
+    Ok(FoundSession {
         agent,
         owner,
         session,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use a2a::binding::{self, Address, BINDINGS, Offer, Wire};
+use a2a::binding::{self, Address, BINDINGS, BindingUse, Wire};
 use a2a::service::Tenant;
 use a2a::signature::SigningKey;
 use a2a::types::AgentCard;
@@ -295,7 +295,7 @@ impl<'a> Base<'a> {
     pub(super) fn page(&self, card: &AgentCard, agents: &Agents) -> Router {
         let deprecated = BINDINGS
             .iter()
-            .filter(|it| self.config.bindings.get(it) == Offer::Deprecated);
+            .filter(|it| self.config.bindings.get(it) == BindingUse::Deprecated);
         let deprecated: Vec<_> = deprecated.map(|binding| binding.name).collect();
         let others = agents.others().map(|(id, agent)| {
             let path = format!("{}{}", self.address.path, binding::below(id));
