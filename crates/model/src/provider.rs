@@ -51,7 +51,7 @@ use crate::limits::{MAX_ERROR, MAX_VECTORS};
 use crate::model::Model;
 use crate::reply::{Delta, Deltas};
 use crate::request::Request;
-use dialect::{Dialect, Place, ReadReply};
+use dialect::{Dialect, ModelRef, ReadReply};
 use frames::Frames;
 
 /// What is said of a reply that is not in the form of the provider at all.
@@ -198,7 +198,7 @@ impl Endpoint {
 struct Line {
     name: Arc<str>,
     dialect: &'static Dialect,
-    place: Arc<Place>,
+    place: Arc<ModelRef>,
     /// The base address, with a slash at its end.
     url: Arc<str>,
     key: Option<Key>,
@@ -218,7 +218,7 @@ impl Line {
             name: format!("{}:{}", dialect.name, endpoint.model).into(),
             dialect,
             url: format!("{}/", url.trim_end_matches('/')).into(),
-            place: Arc::new(Place {
+            place: Arc::new(ModelRef {
                 model: endpoint.model,
                 is_own: endpoint.url.is_none(),
             }),

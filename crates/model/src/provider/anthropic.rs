@@ -6,7 +6,7 @@ use http::HeaderName;
 use serde_json::{Value, json};
 
 use super::dialect::{
-    Dialect, Place, ReadReply, arguments, description, ended, json as parse, put, text,
+    Dialect, ModelRef, ReadReply, arguments, description, ended, json as parse, put, text,
     with_results_together,
 };
 use super::fail;
@@ -31,7 +31,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     vectors: None,
 };
 
-fn body(place: &Place, request: &Request) -> Value {
+fn body(place: &ModelRef, request: &Request) -> Value {
     let mut body = json!({
         "model": place.model,
         "messages": with_results_together(&request.messages, message, results),

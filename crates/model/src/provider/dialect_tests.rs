@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::Kind;
-use super::dialect::Place;
+use super::dialect::ModelRef;
 use crate::{Call, CallResult, Delta, End, Message, Quotation, Request, Said};
 
 /// What is deltas of these frames, and at the end of the connection.
@@ -78,7 +78,7 @@ fn what_is_cached_was_read_too() {
 #[test]
 fn how_long_an_answer_may_be_has_another_name_where_it_is_new() {
     let body = |is_own| {
-        let place = Place {
+        let place = ModelRef {
             model: "m".to_owned(),
             is_own,
         };
@@ -168,7 +168,7 @@ proptest! {
 
 /// The roles of the messages that a provider is sent, without the system text.
 fn roles(kind: Kind, messages: Vec<Message>) -> Vec<String> {
-    let place = Place {
+    let place = ModelRef {
         model: "m".to_owned(),
         is_own: true,
     };

@@ -4,8 +4,8 @@ use http::HeaderName;
 use serde_json::{Value, json};
 
 use super::dialect::{
-    Dialect, Place, ReadReply, VectorDialect, description, ended, json as parse, put, text, vector,
-    with_results_together,
+    Dialect, ModelRef, ReadReply, VectorDialect, description, ended, json as parse, put, text,
+    vector, with_results_together,
 };
 use super::fail;
 use super::frames::Framing;
@@ -39,7 +39,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     }),
 };
 
-fn body(_place: &Place, request: &Request) -> Value {
+fn body(_place: &ModelRef, request: &Request) -> Value {
     let mut body = json!({"contents": with_results_together(&request.messages, message, results)});
     if let Some(system) = &request.system {
         body["systemInstruction"] = json!({"parts": [{"text": system}]});

@@ -70,13 +70,13 @@ pub struct Followed {
 #[derive(Clone, Debug)]
 pub struct Terminals {
     shell: Shell,
-    open: Arc<Mutex<BTreeMap<String, Place>>>,
+    open: Arc<Mutex<BTreeMap<String, OpenTerminal>>>,
     places: Arc<Semaphore>,
 }
 
 /// An open terminal, with the permit that bounds how many there are.
 #[derive(Debug)]
-struct Place {
+struct OpenTerminal {
     terminal: Terminal,
     _permit: OwnedSemaphorePermit,
 }
@@ -98,7 +98,7 @@ impl Terminals {
             return Err(Error::Command(why));
         };
         let terminal = Terminal::open(&self.shell, by, size, network).await?;
-        let place = Place {
+        let place = OpenTerminal {
             terminal: terminal.clone(),
             _permit: permit,
         };

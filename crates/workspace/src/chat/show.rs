@@ -12,12 +12,12 @@ const MAX_OUTPUT: usize = 64 << 10;
 
 /// Which session of which agent messages are written for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SessionAddress {
     pub(crate) agent: String,
     pub(crate) session: String,
 }
 
-impl Place {
+impl SessionAddress {
     /// The messages that a record of the journal led to, from the moments that it tells.
     pub(crate) fn messages(&self, event: u64, moments: &[Moment]) -> Vec<Envelope> {
         let mut messages = Vec::new();

@@ -25,7 +25,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::envelope::{Cursor, Envelope, Priority};
 use super::incoming::{self, Fault, Incoming, Said};
-use super::show::{Passing, Place};
+use super::show::{Passing, SessionAddress};
 use super::window::{From, Shared, Window};
 use super::{AskedCommand, Chat};
 use crate::api::{Caller, Failure, Fields, refusal, respond, rules};
@@ -388,8 +388,8 @@ impl Connection {
         }
     }
 
-    fn place(&self, session: &str) -> Place {
-        Place {
+    fn place(&self, session: &str) -> SessionAddress {
+        SessionAddress {
             agent: self.agent.id().to_owned(),
             session: session.to_owned(),
         }

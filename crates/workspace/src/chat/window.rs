@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::Chat;
 use super::envelope::{Cursor, Envelope, MessageType, Priority};
 use super::feed::Fed;
-use super::show::{Passing, Place, lines};
+use super::show::{Passing, SessionAddress, lines};
 
 /// How many records are read at once.
 const PAGE: usize = 256;
@@ -64,7 +64,7 @@ pub(super) struct Window {
     pub(super) caller: Principal,
     pub(super) agent: AgentHandle,
     pub(super) owner: Owner,
-    pub(super) place: Place,
+    pub(super) place: SessionAddress,
     pub(super) from: From,
     /// Its number among the windows of the connection. Messages bear it, so that those of a window that was replaced are
     /// not written.
