@@ -30,7 +30,7 @@ use crate::client::channel::Channel;
 #[cfg(feature = "client")]
 use crate::client::dial::Dialer;
 #[cfg(feature = "client")]
-use crate::client::{self, Way};
+use crate::client::{self, AgentEndpoint};
 #[cfg(feature = "http")]
 use crate::error::Error;
 #[cfg(feature = "http")]
@@ -94,7 +94,7 @@ pub enum BindingUse {
 
 /// Makes a wire to an agent.
 #[cfg(feature = "client")]
-type Connect = fn(&Way, &Arc<Dialer>) -> Result<Arc<dyn Channel>, client::Error>;
+type Connect = fn(&AgentEndpoint, &Arc<Dialer>) -> Result<Arc<dyn Channel>, client::Error>;
 
 /// A binding as the card lists it, and where it is.
 #[derive(Clone, Copy, Debug)]

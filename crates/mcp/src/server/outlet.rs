@@ -12,16 +12,16 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use super::rpc::{self, Id, RpcError};
 use crate::limits::{MAX_REPLAY_BYTES, MAX_REPLAY_EVENTS};
 
-/// The way from a request back to its client.
+/// The connection from a request back to its client.
 #[derive(Clone, Debug)]
 pub(crate) struct Outlet {
-    pub(crate) way: Way,
+    pub(crate) kind: OutletKind,
     /// Where the client's responses arrive. `None` where the server cannot ask: revision 2026-07-28 has no such requests.
     pub(crate) asked: Option<Arc<PendingRequests>>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Way {
+pub(crate) enum OutletKind {
     Log(Arc<Log>),
     Pipe(mpsc::Sender<Bytes>),
 }
@@ -29,9 +29,9 @@ pub(crate) enum Way {
 impl Outlet {
     /// Sends a message. One that cannot be delivered is dropped: the client is gone, which its request learns elsewhere.
     pub(crate) async fn send(&self, message: Bytes) {
-        match &self.way {
-            Way::Log(log) => log.push(message),
-            Way::Pipe(pipe) => {
+        match &self.kind {
+            OutletKind::Log(log) => log.push(message),
+            OutletKind::Pipe(pipe) => {
                 let _ = pipe.send(message).await;
             }
         }
@@ -39,9 +39,9 @@ impl Outlet {
 
     /// Sends without waiting, where a future is being dropped.
     fn send_now(&self, message: Bytes) {
-        match &self.way {
-            Way::Log(log) => log.push(message),
-            Way::Pipe(pipe) => {
+        match &self.kind {
+            OutletKind::Log(log) => log.push(message),
+            OutletKind::Pipe(pipe) => {
                 let _ = pipe.try_send(message);
             }
         }

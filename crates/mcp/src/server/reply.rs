@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 use super::events;
 use super::exchange::OpenRequest;
 use super::http::{Inner, json, refusal, respond};
-use super::outlet::{Log, Outlet, Way};
+use super::outlet::{Log, Outlet, OutletKind};
 use super::request::Request;
 use super::revision::{ClientInfo, Revision};
 use super::rpc::RpcError;
@@ -80,7 +80,7 @@ impl Reply {
     /// Where the messages of the request go.
     pub(crate) fn outlet(&self) -> Outlet {
         Outlet {
-            way: Way::Log(self.log.clone()),
+            kind: OutletKind::Log(self.log.clone()),
             asked: self.session.as_ref().map(|it| it.exchange.asked.clone()),
         }
     }

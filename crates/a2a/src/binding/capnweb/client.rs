@@ -16,15 +16,18 @@ use super::value::{from_json, to_json};
 use crate::binding::versioned_operation::VersionedOperation;
 use crate::client::channel::{Carried, Channel, Outgoing, Piece};
 use crate::client::dial::Dialer;
-use crate::client::{Error, Refusal, Way};
+use crate::client::{AgentEndpoint, Error, Refusal};
 use crate::error::Code;
 use crate::event::Format;
 use crate::operation::Replies;
 
 /// The wire to an agent: its address is that of the batches, or of the WebSocket.
-pub(crate) fn channel(way: &Way, dialer: &Arc<Dialer>) -> Result<Arc<dyn Channel>, Error> {
-    let wrong = || Error::Card(format!("not an address of Cap'n Web: {:?}", way.url));
-    let url = match way.url.split_once("://") {
+pub(crate) fn channel(
+    endpoint: &AgentEndpoint,
+    dialer: &Arc<Dialer>,
+) -> Result<Arc<dyn Channel>, Error> {
+    let wrong = || Error::Card(format!("not an address of Cap'n Web: {:?}", endpoint.url));
+    let url = match endpoint.url.split_once("://") {
         Some(("http" | "ws", rest)) => format!("ws://{rest}"),
         Some(("https" | "wss", rest)) => format!("wss://{rest}"),
         _ => return Err(wrong()),

@@ -25,7 +25,7 @@ use super::SUBPROTOCOL;
 use crate::binding::jsonrpc::client::{result, write};
 use crate::client::channel::{self, Carried, Channel, Outgoing, Piece, Pieces};
 use crate::client::dial::{Dialer, Socket};
-use crate::client::{Error, Way};
+use crate::client::{AgentEndpoint, Error};
 use crate::event::Format;
 use crate::operation::Replies;
 
@@ -35,9 +35,12 @@ const WAITING: usize = 1024;
 const ALIVE: Duration = Duration::from_secs(20);
 
 /// The wire to an agent.
-pub(crate) fn channel(way: &Way, dialer: &Arc<Dialer>) -> Result<Arc<dyn Channel>, Error> {
-    let wrong = || Error::Card(format!("not a WebSocket address: {:?}", way.url));
-    let url: Uri = way.url.parse().map_err(|_| wrong())?;
+pub(crate) fn channel(
+    endpoint: &AgentEndpoint,
+    dialer: &Arc<Dialer>,
+) -> Result<Arc<dyn Channel>, Error> {
+    let wrong = || Error::Card(format!("not a WebSocket address: {:?}", endpoint.url));
+    let url: Uri = endpoint.url.parse().map_err(|_| wrong())?;
     if !matches!(url.scheme_str(), Some("ws" | "wss")) || url.host().is_none() {
         return Err(wrong());
     }
