@@ -17,7 +17,7 @@ use crate::principal::{Known, Principal, is_name};
 use crate::scheme::{Caller, Place, Scheme};
 use crate::signature::{SignatureCheck, SignatureFault, SignatureRule, Signatures, Signed, Target};
 use crate::token::TokenFault;
-use crate::users::{self, Standing, Users};
+use crate::users::{self, UserStatus, Users};
 
 mod resource;
 
@@ -342,7 +342,7 @@ impl Door {
     /// The caller with what its role allows. A user that was removed is refused, whatever proves its name.
     fn permitted(&self, known: &Principal) -> Result<Principal, CredentialFault> {
         let (standing, revocation) = match known.is_anonymous() {
-            true => (Standing::Unknown, None),
+            true => (UserStatus::Unknown, None),
             false => self.users.known(known.name()),
         };
         let role = self.role(known, standing)?;
@@ -358,19 +358,21 @@ impl Door {
 
     /// The role that the credential itself gives, else the one that the data has for the name, else that of its scope, else the
     /// default one. Of what a user has lent, no more is left than the user has now.
-    fn role(&self, known: &Principal, standing: Standing) -> Result<Role, CredentialFault> {
+    fn role(&self, known: &Principal, standing: UserStatus) -> Result<Role, CredentialFault> {
         let default = match known.has_scope(OPERATOR) {
             true => self.default_role.max(Role::Operator),
             false => self.default_role,
         };
         Ok(match (standing, known.role()) {
-            (Standing::Removed, _) => return Err(CredentialFault::Revoked),
-            (Standing::Active { tokens_after, .. }, _) if known.has_token_of(tokens_after) => {
+            (UserStatus::Removed, _) => return Err(CredentialFault::Revoked),
+            (UserStatus::Active { tokens_after, .. }, _) if known.has_token_of(tokens_after) => {
                 return Err(CredentialFault::Revoked);
             }
-            (Standing::Active { .. } | Standing::Unknown, Some(role)) if !known.is_lent() => role,
-            (Standing::Active { role, .. }, _) => role,
-            (Standing::Unknown, role) => role.unwrap_or(default),
+            (UserStatus::Active { .. } | UserStatus::Unknown, Some(role)) if !known.is_lent() => {
+                role
+            }
+            (UserStatus::Active { role, .. }, _) => role,
+            (UserStatus::Unknown, role) => role.unwrap_or(default),
         })
     }
 
@@ -552,7 +554,7 @@ impl Door {
         if maker.scheme == insider::SCHEME {
             return self.insiders.is_some();
         }
-        if self.users.standing(&maker.name) == Standing::Removed {
+        if self.users.status(&maker.name) == UserStatus::Removed {
             return false;
         }
         if maker.scheme == users::KEY_SCHEME {

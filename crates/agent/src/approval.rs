@@ -47,7 +47,7 @@ pub struct Approval {
     pub at: Millis,
     /// Until when a decision counts.
     pub until: Millis,
-    pub standing: Standing,
+    pub standing: ApprovalState,
     /// Later steps of the same procedure that a yes covers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<FurtherCall>,
@@ -60,7 +60,7 @@ pub struct Approval {
 /// Where an approval stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum ApprovalState {
     /// It waits for a decision.
     Pending,
     /// It may be called with this.

@@ -5,7 +5,7 @@ use serde_json::json;
 use stateright::{Checker as _, Model, Property};
 
 use crate::actor::leaves_for_good;
-use crate::approval::{Decision, Remember, Standing};
+use crate::approval::{ApprovalState, Decision, Remember};
 use crate::event::{Event, EventKind, Outgoing, Verdict};
 use crate::law::Law;
 use crate::step::{AgentState, Step};
@@ -190,7 +190,7 @@ impl Model for Approving {
                     .values()
                     .find(|it| it.turn == format!("task-{call}"));
                 let with = match approval.map(|it| &it.standing) {
-                    Some(Standing::Approved(input)) => input.to_string(),
+                    Some(ApprovalState::Approved(input)) => input.to_string(),
                     _ => "granted".to_owned(),
                 };
                 world.made[call] = Some(with);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skill::QuestionAnswer;
 
-use crate::approval::{Approval, Grant, Standing};
+use crate::approval::{Approval, ApprovalState, Grant};
 use crate::conversation::{Conversations, Line};
 use crate::event::{
     Effect, EffectId, FurtherCall, Intent, Recollection, Request, TurnAnswer, TurnId,
@@ -359,7 +359,7 @@ pub enum Change {
     /// A call was decided about.
     Decided {
         approval: EffectId,
-        standing: Standing,
+        standing: ApprovalState,
         by: String,
     },
     /// A person agreed to later steps of the procedure of a request.
@@ -597,7 +597,7 @@ impl Context {
     fn forget_decided(&mut self) {
         while self.approvals.len() > limits::APPROVALS {
             let mut decided = self.approvals.values();
-            let decided = decided.find(|it| it.standing != Standing::Pending);
+            let decided = decided.find(|it| it.standing != ApprovalState::Pending);
             let Some(id) = decided.map(|it| it.id) else {
                 return;
             };
@@ -606,7 +606,7 @@ impl Context {
     }
 
     pub fn state(&self) -> State {
-        let waits = |it: &Arc<Approval>| it.standing == Standing::Pending;
+        let waits = |it: &Arc<Approval>| it.standing == ApprovalState::Pending;
         let wants = |wanted: fn(&Effect) -> bool| {
             let mut intents = self.intents.values();
             intents.any(|it| wanted(&it.intent.effect))
@@ -650,7 +650,7 @@ impl Context {
     pub fn pending(&self) -> Vec<&Approval> {
         let approvals = self.approvals.values().map(|it| &**it);
         approvals
-            .filter(|it| it.standing == Standing::Pending)
+            .filter(|it| it.standing == ApprovalState::Pending)
             .collect()
     }
 
@@ -688,7 +688,7 @@ impl Context {
         let mut approvals = self.approvals.values();
         self.turns.get(turn).is_some_and(begun)
             && !self.questions.get(turn).is_some_and(asks)
-            && !approvals.any(|it| it.turn == turn && it.standing == Standing::Pending)
+            && !approvals.any(|it| it.turn == turn && it.standing == ApprovalState::Pending)
             && !self.waits_for_others(turn)
     }
 

@@ -4,7 +4,7 @@
 
 use access::Principal;
 use memory::{
-    Certainty, Content, Handle, Keep, Lasting, Outcome, Reason, Record, RecordId, Standing,
+    ApprovalState, Certainty, Content, Handle, Keep, Lasting, Outcome, Reason, Record, RecordId,
     Utterance, Viewer,
 };
 use sha2::{Digest, Sha256};
@@ -157,11 +157,11 @@ impl AgentHandle {
                 continue;
             }
             if judgement == Judgement::Log
-                && let Standing::Kept(kept) = &record.standing
+                && let ApprovalState::Kept(kept) = &record.standing
                 && kept.layer != Lasting::Axiom
             {
                 record.content.source = Some(kept.reason.source().to_owned());
-                record.standing = Standing::Observed;
+                record.standing = ApprovalState::Observed;
             }
             items.push(StoredItem {
                 record: record.id.to_string(),

@@ -90,7 +90,7 @@ mod twin;
 mod waiting;
 mod why;
 
-pub use approval::{Approval, Decision, Grant, Remember, Standing};
+pub use approval::{Approval, ApprovalState, Decision, Grant, Remember};
 pub use board::{Board, BoardError, Boards};
 pub use call::Hook;
 pub use context::{Ability, Change, Context, Goal, Identity, Outcome, Stage, State};
@@ -109,7 +109,7 @@ pub use message::{InvalidLetter, Letter};
 pub use mode::{AGENT_EXTENSION, ChosenMode, MODE, Mode};
 pub use plan::{Plan, PlanStep, StepState};
 pub use population::{Parts, Population, Profile};
-pub use revision::{Figures, ProposalView, ProposedLaw, Standing as ProposalStanding, Test};
+pub use revision::{Figures, ProposalState, ProposalView, ProposedLaw, Test};
 pub use served::{Agent, AlreadyStarted, CreateError, OnClose, Options};
 pub use skills::ask_agent;
 pub use step::{AgentState, Step, step};

@@ -31,7 +31,7 @@ mod tests;
 
 pub use trial::{Figures, Test};
 pub(crate) use view::says;
-pub use view::{ProposalView, Standing};
+pub use view::{ProposalState, ProposalView};
 
 /// The gate of a law, with the laws that it may put in force.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -599,7 +599,7 @@ fn every_beginning_of_a_journal_has_the_old_law_or_the_new_one() {
     assert_eq!(views.len(), 1);
     assert_eq!(
         (views[0].standing, views[0].version),
-        (Standing::RolledBack, Some(2))
+        (ProposalState::RolledBack, Some(2))
     );
     assert!(
         views[0].says.contains("the mean score fell from"),

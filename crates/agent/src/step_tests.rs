@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::approval::{Decision, Remember, Standing};
+use crate::approval::{ApprovalState, Decision, Remember};
 use crate::context::{Ability, Goal, Identity, State};
 use crate::event::{Call, Effect, Event, EventKind, Outgoing, Request, Verdict};
 use crate::law::{Law, Origin};
@@ -376,7 +376,7 @@ proptest! {
                 && skill == "write"
                 && out.iter().any(|out| matches!(out, Outgoing::Gate { verdict: Verdict::Go(_), .. }))
             {
-                let approved = context.approvals.values().any(|it| matches!(it.standing, Standing::Approved(_)));
+                let approved = context.approvals.values().any(|it| matches!(it.standing, ApprovalState::Approved(_)));
                 prop_assert!(approved || !context.grants().is_empty());
             }
             // Every request that is open has something under way, is asked about, waits, or the agent is paused.

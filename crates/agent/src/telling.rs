@@ -12,7 +12,7 @@ use memory::Millis;
 use serde_json::Value;
 use store::Follow;
 
-use crate::approval::{Approval, Standing};
+use crate::approval::{Approval, ApprovalState};
 use crate::context::{Change, Outcome, State};
 use crate::error::Error;
 use crate::event::{Effect, EffectId, EventKind, Request, TurnAnswer, TurnId};
@@ -71,7 +71,7 @@ pub enum MomentKind {
         /// The id of the approval.
         id: String,
         skill: String,
-        standing: Standing,
+        standing: ApprovalState,
         by: String,
     },
     /// A question that is no approval waits for the caller.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Work;
-use crate::approval::Standing;
+use crate::approval::ApprovalState;
 use crate::context::{Change, Outcome, Round, Stage, Turn};
 use crate::conversation::Line;
 use crate::event::{
@@ -411,10 +411,10 @@ impl Work<'_> {
             self.change(Change::Settled { effect });
         }
         let waiting = self.now.approvals.values();
-        let waiting = waiting.filter(|it| it.turn == id && it.standing == Standing::Pending);
+        let waiting = waiting.filter(|it| it.turn == id && it.standing == ApprovalState::Pending);
         let waiting: Vec<EffectId> = waiting.map(|it| it.id).collect();
         for approval in waiting {
-            let standing = Standing::Rejected("the request was cancelled".to_owned());
+            let standing = ApprovalState::Rejected("the request was cancelled".to_owned());
             self.change(Change::Decided {
                 approval,
                 standing,

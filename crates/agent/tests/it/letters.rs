@@ -128,7 +128,7 @@ async fn a_proposal_is_applied_or_refused() {
     let adopted = bench.handle.decide(None, "ada", true, "").await.unwrap();
     assert_eq!(
         (adopted.standing, adopted.version),
-        (agent::ProposalStanding::Adopted, Some(2))
+        (agent::ProposalState::Adopted, Some(2))
     );
     let laws = bench.handle.laws().await.unwrap();
     assert_eq!((&*laws[1].by, &*laws[1].why), ("ranger", why));

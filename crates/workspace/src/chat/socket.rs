@@ -433,7 +433,7 @@ impl Connection {
         let _ = ready.await;
     }
 
-    fn standing(&self, session: &str) -> super::window::Standing {
+    fn standing(&self, session: &str) -> super::window::SessionState {
         let open = self.windows.get(session);
         open.map(|it| *it.standing.lock().unwrap_or_else(PoisonError::into_inner))
             .unwrap_or_default()

@@ -42,12 +42,12 @@ pub(super) enum From {
 
 /// What is known of a session at the moment, for messages that are not part of its record.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Standing {
+pub(super) struct SessionState {
     pub(super) state: State,
     pub(super) cursor: Cursor,
 }
 
-impl Default for Standing {
+impl Default for SessionState {
     fn default() -> Self {
         Self {
             state: State::Idle,
@@ -56,7 +56,7 @@ impl Default for Standing {
     }
 }
 
-pub(super) type Shared = Arc<Mutex<Standing>>;
+pub(super) type Shared = Arc<Mutex<SessionState>>;
 
 /// A window, before it runs.
 pub(super) struct Window {
@@ -235,7 +235,7 @@ impl Window {
         Some(())
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> SessionState {
         *self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
