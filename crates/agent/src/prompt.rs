@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use model::{Message, Quotation, Request, Said, Tool};
+use model::{AssistantMessage, Message, Quotation, Request, Tool};
 use serde_json::{Value, json};
 use skill::Registry;
 
@@ -113,9 +113,9 @@ pub(crate) fn request(brief: &Brief, skills: &Registry) -> Request {
         let text = bounded(&line.text, most::LINE);
         match &line.by {
             Some(_) => heard(text),
-            None => Message::Model(Said {
+            None => Message::Model(AssistantMessage {
                 text,
-                ..Said::default()
+                ..AssistantMessage::default()
             }),
         }
     };

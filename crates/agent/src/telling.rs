@@ -117,9 +117,9 @@ pub struct Telling {
     owner: Owner,
     /// The skills that a person is asked about.
     marked: Arc<BTreeSet<String>>,
-    turns: BTreeMap<TurnId, Told>,
+    turns: BTreeMap<TurnId, TurnFacts>,
     /// What is wanted for the requests of this conversation.
-    intents: BTreeMap<EffectId, Wanted>,
+    intents: BTreeMap<EffectId, TrackedIntent>,
     /// The calls that wait for a person.
     approvals: BTreeMap<EffectId, Arc<Approval>>,
     /// The ids of the questions of skills that wait, by task and place.
@@ -130,7 +130,7 @@ pub struct Telling {
 
 /// What is known of a request.
 #[derive(Clone, Debug, Default)]
-struct Told {
+struct TurnFacts {
     priority: u8,
     /// The last thought without calls.
     answer: Option<EffectId>,
@@ -139,7 +139,7 @@ struct Told {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Wanted {
+enum TrackedIntent {
     Call(TurnId),
     Think(TurnId),
     /// A question of the agent itself, with its id.
@@ -147,7 +147,7 @@ enum Wanted {
     Other(TurnId),
 }
 
-impl Wanted {
+impl TrackedIntent {
     fn turn(&self) -> &TurnId {
         match self {
             Self::Call(turn) | Self::Think(turn) | Self::Clarify(turn, _) | Self::Other(turn) => {
@@ -174,7 +174,7 @@ impl Telling {
 
     /// What the agent does for this conversation.
     pub fn state(&self) -> State {
-        let clarifies = |it: &Wanted| matches!(it, Wanted::Clarify(..));
+        let clarifies = |it: &TrackedIntent| matches!(it, TrackedIntent::Clarify(..));
         if self.fault {
             State::Error
         } else if !self.approvals.is_empty()
@@ -185,7 +185,7 @@ impl Telling {
         } else if self
             .intents
             .values()
-            .any(|it| matches!(it, Wanted::Call(_)))
+            .any(|it| matches!(it, TrackedIntent::Call(_)))
         {
             State::Executing
         } else if !self.intents.is_empty() {
@@ -205,7 +205,7 @@ impl Telling {
         let approvals = self.approvals.values().map(|it| &*it.uuid);
         let questions = self.questions.values().map(String::as_str);
         let clarified = self.intents.values().filter_map(|it| match it {
-            Wanted::Clarify(_, id) => Some(id.as_str()),
+            TrackedIntent::Clarify(_, id) => Some(id.as_str()),
             _ => None,
         });
         approvals.chain(questions).chain(clarified).collect()
@@ -214,7 +214,7 @@ impl Telling {
     /// The thought that a request waits for, if it waits for one.
     pub fn thinking(&self, turn: &str) -> Option<EffectId> {
         let mut wanted = self.intents.iter().rev();
-        let thinks = |it: &Wanted| matches!(it, Wanted::Think(of) if of == turn);
+        let thinks = |it: &TrackedIntent| matches!(it, TrackedIntent::Think(of) if of == turn);
         wanted.find(|(_, it)| thinks(it)).map(|(effect, _)| *effect)
     }
 
@@ -284,9 +284,9 @@ impl Telling {
                 if !self.is_own(heard.caller(), &heard.conversation) {
                     return None;
                 }
-                let told = Told {
+                let told = TurnFacts {
                     priority: turn.priority,
-                    ..Told::default()
+                    ..TurnFacts::default()
                 };
                 self.turns.insert(heard.turn.clone(), told);
                 of(&heard.turn, requested(heard))
@@ -328,20 +328,20 @@ impl Telling {
                 let id = pending.intent.id;
                 match &pending.intent.effect {
                     Effect::Call { .. } => {
-                        self.intents.insert(id, Wanted::Call(turn.clone()));
+                        self.intents.insert(id, TrackedIntent::Call(turn.clone()));
                         None
                     }
                     Effect::Clarify { question } => {
                         let known = id_of(turn, &id.to_string(), pending.at);
-                        let wanted = Wanted::Clarify(turn.clone(), known.clone());
+                        let wanted = TrackedIntent::Clarify(turn.clone(), known.clone());
                         self.intents.insert(id, wanted);
                         let text = question.clone();
                         of(turn, MomentKind::Questioned { id: known, text })
                     }
                     effect => {
                         let wanted = match effect {
-                            Effect::Think => Wanted::Think(turn.clone()),
-                            _ => Wanted::Other(turn.clone()),
+                            Effect::Think => TrackedIntent::Think(turn.clone()),
+                            _ => TrackedIntent::Other(turn.clone()),
                         };
                         self.intents.insert(id, wanted);
                         None
@@ -349,7 +349,7 @@ impl Telling {
                 }
             }
             Change::Settled { effect } => match self.intents.remove(effect)? {
-                Wanted::Clarify(turn, id) => {
+                TrackedIntent::Clarify(turn, id) => {
                     let (answer, message) = match event {
                         EventKind::Clarified { text, message, .. } => {
                             (text.clone(), message.clone())

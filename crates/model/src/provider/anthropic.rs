@@ -14,7 +14,7 @@ use super::frames::Framing;
 use crate::error::Error;
 use crate::limits::{MAX_CALLS, MAX_REPLY};
 use crate::reply::{Delta, End, Usage};
-use crate::request::{Call, CallResult, Message, Request, Said};
+use crate::request::{AssistantMessage, Call, CallResult, Message, Request};
 
 /// The default for `max_tokens`, which this API requires.
 const MAX_TOKENS: u32 = 8192;
@@ -74,7 +74,7 @@ fn results(results: Vec<&CallResult>) -> Value {
 }
 
 /// A message of the model: its reasoning first, unchanged.
-fn blocks(said: &Said) -> Vec<Value> {
+fn blocks(said: &AssistantMessage) -> Vec<Value> {
     let thoughts = said
         .thoughts
         .iter()

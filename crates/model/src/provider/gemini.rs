@@ -12,7 +12,7 @@ use super::frames::Framing;
 use crate::error::Error;
 use crate::limits::MAX_CALLS;
 use crate::reply::{Delta, End, Usage};
-use crate::request::{Call, CallResult, Message, Request, Said};
+use crate::request::{AssistantMessage, Call, CallResult, Message, Request};
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "gemini",
@@ -84,7 +84,7 @@ fn results(results: Vec<&CallResult>) -> Value {
 }
 
 /// A message of the model, each call with its signature.
-fn parts(said: &Said) -> Vec<Value> {
+fn parts(said: &AssistantMessage) -> Vec<Value> {
     let thoughts = said
         .thoughts
         .iter()
