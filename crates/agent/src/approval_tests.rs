@@ -51,20 +51,20 @@ enum Action {
 }
 
 impl World {
-    fn life(&self) -> AgentState {
-        let mut life = AgentState::default();
+    fn state(&self) -> AgentState {
+        let mut state = AgentState::default();
         for record in self.journal.iter().chain(&self.added) {
             let changes: Vec<crate::context::Change> =
                 serde_json::from_str(record).expect("it was written");
-            changes.iter().for_each(|change| life.apply(change));
+            changes.iter().for_each(|change| state.apply(change));
         }
-        life
+        state
     }
 
     /// A step of the actor: recorded, and committed if anything leaves the agent for good.
     fn perceive(&mut self, what: EventKind) -> Step {
         let acknowledged = what.is_acknowledged();
-        let step = self.life().step(&Event { at: self.at, what });
+        let step = self.state().step(&Event { at: self.at, what });
         self.added
             .push(serde_json::to_string(&step.changes).expect("it can be written"));
         if acknowledged || step.out.iter().any(leaves_for_good) {
@@ -89,7 +89,7 @@ impl World {
     fn decide(&mut self, call: usize, decision: Decision) {
         if let Told::Wait(approval) = self.told[call] {
             let in_time = self
-                .life()
+                .state()
                 .context()
                 .pending()
                 .iter()
@@ -183,7 +183,7 @@ impl Model for Approving {
                 world.perceive(EventKind::Ticked);
             }
             Action::Make(call) => {
-                let context = world.life();
+                let context = world.state();
                 let context = context.context();
                 let approval = context
                     .approvals
@@ -211,25 +211,25 @@ impl Model for Approving {
             Property::always(
                 "nothing is done before a person agreed",
                 |_, world: &World| {
-                    let granted = !world.life().context().grants().is_empty();
+                    let granted = !world.state().context().grants().is_empty();
                     (0..2).all(|call| world.made[call].is_none() || world.agreed[call] || granted)
                 },
             ),
             Property::always("what may be done was agreed to", |_, world: &World| {
-                let granted = !world.life().context().grants().is_empty();
+                let granted = !world.state().context().grants().is_empty();
                 (0..2).all(|call| world.told[call] != Told::Go || world.agreed[call] || granted)
             }),
             Property::always("what waits is not forgotten", |_, world: &World| {
-                let life = world.life();
+                let state = world.state();
                 (0..2).all(|call| match world.told[call] {
-                    Told::Wait(id) => life.context().approvals.contains_key(&id),
+                    Told::Wait(id) => state.context().approvals.contains_key(&id),
                     _ => true,
                 })
             }),
             Property::always("one call is asked about once", |_, world: &World| {
-                let life = world.life();
+                let state = world.state();
                 let of = |call: usize| {
-                    let mut all = life.context().approvals.values();
+                    let mut all = state.context().approvals.values();
                     all.by_ref()
                         .filter(|it| it.turn == format!("task-{call}"))
                         .count()

@@ -56,7 +56,7 @@ pub struct Context {
     pub(crate) abilities: Arc<BTreeMap<String, Ability>>,
     /// The requests that it has not answered.
     pub(crate) turns: BTreeMap<TurnId, Arc<Turn>>,
-    /// The intents that no event has settled yet.
+    /// The intents that no event has settled yet. The name in stored snapshots is older than the word.
     #[serde(rename = "wishes")]
     pub(crate) intents: BTreeMap<EffectId, Arc<Pending>>,
     /// Calls that a person decides about, and the last that were decided.
@@ -92,6 +92,7 @@ type Ended = Arc<(TurnId, Arc<TurnAnswer>)>;
 /// An effect that the agent wants and has not got a result of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pending {
+    /// Stored snapshots have it under its earlier name.
     #[serde(rename = "wish")]
     pub(crate) intent: Intent,
     /// Whether it was given out to be done. What is wanted during a pause is not.

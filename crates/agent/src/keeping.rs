@@ -212,10 +212,10 @@ impl AgentHandle {
                 ((*text).to_owned(), origin, from.to_owned(), *confidence)
             })
             .collect();
-        self.look(move |life, _| {
+        self.look(move |state, _| {
             let judged = offered
                 .iter()
-                .map(|(text, origin, from, sure)| judge(life, *origin, from, text, *sure));
+                .map(|(text, origin, from, sure)| judge(state, *origin, from, text, *sure));
             judged.collect()
         })
         .await

@@ -60,8 +60,8 @@ pub(crate) struct Brief {
 }
 
 /// The brief for a request.
-pub(crate) fn brief(life: &AgentState, turn: &str) -> Option<Brief> {
-    let context = life.context();
+pub(crate) fn brief(state: &AgentState, turn: &str) -> Option<Brief> {
+    let context = state.context();
     let turn = context.turns.get(turn)?;
     let identity = context.identity();
     let identity = match identity.description.trim() {
@@ -69,7 +69,7 @@ pub(crate) fn brief(life: &AgentState, turn: &str) -> Option<Brief> {
         description => format!("You are {}. {description}", identity.name),
     };
     let lines = context.said_before(&turn.heard);
-    let seen = life.law.attention.conversation as usize;
+    let seen = state.law.attention.conversation as usize;
     let recent = &lines[lines.len().saturating_sub(seen)..];
     let all = |texts: &[String], count: usize, each: usize| -> Vec<String> {
         texts
@@ -86,7 +86,7 @@ pub(crate) fn brief(life: &AgentState, turn: &str) -> Option<Brief> {
     Some(Brief {
         identity: bounded(&identity, most::IDENTITY),
         // Whole: the bounds of a law have room for all of them.
-        axioms: life.law.frozen.axioms.clone(),
+        axioms: state.law.frozen.axioms.clone(),
         goals: all(&goals, most::GOALS, most::GOAL),
         found: turn.found.clone(),
         conversation: recent.to_vec(),
@@ -94,7 +94,7 @@ pub(crate) fn brief(life: &AgentState, turn: &str) -> Option<Brief> {
         request: bounded(&turn.heard.text, most::REQUEST),
         letters_of: writer(&turn.heard),
         rounds: turn.rounds.clone(),
-        law: life.law.clone(),
+        law: state.law.clone(),
         mode: turn.heard.mode.clone(),
     })
 }

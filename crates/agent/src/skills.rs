@@ -246,8 +246,8 @@ impl Remember {
     /// it by itself, and that is not their word.
     async fn word(&self, text: &str, ctx: &Context) -> Result<Word, SkillError> {
         let (task, said) = (ctx.task_id(), text.to_owned());
-        let found = self.agent.look(move |life, _| {
-            let turn = life.context().turns.get(&task)?;
+        let found = self.agent.look(move |state, _| {
+            let turn = state.context().turns.get(&task)?;
             let heard = &turn.heard;
             let source = crate::step::source(heard.origin, &heard.from);
             let word_for_word = text::says(&heard.text, &said);
@@ -437,8 +437,8 @@ impl AskAgent {
     /// Whether the agent asks by itself, and how many agents have asked each other with this.
     async fn from(&self, ctx: &Context) -> Result<(bool, u8), SkillError> {
         let task = ctx.task_id();
-        let heard = self.agent.look(move |life, _| {
-            let turn = life.context().turns.get(&task)?;
+        let heard = self.agent.look(move |state, _| {
+            let turn = state.context().turns.get(&task)?;
             Some((turn.heard.origin == Origin::Own, turn.heard.depth))
         });
         let (own, depth) = heard.await?.unwrap_or_default();

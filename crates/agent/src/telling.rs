@@ -633,9 +633,9 @@ const PAGE: usize = 256;
 impl AgentHandle {
     /// Follows the journal from now on. Everything up to the given event is in the store.
     pub async fn watch(&self) -> Result<(Watch, u64), Error> {
-        let (life, at) = self.life().await?;
+        let (state, at) = self.state().await?;
         self.flush().await?;
-        let context = life.context();
+        let context = state.context();
         let turns = context.turns.iter();
         let turns: BTreeMap<_, _> = turns
             .map(|(turn, it)| (turn.clone(), owner(&it.heard)))

@@ -68,7 +68,7 @@ impl Inner {
                 drop(before.mailbox);
                 drop(before.task.await);
             }
-            let timed = match actor::live(
+            let timed = match actor::run_actor(
                 Arc::clone(&inner.parts),
                 inner.tasks.clone(),
                 name.clone(),

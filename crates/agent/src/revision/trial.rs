@@ -50,8 +50,8 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    pub(super) fn of(life: &AgentState) -> Option<Self> {
-        let revision = &life.context.revision;
+    pub(super) fn of(state: &AgentState) -> Option<Self> {
+        let revision = &state.context.revision;
         let open = revision.gate.open()?;
         let held_out = match open.stage {
             Stage::Trial => false,
@@ -61,7 +61,7 @@ impl Subject {
         Some(Self {
             proposal: open.id.0,
             held_out,
-            law: life.law.clone(),
+            law: state.law.clone(),
             candidate: revision.proposed.as_ref()?.law.clone(),
             seed: 0,
         })

@@ -114,7 +114,7 @@ struct ProposalTests {
     /// The place of a proposal in the list, and of the one of the last version.
     places: BTreeMap<u64, usize>,
     last: Option<usize>,
-    life: AgentState,
+    state: AgentState,
 }
 
 impl ProposalTests {
@@ -134,7 +134,7 @@ impl ProposalTests {
                     });
                 }
                 Change::LawProposed { proposed } => {
-                    let open = self.life.context.revision.gate.open();
+                    let open = self.state.context.revision.gate.open();
                     let view = view(
                         Some(proposed.proposal),
                         ProposalState::Testing,
@@ -146,14 +146,14 @@ impl ProposalTests {
                     self.all.push(ProposalView {
                         evidence: proposed.evidence.clone(),
                         major: open.is_some_and(|it| it.major),
-                        lines: self.life.law().diff(&proposed.law),
+                        lines: self.state.law().diff(&proposed.law),
                         ..view
                     });
                 }
                 _ => {}
             }
-            let open = self.life.context.revision.gate.open().map(|it| it.id.0);
-            self.life.apply(change);
+            let open = self.state.context.revision.gate.open().map(|it| it.id.0);
+            self.state.apply(change);
             if let Change::Gate { step } = change {
                 self.gate(open, step);
             }
@@ -207,7 +207,7 @@ impl ProposalTests {
             return;
         };
         let place = self.places.get(&proposal).copied();
-        let gate = self.life.context.revision.gate.clone();
+        let gate = self.state.context.revision.gate.clone();
         let Some(view) = self.view(proposal) else {
             return;
         };
@@ -228,7 +228,7 @@ impl ProposalTests {
     }
 
     fn open(&self) -> Option<u64> {
-        self.life.context.revision.gate.open().map(|it| it.id.0)
+        self.state.context.revision.gate.open().map(|it| it.id.0)
     }
 }
 

@@ -149,13 +149,13 @@ pub(crate) enum Judgement {
 
 /// Judges a text by the law. Without a confidence of its own it has that which the law gives to its origin.
 pub(crate) fn judge(
-    life: &AgentState,
+    state: &AgentState,
     origin: Origin,
     from: &str,
     said: &str,
     confidence: Option<f64>,
 ) -> Judgement {
-    let law = life.law();
+    let law = state.law();
     let confidence = match confidence {
         Some(confidence) => confidence,
         None => {
@@ -172,7 +172,11 @@ pub(crate) fn judge(
             }
         }
     };
-    let goals = life.context().goals().iter().map(|goal| goal.text.as_str());
+    let goals = state
+        .context()
+        .goals()
+        .iter()
+        .map(|goal| goal.text.as_str());
     let relevance = text::relevance(said, goals);
     // The first default rules had no rule for lasting records of callers; agents with them use the present defaults.
     let rules = match law.memory.rules == first_memory() {

@@ -241,11 +241,11 @@ async fn what_is_too_long_to_be_shown_is_not_agreed_to() {
 async fn a_task_of_the_agent_itself_waits_for_no_approval() {
     let world = World::new();
     let bench = world.begin().await;
-    let mut errand = said("own", WISH);
+    let mut own_task = said("own", WISH);
     let own = json!({ agent::OWN: true });
-    errand.metadata = own.as_object().cloned().map(Into::into);
+    own_task.metadata = own.as_object().cloned().map(Into::into);
     let task = bench
-        .send_by(&agent::principal("scout"), errand.clone())
+        .send_by(&agent::principal("scout"), own_task.clone())
         .await;
     assert_ne!(state(&task), TaskState::InputRequired);
     assert!(
@@ -254,8 +254,8 @@ async fn a_task_of_the_agent_itself_waits_for_no_approval() {
         output(&task)
     );
     // Another caller who says so is asked like any other.
-    errand.message_id.push('2');
-    let task = bench.send_by("mallory", errand).await;
+    own_task.message_id.push('2');
+    let task = bench.send_by("mallory", own_task).await;
     assert_eq!(state(&task), TaskState::InputRequired);
     assert!(world.notes.written.lock().unwrap().is_empty());
 }

@@ -96,11 +96,11 @@ async fn a_cancelled_delegation_cancels_its_task() {
     ended(&world.echoes, 1).await;
 
     // What an agent does by itself has no caller to answer questions.
-    let mut errand = said("own", "ask ranger to write it down");
+    let mut own_task = said("own", "ask ranger to write it down");
     let own = json!({ agent::OWN: true });
-    errand.metadata = own.as_object().cloned().map(Into::into);
+    own_task.metadata = own.as_object().cloned().map(Into::into);
     let scout = agent::principal("scout");
-    let task = bench.send_by(&scout, errand).await;
+    let task = bench.send_by(&scout, own_task).await;
     assert_eq!(state(&task), TaskState::Rejected);
     assert!(
         output(&task).contains("no caller to answer"),
