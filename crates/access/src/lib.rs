@@ -1,4 +1,4 @@
-//! Authentication: who is calling.
+//! Callers and what they may do: authentication, permissions, users, keys, secrets, capabilities, budgets and the audit chain.
 //!
 //! A [`Door`] holds the authentication [schemes](Scheme) of a server. It is asked about each request, and answers
 //! with a [`Principal`] or with a [`Refusal`] that says which credentials would be accepted. It is pure: the

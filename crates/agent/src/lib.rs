@@ -41,6 +41,8 @@
 //!
 //! The pure part:
 //! - `event`: events and effects
+//! - `answer`: answers of people in their own words; `text`: comparisons of texts that rules need
+//! - `conversation`: what was said last; `queue`: the order of requests; `share`: tables that callers share
 //! - `step`: what follows from an event; `context`: what the changes add up to; `approval`: what a person agrees to
 //! - `prompt`: everything that a model sees
 //!
