@@ -186,14 +186,16 @@ pub(crate) fn version(skill: &Definition) -> String {
     digest(&whole.to_string())
 }
 
-/// The value as text with the members of objects in order.
-fn canonical(value: &Value) -> String {
+/// The value as JSON with the members of objects in order. Its hash is stored, so that its form must not change.
+pub(crate) fn canonical(value: &Value) -> String {
     match value {
         Value::Object(members) => {
             let mut members: Vec<_> = members.iter().collect();
             members.sort_by_key(|(name, _)| *name);
             let members = members.into_iter();
-            let members = members.map(|(name, it)| format!("{name:?}:{}", canonical(it)));
+            let members = members.map(|(name, it)| {
+                format!("{}:{}", Value::from(name.as_str()), canonical(it))
+            });
             format!("{{{}}}", members.collect::<Vec<_>>().join(","))
         }
         Value::Array(items) => {

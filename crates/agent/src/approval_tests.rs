@@ -5,7 +5,7 @@ use serde_json::json;
 use stateright::{Checker as _, Model, Property};
 
 use crate::actor::leaves_for_good;
-use crate::approval::{ApprovalState, Decision, Remember};
+use crate::approval::{ApprovalState, Decision, Remember, canonical};
 use crate::event::{Event, EventKind, Outgoing, Verdict};
 use crate::law::Law;
 use crate::step::{AgentState, Step};
@@ -262,5 +262,15 @@ fn in_every_order_nothing_is_done_before_approval_and_nothing_that_waits_is_forg
         checker.unique_state_count() > 500,
         "{}",
         checker.unique_state_count()
+    );
+}
+
+/// The hash of a definition is stored with an approval: it must not depend on how a compiler escapes text for debugging.
+#[test]
+fn the_canonical_form_of_a_definition_is_json() {
+    let value = json!({ "é\u{200b}": { "b": 1, "a": [true, null] }, "a\"b": "\u{7f}" });
+    assert_eq!(
+        canonical(&value),
+        "{\"a\\\"b\":\"\u{7f}\",\"é\u{200b}\":{\"a\":[true,null],\"b\":1}}"
     );
 }

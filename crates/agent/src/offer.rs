@@ -41,7 +41,15 @@ impl Offer {
         let goals: Vec<String> = goals.collect();
         let mut lines = Vec::new();
         if goals != self.objectives {
-            lines.push(format!("objectives: {goals:?} -> {:?}", self.objectives));
+            let quoted = |goals: &[String]| {
+                let goals = goals.iter().map(|goal| format!("\"{goal}\""));
+                goals.collect::<Vec<_>>().join(", ")
+            };
+            lines.push(format!(
+                "objectives: [{}] -> [{}]",
+                quoted(&goals),
+                quoted(&self.objectives)
+            ));
         }
         lines.extend(state.law().diff(&self.law));
         lines
