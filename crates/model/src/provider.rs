@@ -107,8 +107,13 @@ impl FromStr for Kind {
     }
 }
 
-/// Finds a key at the time of each request, so that it can change meanwhile; else says why there is none.
-pub type FindKey = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
+/// Finds a key at the time of each request, so that it can change meanwhile.
+pub type FindKey = Arc<dyn Fn() -> Result<String, MissingKey> + Send + Sync>;
+
+/// Why there is no API key for a request.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct MissingKey(pub String);
 
 /// An API key. Its `Debug` does not show it.
 #[derive(Clone)]
@@ -142,7 +147,9 @@ impl Key {
     fn header(&self, dialect: &Dialect) -> Result<HeaderValue, Error> {
         let written = match &self.0 {
             KeySource::Text(key) => (dialect.key.1)(key),
-            KeySource::Found(find) => (dialect.key.1)(find().map_err(Error::Auth)?.trim()),
+            KeySource::Found(find) => {
+                (dialect.key.1)(find().map_err(|why| Error::Auth(why.0))?.trim())
+            }
         };
         let value = HeaderValue::try_from(written);
         let mut value = value.map_err(|_| {

@@ -14,7 +14,7 @@ use tokio::sync::Mutex;
 
 use crate::client::ClientMetadata;
 use crate::dpop::PROOF;
-use crate::flow::{Consent, Flow, Plan};
+use crate::flow::{Consent, ConsentError, Flow, Plan};
 use crate::grant::{TokenEndpoint, exchange, header};
 use crate::{
     Address, Callback, Challenge, Error, IssuerMetadata, Kept, OAuthClient, ProofKey,
@@ -386,7 +386,7 @@ impl Authorizer {
                     endpoint.resource,
                 )?;
                 let agreed = self.consent.agree(&callback.url).await;
-                let answer = agreed.map_err(|hint| Error::NeedsPerson {
+                let answer = agreed.map_err(|ConsentError(hint)| Error::NeedsPerson {
                     issuer: issuer.issuer.clone(),
                     hint,
                 })?;
@@ -400,7 +400,7 @@ impl Authorizer {
         let hint = self.consent.agree("").await;
         Error::NeedsPerson {
             issuer: issuer.issuer.clone(),
-            hint: hint.err().unwrap_or_default(),
+            hint: hint.err().map(|error| error.0).unwrap_or_default(),
         }
     }
 

@@ -43,7 +43,7 @@ pub use challenge::Challenge;
 pub use client::{ClientMetadata, OAuthClient};
 pub use dpop::ProofKey;
 pub use error::Error;
-pub use flow::{Consent, Consenting, EnterpriseLogin, Flow, NoConsent, Plan};
+pub use flow::{Consent, ConsentError, Consenting, EnterpriseLogin, Flow, NoConsent, Plan};
 pub use grant::{Device, Polled, TokenEndpoint};
 pub use keys::{FetchedKeys, keys};
 pub use metadata::{IssuerMetadata, ResourceMetadata};

@@ -325,9 +325,9 @@ async fn sign_in(
             let callback =
                 Callback::prepare(web, &issuer, &client, &redirect, &scopes, identifier)?;
             let answer = loopback.agree(&callback.url).await;
-            let answer = answer.map_err(|hint| oauth::Error::NeedsPerson {
+            let answer = answer.map_err(|error| oauth::Error::NeedsPerson {
                 issuer: issuer.issuer.clone(),
-                hint,
+                hint: error.0,
             })?;
             endpoint.code(&callback, callback.code(&answer)?).await?
         }
