@@ -17,7 +17,7 @@ use crate::permission::{Permissions, Role};
 use crate::presented::{Credentials, Presented};
 use crate::principal::Principal;
 use crate::scheme::{Place, Scheme};
-use crate::signature::{SignatureCheck, SignatureRule, Signatures, Target};
+use crate::signature::{SignatureCheck, SignatureFault, SignatureRule, Signatures, Target};
 use crate::users::{self, UserStatus, Users};
 
 mod holder;
