@@ -351,7 +351,8 @@ async fn follow(
 }
 
 /// Reads the output in a thread of its own, since reading a terminal blocks. It ends when the last process that has the
-/// terminal closes it, for which Linux gives an error.
+/// terminal closes it, for which Linux gives an error. Nothing joins the thread: the supervisor ends every process of the
+/// terminal when the command is dropped, and the receiver that is returned tells that the output is complete.
 fn read(
     master: &Arc<OwnedFd>,
     state: &Arc<Mutex<State>>,

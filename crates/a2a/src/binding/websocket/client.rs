@@ -110,6 +110,8 @@ impl Shared {
         }
         let socket = self.connect().await?;
         let (orders, taken) = mpsc::channel(1);
+        // Its owners are the senders of orders and the readers of replies: when the last is dropped, it ends. To abort it
+        // instead would lose the close frame, and the cancellation of a stream that was dropped just before.
         tokio::spawn(Owner::new(socket).run(taken));
         *open = Some(orders.clone());
         Ok(orders)
@@ -145,7 +147,7 @@ impl Shared {
     }
 }
 
-/// Who owns a connection: numbers the calls, and hands replies to who waits for them.
+/// The owner of a connection: it numbers the calls, and hands each reply to the call that waits for it.
 struct Owner {
     socket: WebSocketStream<Box<dyn Socket>>,
     last: u64,
