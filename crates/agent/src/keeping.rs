@@ -4,7 +4,7 @@
 
 use access::Principal;
 use memory::{
-    ApprovalState, Certainty, Content, Handle, Keep, Lasting, Outcome, Reason, Record, RecordId,
+    Certainty, Content, Handle, Keep, Lasting, Outcome, Reason, Record, RecordId, Standing,
     Utterance, Viewer,
 };
 use sha2::{Digest, Sha256};
@@ -157,11 +157,11 @@ impl AgentHandle {
                 continue;
             }
             if judgement == Judgement::Log
-                && let ApprovalState::Kept(kept) = &record.standing
+                && let Standing::Kept(kept) = &record.standing
                 && kept.layer != Lasting::Axiom
             {
                 record.content.source = Some(kept.reason.source().to_owned());
-                record.standing = ApprovalState::Observed;
+                record.standing = Standing::Observed;
             }
             items.push(StoredItem {
                 record: record.id.to_string(),
