@@ -210,7 +210,19 @@ pub struct Admitted {
     pub account: Account,
 }
 
-/// Watches the calls of all wires. Its methods are called on the path of every call: they do not wait.
+/// Watches the calls of all wires: limits, the audit trail, the log, metrics and spans.
+///
+/// There is one in a server, behind [`Calls`], so that a limit counts over all wires and no wire can leave something
+/// out. The crates of protocols know this trait and nothing of what is behind it.
+///
+/// For each call [`begin`](Self::begin) comes first and decides; then the work runs in the span and the account that
+/// it returned; then [`end`](Self::end) comes exactly once, also when the work was dropped or has panicked, because
+/// [`BegunCall`] tells it when it is dropped. A call that `begin` refuses has ended with that, and the overseer
+/// records it itself. A call of a caller that was not admitted has no `begin`, only an `end` ([`Calls::refused`]).
+///
+/// Both methods are on the path of every call and must not wait: what takes time, as writing the trail, is put into a
+/// queue. The operation of a record is a row of a table or [`UNKNOWN`], never a text of the caller: it becomes a label
+/// of metrics, and labels that callers choose would fill the memory.
 pub trait Overseer: fmt::Debug + Send + Sync + 'static {
     /// Whether a call may begin. A refused call has ended with it, and is recorded by the overseer itself.
     fn begin(&self, asked: &CallRecord) -> Result<Admitted, Limit>;

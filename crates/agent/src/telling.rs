@@ -112,6 +112,19 @@ pub struct PlannedCall {
 }
 
 /// The conversation of one caller, told from the records of a journal.
+///
+/// It is a fold, as the state of the agent is, and keeps only what later records of the conversation need: the
+/// requests that are open, what is wanted for them, and the approvals and questions that wait. It must be given every
+/// record from the first one of the conversation on, in order; records of others change nothing. So a window can be
+/// opened at any time and after any restart by reading the journal again, and two windows tell the same.
+///
+/// A record tells what its *changes* say, not what its event asked for: an event may be refused, or lead to several
+/// moments. Every moment of one record has the state after all its changes, since a client shows the last one. The end
+/// of a request removes it after its moment is told, so that the moment still finds the priority.
+///
+/// Nothing is decided here and nothing is stored. A new kind of change that people should see needs a line in
+/// `change`, and one in [`Watch`] that says to which conversations it belongs; without the second, live windows miss
+/// it until they read the journal again.
 #[derive(Clone, Debug)]
 pub struct Telling {
     owner: Owner,
@@ -518,6 +531,18 @@ fn shown(event: &EventKind) -> String {
 }
 
 /// A follower of an agent's journal that knows to which conversations each record belongs.
+///
+/// One follower serves all windows of an agent: to decode each record for every window would cost as often as there
+/// are windows. It owns a position in the journal and, for requests, approvals and intents that are open, the
+/// conversation of each, since most changes name only a number. These maps begin with the state of the agent at the
+/// position, and each record updates them before its conversations are looked up.
+///
+/// The order of [`AgentHandle::watch`] matters: the state is read first, then the journal is flushed, and the watch
+/// begins after the event of that state. Whatever follows is delivered; whatever was before is in the store when the
+/// watch is returned.
+///
+/// A record may belong to no conversation, and is left out; to some; or to all, as a pause does, for which the set is
+/// empty. It ends when the store is closed. An error ends it for its owner, which begins another.
 #[derive(Debug)]
 pub struct Watch {
     follow: Follow,

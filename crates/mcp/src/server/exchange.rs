@@ -19,7 +19,20 @@ use super::request::{Request, RequestResult, Shared, introduce};
 use super::revision::{self, ClientInfo, Revision};
 use super::rpc::{Id, Params, RpcError, code};
 
-/// One client, from its `initialize` on. Clones share one state.
+/// What one client and the server know of each other, from `initialize` on. Clones share one state.
+///
+/// It has three parts: what the client said of itself, which is set once; the client's requests that are not answered
+/// yet; and our own requests that the client has not answered ([`PendingRequests`]). A session of HTTP has one, and so
+/// has a connection over standard input and output. A request of revision 2026-07-28 describes its client itself and
+/// needs no `initialize`.
+///
+/// A request is added before its work begins, so that a cancellation that arrives next finds it, and stays until its
+/// [`OpenRequest`] is dropped, whichever way the work ends. Ids are the client's and may be used again as soon as a
+/// response was read; so the removal compares a number of ours besides, or the end of one request could remove the
+/// next one of the same id. The number of open requests has a limit, because each holds a task of the server.
+///
+/// At the end of a session the owner cancels the open requests and ends the pending ones; without the second, a tool
+/// call that asks a question would wait for a client that is gone until its time is over.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     pub(crate) asked: Arc<PendingRequests>,

@@ -12,7 +12,20 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use super::rpc::{self, Id, RpcError};
 use crate::limits::{MAX_REPLAY_BYTES, MAX_REPLAY_EVENTS};
 
-/// The connection from a request back to its client.
+/// The connection from a request back to its client: progress, log messages and questions go through it.
+///
+/// There are two kinds. Over streamable HTTP each reply has a [`Log`]: writers append and never wait, readers follow
+/// from their own position, and a client that lost its connection reads on. Over standard input and output, and over
+/// the older SSE transport, there is one pipe for all requests, and a writer waits while the client does not read;
+/// only a future that is being dropped sends without waiting.
+///
+/// The response of a request is the last message of its log, and is written after everything else; a reader that saw
+/// it knows that nothing follows. Progress that is dropped from a full log is lost, a response never is.
+///
+/// A question ([`ask`](Self::ask)) is registered before it is sent, since an answer may arrive at once. When the
+/// future that asks is dropped, the registration goes and the client is told that the request is cancelled: a client
+/// would otherwise show a form that nothing reads. Revision 2026-07-28 has no requests of the server: there `asked` is
+/// `None`, and a call that needs input ends with a result that says so.
 #[derive(Clone, Debug)]
 pub(crate) struct Outlet {
     pub(crate) kind: OutletKind,

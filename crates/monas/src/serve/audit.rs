@@ -149,6 +149,19 @@ impl Queue {
 }
 
 /// The trail of a running server: the queue, and the task that empties it.
+///
+/// Calls put what is recorded into a bounded queue and go on; one task takes it out, forms lines, chains each to the
+/// line before by a hash, and commits a group of lines together with the new end of the chain. Line and end are in one
+/// batch: after a crash they agree, and a file in which they differ was changed from outside.
+///
+/// A queue that is full and a disk that is full do not stop calls. What is lost is counted, and the count becomes a
+/// line of the trail as soon as one can be written: gaps are visible. Old lines are dropped from the front, and the
+/// row of the first end keeps the hash up to there, so that the rest can still be verified.
+///
+/// The server closes in this order: the streams that follow the trail (`stopping`), connections and agents, then the
+/// trail ([`close`](Self::close)), then the store. Closed earlier, the last calls would be missing; closed after the
+/// store, they could not be written. Dropped without `close`, the task is aborted and what waits is lost, which
+/// happens only when the server fails to start.
 #[derive(Debug)]
 pub(crate) struct Trail {
     recorder: Recorder,

@@ -67,6 +67,17 @@ pub struct Followed {
 }
 
 /// The open terminals of a project, by their ids. Clones are the same. Dropping the last one ends them all.
+///
+/// It owns a handle on each [`Terminal`] together with a permit. The permit is taken before the shell is started and
+/// is released when the entry goes: callers that open terminals at the same time cannot start more than the limit,
+/// which a count of the entries would let them do. A terminal of which the shell has ended stays in the list, with its
+/// last output, until it is closed.
+///
+/// Closing drops the running command; the supervisor of the sandbox then ends every process that the shell left, also
+/// those in sessions of their own. A handle that a reader still has does not keep the processes alive: it reads the
+/// rest of the output and then the end.
+///
+/// Terminals are not stored. They end with the server, also when it is killed: the supervisor sees its socket close.
 #[derive(Clone, Debug)]
 pub struct Terminals {
     shell: Shell,

@@ -49,7 +49,19 @@ impl Feeds {
     }
 }
 
-/// The windows of one agent.
+/// The windows of one agent, and the one follower of its journal that feeds them all.
+///
+/// It owns a tokio task that reads the journal through [`agent::Watch`], and for each session the queues of the
+/// windows that are open on it. For every record the task takes the lock, puts the record into the queues of its
+/// sessions, and then moves `position` on. [`join`](Self::join) takes the same lock, so that a new window gets its
+/// position and its queue at one moment: records up to the position are in the journal, all later ones come by the
+/// queue, and none is missing or seen twice. With two locks, or with the position moved first, a record could fall
+/// between the two.
+///
+/// A queue has a limit and the task never waits for one: a full queue is removed, and its window reads the journal
+/// from its own position and joins again. Were the task to wait, one slow client would stop the chat of all others.
+/// Nothing of the chat is stored here; a feed can end at any time without loss. It ends when the journal cannot be
+/// followed, and with the last handle on it; the next window that asks [`Feeds`] begins another.
 #[derive(Debug)]
 pub(crate) struct Feed {
     windows: Arc<Mutex<Windows>>,

@@ -58,7 +58,21 @@ impl Default for SessionState {
 
 pub(super) type Shared = Arc<Mutex<SessionState>>;
 
-/// A window, before it runs.
+/// One client that looks at one session: it tells the session from the journal, and then goes on with what happens.
+///
+/// It runs as a tokio task of its connection, which owns it: the end of the connection or another window in its place
+/// aborts it. It holds no state that must survive, only a reading position and a [`Telling`], both made again from the
+/// journal by the next window.
+///
+/// The order of a round is: join the [feed](super::feed::Feed); read the journal from the own position to its end;
+/// tell `ready`; then take records from the queue, without those that were read already. To read first and to join
+/// afterwards would lose what is recorded in between. When the queue is closed, because the window was too slow or the
+/// feed ended, the next round begins behind the last record that was read.
+///
+/// Recorded messages have a cursor and are sent once for each cursor behind `from`. Pieces of a thought have none:
+/// they are taken from the stream of the task, gathered for a moment, and left out while the client is behind, since
+/// the recorded message that follows has the whole text. Messages go to the connection with the number of the window,
+/// so that those of a window that was replaced meanwhile are not written.
 pub(super) struct Window {
     pub(super) chat: Chat,
     pub(super) caller: Principal,
