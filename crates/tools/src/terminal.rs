@@ -31,7 +31,7 @@ const SHELL: &str = "/bin/sh";
 
 /// Where commands are run: a project and its sandbox. Clones are the same.
 ///
-/// It starts commands and does not own them: [`RunningCommand`] and [`Terminal`](session::Terminal) do, and dropping
+/// It starts commands and does not own them: [`RunningCommand`] and [`Terminal`] do, and dropping
 /// one of them ends all its processes. The shell holds the open project folder, the sandbox that was found when the
 /// server began, and the limits.
 ///
