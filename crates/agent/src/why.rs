@@ -402,9 +402,12 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
             match change {
                 Change::Found { turn: it, found } if it == turn && !found.is_empty() => {
                     let best = &found[0];
-                    let count = found.len();
+                    let records = match found.len() {
+                        1 => "1 record".to_owned(),
+                        many => format!("{many} records, most relevant"),
+                    };
                     say(format!(
-                        "I remembered {count} things, above all \u{201c}{}\u{201d} from {} (record {}).",
+                        "I recalled {records}: \u{201c}{}\u{201d} from {} (record {}).",
                         text::bounded(&best.text, 200),
                         best.source,
                         best.record,

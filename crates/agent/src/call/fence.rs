@@ -21,7 +21,8 @@ use crate::manifest::SkillNeeds;
 #[cfg(not(panic = "unwind"))]
 compile_error!("skills are fenced by unwinding: build with panic = \"unwind\"");
 
-/// A hook around calls of skills. `before` runs in the order in which hooks were added, `after` and `on_error` in reverse.
+/// A hook around calls of skills. `before` runs in the order in which hooks were added, `after` and `on_error` in
+/// reverse. The program itself has none; programs that embed an agent add them with `App::hook`.
 pub trait Hook: Send + Sync + 'static {
     /// Runs before the skill, with valid input. A returned reply or error replaces the call.
     fn before<'a>(
