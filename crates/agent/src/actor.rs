@@ -430,7 +430,7 @@ impl Actor {
         let id = self.state.context.identity.id.clone();
         self.own.spawn(async move {
             if let Err(error) = tasks.resume(&task).await {
-                tracing::warn!(agent = id, task, %error, "could not resume a task after its question expired");
+                tracing::warn!(agent = id, %task, %error, "could not resume a task after its question expired");
             }
             None
         });

@@ -6,7 +6,7 @@ use stateright::{Checker as _, Model, Property};
 
 use crate::actor::leaves_for_good;
 use crate::approval::{ApprovalState, Decision, Remember, canonical};
-use crate::event::{Event, EventKind, Outgoing, Verdict};
+use crate::event::{EffectId, Event, EventKind, Outgoing, Verdict};
 use crate::law::Law;
 use crate::step::{AgentState, Step};
 
@@ -32,7 +32,7 @@ struct World {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Told {
     Nothing,
-    Wait(u64),
+    Wait(EffectId),
     Go,
     No,
 }
@@ -162,7 +162,7 @@ impl Model for Approving {
         match action {
             Action::Want(call) => {
                 let step = world.perceive(EventKind::Wanted {
-                    turn: format!("task-{call}"),
+                    turn: format!("task-{call}").into(),
                     place: "the only one".to_owned(),
                     conversation: "talk".to_owned(),
                     skill: "write".to_owned(),

@@ -418,7 +418,7 @@ impl Context {
                 self.abilities = Arc::new(abilities.collect());
             }
             Change::Opened { turn } => {
-                self.next = self.next.max(turn.order + 1);
+                self.next = self.next.max(EffectId::new(turn.order).next());
                 self.turns.insert(turn.heard.turn.clone(), turn.clone());
             }
             Change::Stage { turn, stage } => self.change(turn, |it| it.stage = *stage),
@@ -495,7 +495,7 @@ impl Context {
             }
             Change::Ended { turn, answer } => self.end(turn, answer),
             Change::Intended { pending } => {
-                self.next = self.next.max(pending.intent.id + 1);
+                self.next = self.next.max(pending.intent.id.next());
                 self.intents.insert(pending.intent.id, pending.clone());
             }
             Change::Given { effect } => {
@@ -505,7 +505,7 @@ impl Context {
             }
             Change::Settled { effect } => drop(self.intents.remove(effect)),
             Change::Asked { approval } => {
-                self.next = self.next.max(approval.id + 1);
+                self.next = self.next.max(approval.id.next());
                 self.approvals.insert(approval.id, approval.clone());
                 self.forget_decided();
             }
@@ -568,7 +568,7 @@ impl Context {
         };
         self.questions.remove(turn);
         let ended = Arc::make_mut(&mut self.ended);
-        ended.push_back(Arc::new((turn.to_owned(), answer.clone())));
+        ended.push_back(Arc::new((turn.into(), answer.clone())));
         if ended.len() > limits::ENDED {
             ended.pop_front();
         }

@@ -8,16 +8,11 @@ use skill::extension::Question;
 
 use crate::approval::Decision;
 use crate::context::{Ability, Goal, Identity, Outcome};
+pub use crate::id::{EffectId, TurnId};
 use crate::law::{Edit, Law, Origin};
 use crate::message::Letter;
 use crate::mode::ChosenMode;
 use crate::revision::Test;
-
-/// Which request it is about: the id of the task that it is.
-pub type TurnId = String;
-
-/// Something that an agent wants and waits for, by number. An agent never uses a number twice.
-pub type EffectId = u64;
 
 /// Something perceived. Time is part of it, so that what follows from it needs no clock.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -52,7 +52,7 @@ impl Gate {
         let place = format!("{}/{skill}#{}", ctx.scope(), ctx.count(&skill));
         let facts = self.facts(definition);
         let wanted = |shown: &Shown| EventKind::Wanted {
-            turn: ctx.task_id(),
+            turn: ctx.task_id().into(),
             place: place.clone(),
             conversation: ctx.context_id(),
             skill: skill.clone(),
@@ -176,7 +176,7 @@ impl Gate {
             }
         };
         let called = EventKind::Called {
-            turn: ctx.task_id(),
+            turn: ctx.task_id().into(),
             skill: definition.id.clone(),
             input: recorded(&definition.id, input),
             by: ctx.caller().to_string(),

@@ -14,7 +14,7 @@ use crate::approval::{Approval, Grant};
 use crate::call::Given;
 use crate::context::{Questions, State};
 use crate::error::Error;
-use crate::event::EventKind;
+use crate::event::{EventKind, TurnId};
 use crate::journal::{self, Checked, Record};
 use crate::law::Law;
 use crate::plan::Plan;
@@ -61,7 +61,7 @@ pub struct Status {
     pub plans: Vec<Plan>,
     /// The requests that were begun and not answered, each with its caller, the first one first.
     #[serde(skip)]
-    pub tasks: Vec<(String, String)>,
+    pub tasks: Vec<(TurnId, String)>,
 }
 
 /// A law that an agent had, with why.
@@ -245,7 +245,7 @@ impl AgentHandle {
         question: &Question,
     ) -> Result<(), Error> {
         let asked = EventKind::Asked {
-            turn: turn.task_id().to_string(),
+            turn: turn.task_id().as_str().into(),
             place: place.to_owned(),
             question: question.clone(),
             of: turn.caller().to_string(),
@@ -263,7 +263,7 @@ impl AgentHandle {
         given: &Given,
     ) -> Result<(), Error> {
         let answered = EventKind::Answered {
-            turn: turn.to_owned(),
+            turn: turn.into(),
             place: place.to_owned(),
             answer: given.answer.clone(),
             by: given.by.clone(),
@@ -274,7 +274,7 @@ impl AgentHandle {
 
     /// The questions of a task that is taken up again, as the journal has them.
     pub(crate) async fn questions(&self, turn: &str) -> Result<Questions, Error> {
-        let turn = turn.to_owned();
+        let turn = TurnId::from(turn);
         let found = self.look(move |state, _| state.context().questions.get(&turn).cloned());
         Ok(found.await?.as_deref().cloned().unwrap_or_default())
     }

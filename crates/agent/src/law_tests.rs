@@ -173,7 +173,7 @@ fn skill_selection_rules_say_which_skills_are_used() {
     let ask = |law: &mut Law| law.skill_selection = vec![rule(Selection::Ask)];
     compare(ask, |stepper| {
         let wants = EventKind::Wanted {
-            turn: "one".to_owned(),
+            turn: "one".into(),
             place: String::new(),
             conversation: "talk".to_owned(),
             skill: "look".to_owned(),
@@ -229,7 +229,7 @@ fn propose(stepper: &mut Stepper) -> EffectId {
     let out = thought(stepper, "go", &[("move", json!({ "to": "the moon" }))]);
     let effect = wanted(&out, |it| matches!(it, Effect::Call { .. }))[0];
     stepper.perceive(EventKind::Wanted {
-        turn: "one".to_owned(),
+        turn: "one".into(),
         place: format!("call-{effect}/move#0"),
         conversation: "talk".to_owned(),
         skill: "move".to_owned(),
@@ -358,7 +358,7 @@ fn attention_says_how_much_is_attended_to() {
     let hasty = |law: &mut Law| law.attention.approval_seconds = 1;
     compare(hasty, |stepper| {
         stepper.perceive(EventKind::Wanted {
-            turn: "one".to_owned(),
+            turn: "one".into(),
             place: String::new(),
             conversation: "talk".to_owned(),
             skill: "write".to_owned(),
@@ -544,7 +544,7 @@ fn a_skill_that_is_always_asked_about_cannot_be_granted() {
     use crate::approval::{Decision, Remember};
     let story = |stepper: &mut Stepper| {
         let wants = |place: &str| EventKind::Wanted {
-            turn: "one".to_owned(),
+            turn: "one".into(),
             place: place.to_owned(),
             conversation: "talk".to_owned(),
             skill: "write".to_owned(),

@@ -40,7 +40,7 @@
 //! - `telling`: a conversation as its caller is told of it, from the journal
 //!
 //! The pure part:
-//! - `event`: events and effects
+//! - `event`: events and effects; `id`: the ids of requests and effects
 //! - `answer`: answers of people in their own words; `text`: comparisons of texts that rules need
 //! - `conversation`: what was said last; `queue`: the order of requests; `share`: tables that callers share
 //! - `step`: what follows from an event; `context`: what the changes add up to; `approval`: what a person agrees to
@@ -68,6 +68,7 @@ mod error;
 mod event;
 mod gate;
 mod handle;
+mod id;
 mod journal;
 mod keeping;
 pub mod law;

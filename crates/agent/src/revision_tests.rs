@@ -288,7 +288,7 @@ fn a_skill_that_people_reject_every_time_is_to_be_forbidden() {
         let out = stepper.think(&out, "", &[("write", json!({}))]);
         let call = wanted(&out, |it| matches!(it, Effect::Call { .. }))[0];
         stepper.perceive(EventKind::Wanted {
-            turn,
+            turn: turn.into(),
             place: format!("call-{call}/"),
             conversation: "talk".to_owned(),
             skill: "write".to_owned(),

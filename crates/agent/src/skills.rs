@@ -247,7 +247,7 @@ impl Remember {
     async fn word(&self, text: &str, ctx: &Context) -> Result<Word, SkillError> {
         let (task, said) = (ctx.task_id(), text.to_owned());
         let found = self.agent.look(move |state, _| {
-            let turn = state.context().turns.get(&task)?;
+            let turn = state.context().turns.get(task.as_str())?;
             let heard = &turn.heard;
             let source = crate::step::source(heard.origin, &heard.from);
             let word_for_word = text::says(&heard.text, &said);
@@ -438,7 +438,7 @@ impl AskAgent {
     async fn from(&self, ctx: &Context) -> Result<(bool, u8), SkillError> {
         let task = ctx.task_id();
         let heard = self.agent.look(move |state, _| {
-            let turn = state.context().turns.get(&task)?;
+            let turn = state.context().turns.get(task.as_str())?;
             Some((turn.heard.origin == Origin::Own, turn.heard.depth))
         });
         let (own, depth) = heard.await?.unwrap_or_default();

@@ -12,7 +12,7 @@ use memory::Millis;
 use serde::{Deserialize, Serialize};
 
 use crate::context::{AskedQuestion, Change, Context, Pending, Round, Turn};
-use crate::event::{Effect, EffectId, Event, EventKind, Intent, Outgoing};
+use crate::event::{Effect, EffectId, Event, EventKind, Intent, Outgoing, TurnId};
 use crate::law::Law;
 
 mod act;
@@ -328,7 +328,7 @@ impl Work<'_> {
     fn intent(&mut self, turn: Option<&str>, effect: Effect) -> EffectId {
         let intent = Intent {
             id: self.now.next,
-            turn: turn.map(str::to_owned),
+            turn: turn.map(TurnId::from),
             effect,
         };
         let id = intent.id;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::approval::{ApprovalState, Decision, Remember};
 use crate::context::{Ability, Goal, Identity, State};
-use crate::event::{Call, Effect, Event, EventKind, Outgoing, Request, Verdict};
+use crate::event::{Call, Effect, EffectId, Event, EventKind, Outgoing, Request, Verdict};
 use crate::law::{Law, Origin};
 use crate::step::{AgentState, Step};
 
@@ -106,7 +106,7 @@ impl Stepper {
 
 pub(crate) fn heard(turn: &str, origin: Origin, text: &str) -> EventKind {
     EventKind::Heard(Request {
-        turn: turn.to_owned(),
+        turn: turn.into(),
         conversation: "talk".to_owned(),
         caller: "ada".to_owned(),
         origin,
@@ -124,7 +124,7 @@ pub(crate) fn heard(turn: &str, origin: Origin, text: &str) -> EventKind {
 }
 
 /// The numbers of the effects that are wanted now.
-pub(crate) fn wanted(out: &[Outgoing], which: impl Fn(&Effect) -> bool) -> Vec<u64> {
+pub(crate) fn wanted(out: &[Outgoing], which: impl Fn(&Effect) -> bool) -> Vec<EffectId> {
     let intents = out.iter().filter_map(|out| match out {
         Outgoing::Do(intent) if which(&intent.effect) => Some(intent.id),
         _ => None,
@@ -314,7 +314,7 @@ fn event(stepper: &Stepper, happens: &Happens) -> Option<EventKind> {
             }
         }
         Happens::Want(turn, skill) => EventKind::Wanted {
-            turn: format!("turn-{turn}"),
+            turn: format!("turn-{turn}").into(),
             place: format!("place-{turn}"),
             conversation: "talk".to_owned(),
             skill: SKILLS[usize::from(*skill)].to_owned(),
@@ -325,7 +325,7 @@ fn event(stepper: &Stepper, happens: &Happens) -> Option<EventKind> {
             facts: Default::default(),
         },
         Happens::Decide(place, how) => {
-            let ids: Vec<u64> = context.approvals.keys().copied().collect();
+            let ids: Vec<EffectId> = context.approvals.keys().copied().collect();
             let approval = *ids.get(place.checked_rem(ids.len())?)?;
             let decision = match how % 4 {
                 0 => Decision::Approve(Remember::Once),
@@ -342,7 +342,7 @@ fn event(stepper: &Stepper, happens: &Happens) -> Option<EventKind> {
             }
         }
         Happens::Cancel(turn) => EventKind::Cancelled {
-            turn: format!("turn-{turn}"),
+            turn: format!("turn-{turn}").into(),
         },
         Happens::Pause => EventKind::Paused,
         Happens::Resume => EventKind::Resumed,
@@ -382,7 +382,7 @@ proptest! {
             // Every request that is open has something under way, is asked about, waits, or the agent is paused.
             for (id, turn) in &context.turns {
                 let wants = context.intents.values().any(|it| it.intent.turn.as_ref() == Some(id));
-                let queued = context.queue().iter().any(|(it, _)| it == id);
+                let queued = context.queue().iter().any(|(it, _)| **it == **id);
                 prop_assert!(wants || queued, "{id} is forgotten: {turn:?}");
             }
         }

@@ -174,7 +174,7 @@ impl AgentHandle {
         let (agent, task) = self.asker(waits.by, waits.task).await?;
         let tasks = &self.population.0.tasks;
         tasks.answer(&agent, by, message(&task)).await?;
-        Ok(TaskId::from(task))
+        Ok(TaskId::from(task.as_str()))
     }
 
     /// The agent and the task at the beginning of a chain of agents that pass a question on.

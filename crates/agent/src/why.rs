@@ -10,7 +10,7 @@ use skill::QuestionAnswer;
 
 use crate::approval::ApprovalState;
 use crate::context::{Change, Outcome};
-use crate::event::{Effect, End, EventKind, MemoryOutcome};
+use crate::event::{Effect, EffectId, End, EventKind, MemoryOutcome, TurnId};
 use crate::handle::Version;
 use crate::journal::Record;
 use crate::text;
@@ -121,7 +121,7 @@ fn refers_back(lower: &str) -> bool {
 
 /// The last request that has ended and led to a call, or else the last that has ended; or the last call by name. `of` says
 /// which callers and conversations count.
-fn last_act(history: History<'_>, of: impl Fn(&str, &str) -> bool) -> Option<String> {
+fn last_act(history: History<'_>, of: impl Fn(&str, &str) -> bool) -> Option<TurnId> {
     let mut turns: BTreeMap<&str, bool> = BTreeMap::new();
     let (mut act, mut talk) = (None, None);
     for (_, record) in history {
@@ -155,7 +155,7 @@ fn last_act(history: History<'_>, of: impl Fn(&str, &str) -> bool) -> Option<Str
             }
         }
     }
-    act.or(talk).map(str::to_owned)
+    act.or(talk).map(TurnId::from)
 }
 
 fn mentions(text: &str, words: &[&str]) -> bool {
@@ -165,22 +165,22 @@ fn mentions(text: &str, words: &[&str]) -> bool {
 
 /// The request that a question is about: named by its task, by a skill it led to, or by words of the request, of what was
 /// done for it and of the answer. Of several the last counts.
-fn request_of(history: History<'_>, question: &str, least: f64) -> Option<String> {
+fn request_of(history: History<'_>, question: &str, least: f64) -> Option<TurnId> {
     let lower = question.to_lowercase();
     let of_call = |skill: &str, input: &Value| match lower.contains(skill) {
         true => 0.9,
         false => text::relevance(question, [&*input.to_string()]),
     };
-    let mut best: Option<(f64, String)> = None;
+    let mut best: Option<(f64, TurnId)> = None;
     let mut consider = |score: f64, turn: &str| {
         // A word in common by chance is no reason.
         if score >= least && best.as_ref().is_none_or(|(before, _)| score >= *before) {
-            best = Some((score, turn.to_owned()));
+            best = Some((score, turn.into()));
         }
     };
     for (_, record) in history {
         match &record.event.what {
-            EventKind::Heard(heard) if question.contains(&heard.turn) => {
+            EventKind::Heard(heard) if question.contains(heard.turn.as_str()) => {
                 return Some(heard.turn.clone());
             }
             EventKind::Heard(heard) => {
@@ -503,7 +503,7 @@ fn came(outcome: &Outcome) -> String {
 }
 
 /// Whether a call was approved with another input than it was wanted with.
-fn modified(history: History<'_>, approval: u64, with: &Value) -> bool {
+fn modified(history: History<'_>, approval: EffectId, with: &Value) -> bool {
     let mut changes = history.iter().flat_map(|(_, record)| &record.changes);
     changes.any(|change| {
         matches!(change, Change::Asked { approval: it } if it.id == approval
@@ -512,7 +512,7 @@ fn modified(history: History<'_>, approval: u64, with: &Value) -> bool {
 }
 
 /// Whether an approval was asked for a request.
-fn belongs(history: History<'_>, approval: u64, turn: &str) -> bool {
+fn belongs(history: History<'_>, approval: EffectId, turn: &str) -> bool {
     let mut changes = history.iter().flat_map(|(_, record)| &record.changes);
     changes.any(|change| {
         matches!(change, Change::Asked { approval: it } if it.id == approval && it.turn == turn)

@@ -118,7 +118,7 @@ impl Inner {
                 .is_some_and(|slot| slot.timed || slot.awake.is_some())
         };
         if concerns {
-            let (inner, id, task) = (Arc::clone(self), id.to_owned(), task.to_owned());
+            let (inner, id, task) = (Arc::clone(self), id.to_owned(), task.into());
             // The task server does not wait for it.
             self.telling
                 .spawn(async move { drop(inner.send(&id, Mail::Gone(task)).await) });

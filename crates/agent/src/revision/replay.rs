@@ -120,7 +120,7 @@ impl Recording {
         context.revision = Arc::default();
         state.manifest = None;
         Self {
-            turn: turn.to_owned(),
+            turn: turn.into(),
             state,
             events: Vec::new(),
             wanted: Vec::new(),

@@ -130,7 +130,7 @@ impl BoardPost {
     async fn writer(&self, ctx: &Context) -> Result<(String, Option<String>), SkillError> {
         let task = ctx.task_id();
         let heard = self.agent.look(move |state, _| {
-            let turn = state.context().turns.get(&task)?;
+            let turn = state.context().turns.get(task.as_str())?;
             Some((turn.heard.origin, turn.heard.caller().to_owned()))
         });
         if let Some((origin, caller)) = heard.await? {

@@ -137,7 +137,7 @@ impl Forget {
     async fn is_said(&self, said: &str, ctx: &Context) -> Result<bool, SkillError> {
         let (task, said) = (ctx.task_id(), said.to_owned());
         let found = self.agent.look(move |state, _| {
-            let heard = &state.context().turns.get(&task)?.heard;
+            let heard = &state.context().turns.get(task.as_str())?.heard;
             Some(heard.origin == Origin::User && text::says(&heard.text, &said))
         });
         Ok(found.await?.unwrap_or(true))

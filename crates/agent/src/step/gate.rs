@@ -97,7 +97,7 @@ impl Work<'_> {
         if !needed || granted.is_some() {
             if let Some(grant) = granted {
                 self.change(Change::Passed {
-                    turn: asked.turn.to_owned(),
+                    turn: asked.turn.into(),
                     skill: asked.skill.to_owned(),
                     grant: grant.key(),
                     agreed: grant.agreed_by().to_owned(),
@@ -142,7 +142,7 @@ impl Work<'_> {
             id: self.now.next,
             uuid: asked.facts.approval.clone(),
             by: asked.by.to_owned(),
-            turn: asked.turn.to_owned(),
+            turn: asked.turn.into(),
             place: asked.place.to_owned(),
             conversation: asked.conversation.to_owned(),
             skill: asked.skill.to_owned(),
@@ -397,7 +397,7 @@ impl Work<'_> {
             return;
         }
         self.change(Change::Questioned {
-            turn: turn.to_owned(),
+            turn: turn.into(),
             question: Arc::new(question),
         });
     }
@@ -406,7 +406,7 @@ impl Work<'_> {
     pub(super) fn taken(&mut self, turn: &str, message: &str) {
         if !message.is_empty() {
             self.change(Change::Taken {
-                turn: turn.to_owned(),
+                turn: turn.into(),
                 message: message.to_owned(),
             });
         }

@@ -236,7 +236,7 @@ impl Work<'_> {
     pub(super) fn outcome(&mut self, turn: &str, text: String, end: End) {
         let answer = TurnAnswer { text, end };
         self.change(Change::Concluded {
-            turn: turn.to_owned(),
+            turn: turn.into(),
             answer,
         });
         self.finish(turn, &[]);

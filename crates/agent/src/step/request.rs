@@ -8,6 +8,7 @@ use crate::context::{Change, Outcome, Round, Stage, Turn};
 use crate::conversation::Line;
 use crate::event::{
     Candidate, Effect, EffectId, End, MemoryResult, Outgoing, Recollection, Request, TurnAnswer,
+    TurnId,
 };
 use crate::law::{Edit, OnConflict, Origin};
 use crate::message::Body;
@@ -37,7 +38,7 @@ impl Work<'_> {
                 true => 100,
                 false => usual,
             },
-            order: self.now.next,
+            order: self.now.next.get(),
             began: self.at,
             stage: Stage::Queued,
             found: Arc::default(),
@@ -198,7 +199,7 @@ impl Work<'_> {
             return self.decide(id);
         }
         self.change(Change::Stage {
-            turn: id.to_owned(),
+            turn: id.into(),
             stage: Stage::Recalling,
         });
         let question = text::bounded(&turn.heard.text, crate::limits::LINE);
@@ -231,7 +232,7 @@ impl Work<'_> {
         match known {
             Some((name, slots)) => {
                 self.change(Change::Procedure {
-                    turn: id.to_owned(),
+                    turn: id.into(),
                     name,
                     slots,
                 });
@@ -243,7 +244,7 @@ impl Work<'_> {
 
     pub(super) fn think(&mut self, id: &str) {
         self.change(Change::Stage {
-            turn: id.to_owned(),
+            turn: id.into(),
             stage: Stage::Thinking,
         });
         self.intent(Some(id), Effect::Think);
@@ -349,14 +350,14 @@ impl Work<'_> {
     fn conclude_with(&mut self, id: &str, text: String, end: End, candidates: Vec<Candidate>) {
         let answer = TurnAnswer { text, end };
         self.change(Change::Concluded {
-            turn: id.to_owned(),
+            turn: id.into(),
             answer,
         });
         if candidates.is_empty() {
             return self.finish(id, &[]);
         }
         self.change(Change::Stage {
-            turn: id.to_owned(),
+            turn: id.into(),
             stage: Stage::Remembering,
         });
         self.intent(Some(id), Effect::Remember { candidates });
@@ -386,7 +387,7 @@ impl Work<'_> {
             answer.text.push_str("\nThis contradicts what I hold: ");
             answer.text.push_str(against);
         }
-        let turn = id.to_owned();
+        let turn = TurnId::from(id);
         self.change(Change::Ended {
             turn: turn.clone(),
             answer: Arc::new(answer.clone()),
@@ -427,7 +428,7 @@ impl Work<'_> {
                 end: End::Cancelled,
             };
             self.change(Change::Ended {
-                turn: id.to_owned(),
+                turn: id.into(),
                 answer: Arc::new(answer),
             });
         }

@@ -100,7 +100,7 @@ pub(super) fn heard(
     let depth = depth.filter(|_| is_principal(&ctx.caller().to_string()));
     let priority = about(PRIORITY).and_then(|it| it.as_u64());
     Ok(Request {
-        turn: ctx.task_id(),
+        turn: ctx.task_id().into(),
         conversation: ctx.context_id(),
         caller: ctx.caller().to_string(),
         origin,

@@ -92,7 +92,7 @@ fn shown(approval: &Approval) -> WaitingApproval {
         id: approval.uuid.clone(),
         skill: approval.skill.clone(),
         by: approval.by.clone(),
-        task: approval.turn.clone(),
+        task: approval.turn.to_string(),
         conversation: approval.conversation.clone(),
         input: approval.input.clone(),
         notes: approval.notes.clone(),
@@ -105,7 +105,7 @@ fn asked(question: &agent::WaitingQuestion) -> WaitingQuestion {
     WaitingQuestion {
         id: question.id.clone(),
         by: question.by.clone(),
-        task: question.task.clone(),
+        task: question.task.to_string(),
         conversation: question.conversation.clone(),
         question: question.question.clone(),
         at: question.at,

@@ -1,6 +1,6 @@
 //! Moments of a conversation as messages of the chat.
 
-use agent::{ApprovalState, End, Moment, MomentKind, Outcome, PlannedCall, State};
+use agent::{ApprovalState, EffectId, End, Moment, MomentKind, Outcome, PlannedCall, State};
 use serde_json::{Map, Value, json};
 
 use super::envelope::{
@@ -41,7 +41,7 @@ impl SessionAddress {
                         session_id: self.session.clone(),
                         agent_state: moment.state,
                         priority,
-                        task_id: moment.turn.clone(),
+                        task_id: moment.turn.clone().map(String::from),
                         cursor,
                     },
                 });
@@ -75,7 +75,7 @@ impl SessionAddress {
     }
 
     /// The id of the message that a thought becomes; the pieces that come before it have the same.
-    pub(crate) fn thought_id(&self, effect: u64) -> String {
+    pub(crate) fn thought_id(&self, effect: EffectId) -> String {
         thought_id(&self.agent, effect)
     }
 }
@@ -115,7 +115,7 @@ pub(crate) fn now() -> memory::Millis {
     })
 }
 
-fn thought_id(agent: &str, effect: u64) -> String {
+fn thought_id(agent: &str, effect: EffectId) -> String {
     stable_id(&[agent, "thought", &effect.to_string()])
 }
 
@@ -234,7 +234,7 @@ fn command(message: &str, text: &str, note: Option<&Value>) -> Shown {
 /// how the model came to it is told before.
 fn thought(
     agent: &str,
-    effect: Option<u64>,
+    effect: Option<EffectId>,
     text: &str,
     reasoning: &str,
     calls: &[PlannedCall],

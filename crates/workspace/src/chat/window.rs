@@ -147,7 +147,11 @@ impl Window {
         self.begin_listening(reading).await?;
         let mut pieces = Pieces::new();
         let mut thoughts = BTreeMap::new();
-        let mut heard: BTreeSet<String> = reading.telling.open_turns().cloned().collect();
+        let mut heard: BTreeSet<String> = reading
+            .telling
+            .open_turns()
+            .map(ToString::to_string)
+            .collect();
         for turn in &heard {
             self.listen(&mut pieces, turn).await;
         }
@@ -270,7 +274,7 @@ impl Window {
                     | MomentKind::Thought { .. }
                     | MomentKind::Ended { .. }
             );
-            turns.extend(moment.turn.clone().filter(|_| changes));
+            turns.extend(moment.turn.clone().map(String::from).filter(|_| changes));
         }
         let waiting = reading.telling.waiting_ids();
         reading.asked.retain(|id, _| waiting.contains(&**id));
