@@ -40,7 +40,7 @@
 //! - `telling`: a conversation as its caller is told of it, from the journal
 //!
 //! The pure part:
-//! - `event`: events and effects; `id`: the ids of requests and effects
+//! - `event`, `effect`: events and effects; `id`: the ids of requests and effects
 //! - `answer`: answers of people in their own words; `text`: comparisons of texts that rules need
 //! - `conversation`: what was said last; `queue`: the order of requests; `share`: tables that callers share
 //! - `step`: what follows from an event; `context`: what the changes add up to; `approval`: what a person agrees to
@@ -64,6 +64,7 @@ mod call;
 mod context;
 mod conversation;
 mod delegate;
+mod effect;
 mod error;
 mod event;
 mod gate;
