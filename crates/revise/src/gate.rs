@@ -210,13 +210,16 @@ impl Gate {
                 by,
                 decision,
             } => {
-                let open = self.at(*proposal, Stage::Approval)?;
                 Ok(match decision {
-                    Decision::Approve => self.adopt(open, Some(by)),
-                    Decision::Reject { reason } => close(Outcome::Rejected {
-                        by: by.clone(),
-                        reason: reason.clone(),
-                    }),
+                    Decision::Approve => self.adopt(self.at(*proposal, Stage::Approval)?, Some(by)),
+                    // No is an answer at every stage: a proposal that waits for the rate limit may be rejected, too.
+                    Decision::Reject { reason } => {
+                        self.under_way(*proposal)?;
+                        close(Outcome::Rejected {
+                            by: by.clone(),
+                            reason: reason.clone(),
+                        })
+                    }
                 })
             }
             Event::Retested { proposal } => {

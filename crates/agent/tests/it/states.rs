@@ -113,7 +113,7 @@ fn there_is_no_way_in_but_events() {
     methods.sort_unstable();
     let expected = [
         "check", "history", "id", "law", "laws", "pause", "replay", "resume", "revoke", "skills",
-        "sleep", "state", "status", "why", "why_last",
+        "sleep", "state", "status", "thinks", "why", "why_last",
     ];
     assert_eq!(methods, expected);
     assert!(

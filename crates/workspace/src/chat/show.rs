@@ -34,7 +34,7 @@ impl SessionAddress {
                 messages.push(Envelope {
                     id,
                     kind: shown.kind,
-                    timestamp: memory::format_time(moment.at),
+                    timestamp: timestamp(moment.at),
                     source: shown.source,
                     payload: shown.payload,
                     metadata: Metadata {
@@ -57,7 +57,7 @@ impl SessionAddress {
                 .id
                 .unwrap_or_else(|| uuid::Uuid::new_v4().to_string()),
             kind: passing.kind,
-            timestamp: memory::format_time(now()),
+            timestamp: timestamp(now()),
             source: match passing.kind {
                 MessageType::AgentAction => Source::Agent,
                 MessageType::WatchdogAlert => Source::Watchdog,
@@ -108,6 +108,13 @@ impl Passing {
 }
 
 /// The time, in milliseconds since 1970.
+/// A time as messages have it: RFC 3339, in UTC, with milliseconds.
+fn timestamp(at: memory::Millis) -> String {
+    let seconds = memory::format_time(at);
+    let millis = at.rem_euclid(1_000);
+    format!("{}.{millis:03}Z", seconds.trim_end_matches('Z'))
+}
+
 pub(crate) fn now() -> memory::Millis {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |it| {
