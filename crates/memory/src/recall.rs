@@ -32,7 +32,7 @@ mod best_tests;
 pub(crate) mod question;
 pub(crate) mod rank;
 #[cfg(test)]
-#[path = "recall/rank_reference.rs"]
+#[path = "recall/rank_reference_tests.rs"]
 mod rank_reference;
 #[cfg(test)]
 #[path = "recall/rank_tests.rs"]
