@@ -168,6 +168,26 @@ pub(crate) struct Slot {
     due: Arc<Due>,
 }
 
+impl Slot {
+    /// An agent that is asleep and not compared with others.
+    fn incomparable(print: Print) -> Self {
+        Self {
+            print,
+            traits: None,
+            distinct: false,
+            offer: None,
+            model: None,
+            views: Vec::new(),
+            readers: Vec::new(),
+            callers: None,
+            awake: None,
+            plain: None,
+            timed: false,
+            due: Due::new(None),
+        }
+    }
+}
+
 impl Population {
     pub fn new(parts: Parts) -> Self {
         let parts = Arc::new(parts);
@@ -304,20 +324,11 @@ impl Population {
             name: name.to_owned(),
             description: String::new(),
         };
+        // It is told apart by its skills, which are not compared.
+        let print = Sha256::digest(format!("plain {id}")).into();
         let slot = Slot {
-            // It is told apart by its skills, which are not compared.
-            print: Sha256::digest(format!("plain {id}")).into(),
-            traits: None,
-            distinct: false,
-            offer: None,
-            model: None,
-            views: Vec::new(),
-            readers: Vec::new(),
-            callers: None,
-            awake: None,
             plain: Some(identity),
-            timed: false,
-            due: Due::new(None),
+            ..Slot::incomparable(print)
         };
         self.0.enter(id, &mut Some(slot));
         AgentHandle {
@@ -344,7 +355,7 @@ impl Population {
     }
 
     /// Whether the store has a journal of an agent of this id, with which it goes on.
-    pub async fn has_lived(&self, id: &str) -> bool {
+    pub async fn has_journal(&self, id: &str) -> bool {
         let journal = Journal::open(self.0.parts.store.clone(), id).await;
         journal.is_ok_and(|(journal, _)| journal.last() > 0)
     }
@@ -361,20 +372,12 @@ impl Population {
         if journal.last() == 0 {
             return Err(Error::Unknown(id.to_owned()));
         }
+        // It cannot be a twin: it is only looked at.
+        let print = Sha256::digest(id.as_bytes()).into();
         let slot = Slot {
-            // It cannot be a twin: it is only looked at.
-            print: Sha256::digest(id.as_bytes()).into(),
-            traits: None,
-            distinct: false,
-            offer: None,
-            model: None,
-            views: Vec::new(),
-            readers: Vec::new(),
-            callers: None,
-            awake: None,
-            plain: None,
             timed: state.minds_time() || state.law().minds_time(),
             due: Due::new(state.due()),
+            ..Slot::incomparable(print)
         };
         self.0.enter(id, &mut Some(slot));
         self.agent(id)

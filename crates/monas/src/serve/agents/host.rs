@@ -290,7 +290,7 @@ impl Admission<'_> {
         let mut ordered: Vec<Plan> = plans.next().into_iter().collect();
         let mut new = Vec::new();
         for plan in plans {
-            match self.population.has_lived(id_of(&plan)).await {
+            match self.population.has_journal(id_of(&plan)).await {
                 true => ordered.push(plan),
                 false => new.push(plan),
             }
