@@ -297,12 +297,15 @@ impl Inner {
         let session = self.session_alone(admitted)?;
         let last = headers.get(LAST_EVENT).and_then(|id| id.to_str().ok());
         let Some(last) = last else {
-            return Ok(events::idle(&session, &self.stopping));
+            return Ok(events::idle(&session, &self.stopping, &admitted.caller));
         };
         let (number, position) = last.split_once('/').unwrap_or_default();
         let (number, position) = (number.parse().ok(), position.parse().ok());
         match number.and_then(|number| session.kept(number)).zip(position) {
-            Some((log, position)) => Ok(events::resumed(log, number.unwrap_or_default(), position)),
+            Some((log, position)) => {
+                let number = number.unwrap_or_default();
+                Ok(events::resumed(log, number, position, &admitted.caller))
+            }
             // An error would make the client ask again and again; an empty stream ends it.
             None => Ok(events::nothing()),
         }
