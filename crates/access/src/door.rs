@@ -80,8 +80,8 @@ pub enum Unauthenticated {
 /// in front, as in `sso:ada`. Without that prefix, an issuer that names one of its users `ada` would give that user
 /// the tasks and rights of the configured caller `ada`. Configured names have no colon, so the two never meet.
 ///
-/// What a caller may do follows from its role: the one that its token was made with, else the one that [`Users`] has for
-/// its name, else the [default one](Self::default_role).
+/// What a caller may do follows from its role: the one that [`Users`] has for its name, else the one that its token was made
+/// with, else the [default one](Self::default_role). A token of a user can have less than the user, and never more.
 ///
 /// A `Call` of a protocol cannot be made without the [`Principal`] that only a door gives. Callers of the
 /// configuration are revoked by a new door: an admitted principal ends with its request, or at [`Principal::until`] where
@@ -356,8 +356,8 @@ impl Door {
         Ok(known.admitted(permissions, revocation))
     }
 
-    /// The role that the credential itself gives, else the one that the data has for the name, else that of its scope, else the
-    /// default one. Of what a user has lent, no more is left than the user has now.
+    /// The role that the data has for the name, or less where the credential says so; else the one that the credential gives,
+    /// else that of its scope, else the default one. Of what a user has lent, no more is left than the user has now.
     fn role(&self, known: &Principal, standing: Standing) -> Result<Role, CredentialFault> {
         let default = match known.has_scope(OPERATOR) {
             true => self.default_role.max(Role::Operator),
@@ -368,7 +368,7 @@ impl Door {
             (Standing::Active { tokens_after, .. }, _) if known.has_token_of(tokens_after) => {
                 return Err(CredentialFault::Revoked);
             }
-            (Standing::Active { .. } | Standing::Unknown, Some(role)) if !known.is_lent() => role,
+            (Standing::Active { role, .. }, Some(own)) if !known.is_lent() => own.min(role),
             (Standing::Active { role, .. }, _) => role,
             (Standing::Unknown, role) => role.unwrap_or(default),
         })
