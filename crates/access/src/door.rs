@@ -14,10 +14,11 @@ use crate::own_token;
 use crate::permission::{Permission, Permissions, Role};
 use crate::presented::{Credentials, Presented, TOKEN};
 use crate::principal::{Known, Principal, is_name};
-use crate::scheme::{Caller, Place, Scheme};
+use crate::scheme::{Caller, Hash, Place, Scheme};
 use crate::signature::{SignatureCheck, SignatureFault, SignatureRule, Signatures, Signed, Target};
 use crate::token::TokenFault;
 use crate::users::{self, Standing, Users};
+use crate::verified::{Verified, VerifiedTokens};
 
 mod resource;
 
@@ -52,7 +53,8 @@ pub enum Unauthenticated {
 /// It owns the configured schemes, the rule for requests without credentials, the allow list of an agent, and the
 /// key of callers inside this process. It is pure: the credentials of the request and the time are arguments,
 /// keys were read when it was made, and nothing is fetched. So it can be asked on every request of every wire
-/// without waiting, and tested without a server. Clones share everything and are cheap.
+/// without waiting, and tested without a server. It remembers which signed tokens it has verified, which changes no answer.
+/// Clones share everything and are cheap.
 ///
 /// [`admit`](Self::admit) looks in this order:
 ///
@@ -106,6 +108,8 @@ pub struct Door {
     resource_metadata: Option<Arc<str>>,
     /// Whether all callers have to sign.
     signing: SignatureRule,
+    /// Tokens of the schemes that were verified lately.
+    verified: VerifiedTokens,
 }
 
 impl Door {
@@ -122,6 +126,7 @@ impl Door {
             users: Users::default(),
             resource_metadata: None,
             signing: SignatureRule::Optional,
+            verified: VerifiedTokens::default(),
         }
     }
 
@@ -152,6 +157,7 @@ impl Door {
             users: Users::default(),
             resource_metadata: None,
             signing: SignatureRule::Optional,
+            verified: VerifiedTokens::default(),
         })
     }
 
@@ -512,28 +518,50 @@ impl Door {
         if let Some(holder) = holder {
             return Ok(holder);
         }
+        let hash = Hash::of(token);
+        if let Some(caller) = self.verified_before(&hash, now) {
+            return Ok(caller);
+        }
         let mut why = CredentialFault::Unknown;
-        for (name, scheme) in &*self.schemes {
+        for (index, (name, scheme)) in self.schemes.iter().enumerate() {
+            // Keys that are replaced while they are used must not count as the new ones.
+            let generation = scheme.generation();
             let verified = match scheme {
-                Scheme::Token(issuer) => issuer.verify(token, now).map(|claims| Known {
-                    name: format!("{name}:{}", claims.subject),
-                    scheme: name.clone(),
-                    scopes: claims.scopes,
-                    until: Some(claims.until),
-                    ..Known::default()
+                Scheme::Token(issuer) => issuer.verify(token, now).map(|claims| {
+                    let known = Known {
+                        name: format!("{name}:{}", claims.subject),
+                        scheme: name.clone(),
+                        scopes: claims.scopes,
+                        until: Some(claims.validity.until),
+                        ..Known::default()
+                    };
+                    (known, claims.validity)
                 }),
-                Scheme::Own(own) => own.verify(token, now).map(|claims| Known {
-                    name: claims.user,
-                    scheme: name.clone(),
-                    issued: Some(claims.issued),
-                    role: claims.role,
-                    until: Some(claims.until),
-                    ..Known::default()
+                Scheme::Own(own) => own.verify(token, now).map(|claims| {
+                    let known = Known {
+                        name: claims.user,
+                        scheme: name.clone(),
+                        issued: Some(claims.issued),
+                        role: claims.role,
+                        until: Some(claims.validity.until),
+                        ..Known::default()
+                    };
+                    (known, claims.validity)
                 }),
                 _ => continue,
             };
             match verified {
-                Ok(known) => return Ok(Principal::known(known)),
+                Ok((known, validity)) => {
+                    let caller = Principal::known(known);
+                    let verified = Verified {
+                        caller: caller.clone(),
+                        validity,
+                        scheme: index,
+                        generation,
+                    };
+                    self.verified.insert(hash, verified);
+                    return Ok(caller);
+                }
                 // The token may be one of the next issuer; a more telling fault of an earlier one is kept.
                 Err(TokenFault::Form | TokenFault::Issuer | TokenFault::Key)
                     if why != CredentialFault::Unknown => {}
@@ -542,6 +570,14 @@ impl Door {
             }
         }
         Err(why)
+    }
+
+    /// The caller of a token that was verified before, if the keys are the same and it is the time for it.
+    fn verified_before(&self, token: &Hash, now: SystemTime) -> Option<Principal> {
+        let found = self.verified.find(token)?;
+        let (_, scheme) = self.schemes.get(found.scheme)?;
+        let is_current = found.generation == scheme.generation();
+        (is_current && found.validity.check(now).is_ok()).then_some(found.caller)
     }
 
     /// Whether the caller that lent a capability could still be authenticated: its scheme is configured and has its name.
