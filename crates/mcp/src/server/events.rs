@@ -32,6 +32,11 @@ pub(crate) fn in_session(log: Arc<Log>, number: u64, primes: bool) -> Response {
     response(stream::iter(first).chain(events))
 }
 
+/// A reply that is complete.
+pub(crate) fn whole(log: Arc<Log>) -> Response {
+    response(messages(log, None, 0))
+}
+
 /// The rest of a reply, from the event after `position` on. It ends with the credentials of its reader.
 pub(crate) fn resumed(log: Arc<Log>, number: u64, position: u64, reader: &Principal) -> Response {
     let events = messages(log, (number > 0).then_some(number), position);

@@ -91,8 +91,8 @@ pub(super) async fn message(State(inner): State<Arc<Inner>>, request: HttpReques
         let why = "unknown session: open the stream at /sse, whose first event names the address for messages";
         return refusal(StatusCode::NOT_FOUND, why);
     };
-    let message = match inner.read(&admitted.head.headers, admitted.body).await {
-        Ok(message) => message,
+    let (message, bytes) = match inner.read(&admitted.head.headers, admitted.body).await {
+        Ok(read) => read,
         Err(refusal) => return *refusal,
     };
     let taken = pipe::take(
@@ -100,7 +100,7 @@ pub(super) async fn message(State(inner): State<Arc<Inner>>, request: HttpReques
         &session.exchange,
         &pipe,
         Some(admitted.caller),
-        Origin::of("mcp/sse", &admitted.head),
+        Origin::of("mcp/sse", &admitted.head).with_bytes(bytes),
         message,
     );
     if let Some(call) = taken {
