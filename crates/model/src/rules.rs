@@ -41,6 +41,9 @@ use beyond::Beyond;
 use fields::Unfilled;
 use text::Forms;
 
+/// The name of the rules as a model.
+pub const NAME: &str = "rules";
+
 /// The plan for a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Plan {
@@ -61,6 +64,8 @@ pub enum Mind {
     None,
     /// One is configured and gives no answer.
     Away,
+    /// One is configured and would answer other requests; this one needs none.
+    Present,
 }
 
 /// Plans a request where no language model is configured. The same request with the same tools always gives the same plan.
@@ -183,7 +188,7 @@ impl Rules {
 
 impl Model for Rules {
     fn name(&self) -> &str {
-        "rules"
+        NAME
     }
 
     fn reply(&self, request: Request) -> Deltas {

@@ -34,6 +34,9 @@ impl Mind {
         match self {
             Self::None => "No language model is configured, so I only follow direct requests.",
             Self::Away => "My language model does not answer, so I only follow direct requests.",
+            Self::Present => {
+                "You can say anything: my language model reads it. What begins with a slash names a skill and needs no model."
+            }
         }
     }
 
@@ -42,6 +45,7 @@ impl Mind {
         match self {
             Self::None => "without a language model, and none is configured",
             Self::Away => "without my language model, which does not answer",
+            Self::Present => "by a rule, and leave it to my language model",
         }
     }
 }
