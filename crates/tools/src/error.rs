@@ -69,6 +69,9 @@ pub enum Error {
     /// There is no such change to take back.
     #[error("the change {0:?}: there is no such change, or it is kept no longer")]
     NoChange(String),
+    /// Nothing was changed yet, or all of it is taken back.
+    #[error("anything: no change of a file by an agent is left to take back")]
+    NothingToUndo,
     /// The place of the change is not as the change left it.
     #[error("the change {change} of {path}: that place has changed since; nothing was done")]
     NotUndone { path: ProjectPath, change: String },
@@ -125,7 +128,7 @@ impl Error {
             Self::Denied(_) => "denied",
             Self::Query { .. } => "invalid-query",
             Self::Patch { .. } => "does-not-fit",
-            Self::NoChange(_) => "no-change",
+            Self::NoChange(_) | Self::NothingToUndo => "no-change",
             Self::NotUndone { .. } => "changed-since",
             Self::Command(_) => "command",
             Self::Moved(_) => "moved",
