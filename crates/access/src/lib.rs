@@ -1,4 +1,4 @@
-//! Authentication: who is calling.
+//! Callers and what they may do: authentication, permissions, users, keys, secrets, capabilities, budgets and the audit chain.
 //!
 //! A [`Door`] holds the authentication [schemes](Scheme) of a server. It is asked about each request, and answers
 //! with a [`Principal`] or with a [`Refusal`] that says which credentials would be accepted. It is pure: the
@@ -95,7 +95,7 @@ mod verified;
 #[path = "verified_tests.rs"]
 mod verified_tests;
 
-pub use calls::{Admitted, Asked, Calls, Limit, Origin, Outcome, Overseer, TooManyCalls};
+pub use calls::{Admitted, CallRecord, Calls, Limit, Origin, Outcome, Overseer, TooManyCalls};
 pub use capability::{Attenuation, Capabilities};
 pub use door::{Door, Refusal, Unauthenticated};
 pub use insider::Insiders;

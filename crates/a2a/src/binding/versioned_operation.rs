@@ -1,7 +1,7 @@
 //! What a call asks for, in the version that its name belongs to.
 
 #[cfg(feature = "http")]
-use access::{Asked, Outcome};
+use access::{CallRecord, Outcome};
 use serde_json::{Map, Value};
 
 #[cfg(feature = "http")]
@@ -153,7 +153,7 @@ impl VersionedOperation {
         input: Input,
     ) -> Result<Reply, Error> {
         let origin = call.origin.clone().with_bytes(input.body.len());
-        let begun = wire.calls.begin(Asked {
+        let begun = wire.calls.begin(CallRecord {
             origin,
             caller: call.caller.clone(),
             version: self.version(),
