@@ -408,6 +408,41 @@ impl Account {
         }
     }
 
+    /// The same for bytes that are held for a part of the call: until the guard is dropped.
+    pub fn hold_while(&self, bytes: u64) -> Result<Held, Exceeded> {
+        let bytes = bytes.min(LARGEST);
+        self.hold(bytes)?;
+        Ok(Held {
+            account: self.clone(),
+            bytes,
+        })
+    }
+
+    /// How many bytes may be held yet, by the narrowest of the budgets; none where there is no limit.
+    pub fn memory_left(&self) -> Option<u64> {
+        let open = self.0.as_ref()?;
+        let settings = &open.ledgers.settings;
+        let left = |limit: Option<u64>, held: &AtomicU64| {
+            Some(limit?.saturating_sub(held.load(Ordering::Relaxed)))
+        };
+        let agent = open.agent.as_ref();
+        let each = [
+            left(settings.call.memory, &open.held),
+            left(settings.caller.memory, &open.caller.held),
+            agent.and_then(|agent| left(settings.agent.memory, &agent.held)),
+        ];
+        each.into_iter().flatten().min()
+    }
+
+    /// Whether processor time has a limit, so that it has to be charged while it is used.
+    pub fn limits_cpu(&self) -> bool {
+        let settings = self.0.as_ref().map(|open| &open.ledgers.settings);
+        settings.is_some_and(|it| {
+            let cpu = [it.call.cpu, it.caller.cpu, it.agent.cpu];
+            cpu.iter().any(Option::is_some)
+        })
+    }
+
     /// Counts processor time that was used outside of the future: by a child process.
     pub fn charge(&self, cpu: Duration) {
         if let Some(open) = &self.0 {
@@ -460,6 +495,22 @@ impl Account {
     fn counted_elsewhere(&self, cpu: Duration) {
         if let Some(open) = &self.0 {
             open.state.lock().elsewhere += cpu;
+        }
+    }
+}
+
+/// Bytes that are held for a part of a call. Dropping it releases them.
+#[derive(Debug)]
+#[must_use = "what is dropped is held no longer"]
+pub struct Held {
+    account: Account,
+    bytes: u64,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(open) = &self.account.0 {
+            open.release(self.bytes);
         }
     }
 }
@@ -547,6 +598,14 @@ impl Open {
         found
     }
 
+    fn release(&self, bytes: u64) {
+        self.held.fetch_sub(bytes, Ordering::Relaxed);
+        self.caller.held.fetch_sub(bytes, Ordering::Relaxed);
+        if let Some(agent) = &self.agent {
+            agent.held.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+
     /// Remembers the first budget that was exceeded.
     fn note(&self, found: Option<Exceeded>) {
         let Some(found) = found else { return };
@@ -569,10 +628,6 @@ impl Open {
 
 impl Drop for Open {
     fn drop(&mut self) {
-        let held = self.held.load(Ordering::Relaxed);
-        self.caller.held.fetch_sub(held, Ordering::Relaxed);
-        if let Some(agent) = &self.agent {
-            agent.held.fetch_sub(held, Ordering::Relaxed);
-        }
+        self.release(self.held.load(Ordering::Relaxed));
     }
 }

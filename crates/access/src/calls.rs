@@ -63,6 +63,13 @@ impl Origin {
         }
     }
 
+    /// The same call with a request of this many bytes, where its head did not say so.
+    #[must_use]
+    pub fn with_bytes(self, bytes: usize) -> Self {
+        let bytes = self.bytes.max(bytes as u64);
+        Self { bytes, ..self }
+    }
+
     /// A call of which the headers are known.
     pub fn with_headers(wire: &'static str, headers: &HeaderMap) -> Self {
         let text = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());

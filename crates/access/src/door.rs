@@ -19,6 +19,7 @@ use crate::principal::Principal;
 use crate::scheme::{Place, Scheme};
 use crate::signature::{SignatureCheck, SignatureFault, SignatureRule, Signatures, Target};
 use crate::users::{self, UserStatus, Users};
+use crate::verified::VerifiedTokens;
 
 mod holder;
 mod refusal;
@@ -53,7 +54,8 @@ pub enum Unauthenticated {
 /// It owns the configured schemes, the rule for requests without credentials, the allow list of an agent, and the
 /// key of callers inside this process. It is pure: the credentials of the request and the time are arguments,
 /// keys were read when it was made, and nothing is fetched. So it can be asked on every request of every wire
-/// without waiting, and tested without a server. Clones share everything and are cheap.
+/// without waiting, and tested without a server. It remembers which signed tokens it has verified, which changes no answer.
+/// Clones share everything and are cheap.
 ///
 /// [`admit`](Self::admit) looks in this order:
 ///
@@ -81,8 +83,8 @@ pub enum Unauthenticated {
 /// in front, as in `sso:ada`. Without that prefix, an issuer that names one of its users `ada` would give that user
 /// the tasks and rights of the configured caller `ada`. Configured names have no colon, so the two never meet.
 ///
-/// What a caller may do follows from its role: the one that its token was made with, else the one that [`Users`] has for
-/// its name, else the [default one](Self::default_role).
+/// What a caller may do follows from its role: the one that [`Users`] has for its name, else the one that its token was made
+/// with, else the [default one](Self::default_role). A token of a user can have less than the user, and never more.
 ///
 /// A `Call` of a protocol cannot be made without the [`Principal`] that only a door gives. Callers of the
 /// configuration are revoked by a new door: an admitted principal ends with its request, or at [`Principal::until`] where
@@ -107,6 +109,8 @@ pub struct Door {
     resource_metadata: Option<Arc<str>>,
     /// Whether all callers have to sign.
     signing: SignatureRule,
+    /// Tokens of the schemes that were verified lately.
+    verified: VerifiedTokens,
 }
 
 impl Door {
@@ -123,6 +127,7 @@ impl Door {
             users: Users::default(),
             resource_metadata: None,
             signing: SignatureRule::Optional,
+            verified: VerifiedTokens::default(),
         }
     }
 
@@ -153,6 +158,7 @@ impl Door {
             users: Users::default(),
             resource_metadata: None,
             signing: SignatureRule::Optional,
+            verified: VerifiedTokens::default(),
         })
     }
 
@@ -357,8 +363,8 @@ impl Door {
         Ok(known.admitted(permissions, revocation))
     }
 
-    /// The role that the credential itself gives, else the one that the data has for the name, else that of its scope, else the
-    /// default one. Of what a user has lent, no more is left than the user has now.
+    /// The role that the data has for the name, or less where the credential says so; else the one that the credential gives,
+    /// else that of its scope, else the default one. Of what a user has lent, no more is left than the user has now.
     fn role(&self, known: &Principal, standing: UserStatus) -> Result<Role, CredentialFault> {
         let default = match known.has_scope(OPERATOR) {
             true => self.default_role.max(Role::Operator),
@@ -369,9 +375,7 @@ impl Door {
             (UserStatus::Active { tokens_after, .. }, _) if known.has_token_of(tokens_after) => {
                 return Err(CredentialFault::Revoked);
             }
-            (UserStatus::Active { .. } | UserStatus::Unknown, Some(role)) if !known.is_lent() => {
-                role
-            }
+            (UserStatus::Active { role, .. }, Some(own)) if !known.is_lent() => own.min(role),
             (UserStatus::Active { role, .. }, _) => role,
             (UserStatus::Unknown, role) => role.unwrap_or(default),
         })

@@ -40,7 +40,7 @@
 //! - [`calls`]: what is said of each call on every wire; [`audit`]: the chain of hashes over a record of calls
 //! - [`budget`]: what the work for a call, a caller and an agent may use
 //! - `token`, `key`, `key_set`: signed tokens (JWT), the keys that verify them, and keys that change meanwhile;
-//!   [`own_token`]: those that this server signs
+//!   [`own_token`]: those that this server signs; `verified`: tokens that were verified lately
 
 pub mod audit;
 pub mod budget;
@@ -90,6 +90,10 @@ pub mod users;
 #[cfg(test)]
 #[path = "users_tests.rs"]
 mod users_tests;
+mod verified;
+#[cfg(test)]
+#[path = "verified_tests.rs"]
+mod verified_tests;
 
 pub use calls::{Admitted, CallRecord, Calls, Limit, Origin, Outcome, Overseer, TooManyCalls};
 pub use capability::{Attenuation, Capabilities};

@@ -171,6 +171,44 @@ async fn a_removed_user_is_refused_at_once_and_for_good() {
     assert!(admit(&restarted, "token-of-ada", later(90)).is_ok());
 }
 
+/// It went wrong: to remove a user that only its token knew was an error, and its streams went on.
+#[tokio::test]
+async fn a_name_that_is_no_user_is_removed_too() {
+    let store = store();
+    let (users, door) = opened(&store).await;
+    let ada = admit(&door, "token-of-ada", now()).unwrap();
+    assert!(ada.is_revocable() && !ada.is_revoked());
+    let lent = door.capabilities();
+    let lent = lent.save(&ada, &Attenuation::none(), now()).await.unwrap();
+    let guest = admit(&door, lent.token(), now()).unwrap();
+    users.remove("ada", now()).await.unwrap();
+    assert!(ada.is_revoked() && guest.is_revoked());
+    let (again, restarted) = opened(&store).await;
+    for door in [&door, &restarted] {
+        assert!(admit(door, "token-of-ada", now()).is_err());
+        assert!(admit(door, lent.token(), now()).is_err());
+    }
+    assert!(again.list().is_empty());
+    for name in ["ada", "", "anonymous", "agent:default", "a\nb"] {
+        let removed = users.remove(name, now()).await;
+        assert!(matches!(removed, Err(Error::NoUser(_))), "{name:?}");
+    }
+    // Names of issuers and of tokens need not be such as a user is given.
+    users.remove("sso:eve", now()).await.unwrap();
+    users.remove("Eve Example", now()).await.unwrap();
+    users.add("ada", Role::User, later(1)).await.unwrap();
+    assert!(admit(&door, "token-of-ada", later(2)).is_ok());
+}
+
+#[tokio::test]
+async fn a_caller_that_becomes_a_user_begins_anew() {
+    let (users, door) = opened(&store()).await;
+    let before = admit(&door, "token-of-ada", now()).unwrap();
+    users.add("ada", Role::Viewer, now()).await.unwrap();
+    assert!(before.is_revoked(), "it may have had more");
+    assert!(!admit(&door, "token-of-ada", now()).unwrap().is_revoked());
+}
+
 #[tokio::test]
 async fn a_key_reaches_as_far_as_its_scopes_say() {
     let (users, door) = opened(&store()).await;

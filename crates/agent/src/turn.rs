@@ -127,7 +127,7 @@ async fn perform(
             let model: Arc<dyn model::Model> = Arc::new(model::layer::Payer::new(model, caller));
             decide::think(&model, ctx, effect, brief).await
         }
-        Effect::Call { skill, input } => act::call(ctx, effect, &skill, input, again).await,
+        Effect::Call { skill, input } => act::call(ctx, state, effect, &skill, input, again).await,
         Effect::Clarify { question } => act::clarify(state, effect, question, again).await,
         Effect::Remember { candidates } => {
             let again = again || state.is_again();

@@ -110,13 +110,33 @@ pub(crate) fn explain_last(history: History<'_>, caller: &str, conversation: &st
 
 /// Whether a question names nothing: "why did you do that?" is about what was done last.
 fn refers_back(lower: &str) -> bool {
-    const EMPTY: [&str; 22] = [
-        "why", "did", "do", "done", "does", "have", "has", "was", "were", "is", "you", "this",
-        "that", "it", "so", "just", "the", "last", "thing", "what", "happen", "happened",
-    ];
-    let words = lower.split(|letter: char| !letter.is_alphanumeric());
-    let mut words = words.filter(|word| !word.is_empty());
+    let mut words = words_of(lower);
     words.all(|word| EMPTY.contains(&word))
+}
+
+/// Words that name nothing that was done.
+const EMPTY: [&str; 30] = [
+    "why", "did", "do", "done", "does", "doing", "have", "has", "had", "been", "was", "were", "is",
+    "you", "this", "that", "it", "so", "just", "the", "last", "thing", "what", "happen",
+    "happened", "today", "now", "lately", "recently", "all",
+];
+
+/// Further words that most questions have, so that two which share them need not be about the same.
+const COMMON: [&str; 24] = [
+    "a", "an", "and", "or", "of", "to", "in", "on", "for", "with", "about", "how", "when", "where",
+    "which", "who", "can", "could", "will", "would", "me", "my", "your", "please",
+];
+
+fn words_of(lower: &str) -> impl Iterator<Item = &str> {
+    let words = lower.split(|letter: char| !letter.is_alphanumeric());
+    words.filter(|word| !word.is_empty())
+}
+
+/// The words of a question that can tell what it is about.
+fn telling(lower: &str) -> String {
+    let words = words_of(lower);
+    let words = words.filter(|word| !EMPTY.contains(word) && !COMMON.contains(word));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The last request that has ended and led to a call, or else the last that has ended; or the last call by name. `of` says
@@ -167,9 +187,11 @@ fn mentions(text: &str, words: &[&str]) -> bool {
 /// done for it and of the answer. Of several the last counts.
 fn request_of(history: History<'_>, question: &str, least: f64) -> Option<TurnId> {
     let lower = question.to_lowercase();
+    let telling = telling(&lower);
+    let relevance = |other: &str| text::relevance(&telling, [other]);
     let of_call = |skill: &str, input: &Value| match lower.contains(skill) {
         true => 0.9,
-        false => text::relevance(question, [&*input.to_string()]),
+        false => relevance(&input.to_string()),
     };
     let mut best: Option<(f64, TurnId)> = None;
     let mut consider = |score: f64, turn: &str| {
@@ -184,7 +206,7 @@ fn request_of(history: History<'_>, question: &str, least: f64) -> Option<TurnId
                 return Some(heard.turn.clone());
             }
             EventKind::Heard(heard) => {
-                consider(text::relevance(question, [&*heard.text]), &heard.turn);
+                consider(relevance(&heard.text), &heard.turn);
             }
             EventKind::Wanted { turn, .. } | EventKind::Called { turn, .. }
                 if question.contains(turn.as_str()) =>
@@ -209,7 +231,7 @@ fn request_of(history: History<'_>, question: &str, least: f64) -> Option<TurnId
                     }
                 }
                 Change::Ended { turn, answer } => {
-                    consider(text::relevance(question, [&*answer.text]), turn);
+                    consider(relevance(&answer.text), turn);
                 }
                 _ => {}
             }
@@ -356,7 +378,7 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
             } if it == turn => say(match answer {
                 QuestionAnswer::Given(answer) => {
                     let words = answer.get("answer").unwrap_or(answer);
-                    let words = text::bounded(&text::in_words(words), 200);
+                    let words = text::bounded(&text::told(words), 200);
                     format!("{} answered: {words}", name(by))
                 }
                 QuestionAnswer::Declined => format!("{} declined to answer.", name(by)),
@@ -371,8 +393,7 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
             } if it == turn => {
                 // One that waited is wanted again when it goes on.
                 if !heard && places.insert(place) {
-                    let input = text::bounded(&input.to_string(), 200);
-                    say(format!("{} called {skill} with {input}.", name(by)));
+                    say(format!("{} called {}.", name(by), with(skill, input)));
                 }
                 let asked = record
                     .changes
@@ -391,8 +412,7 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
                 ..
             } if it == turn => {
                 if places.is_empty() {
-                    let input = text::bounded(&input.to_string(), 200);
-                    say(format!("{} called {skill} with {input}.", name(by)));
+                    say(format!("{} called {}.", name(by), with(skill, input)));
                 }
                 say(came(outcome));
             }
@@ -408,7 +428,7 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
                     };
                     say(format!(
                         "I recalled {records}: \u{201c}{}\u{201d} from {} (record {}).",
-                        text::bounded(&best.text, 200),
+                        text::bounded(&text::told(&Value::String(best.text.clone())), 200),
                         best.source,
                         best.record,
                     ));
@@ -418,10 +438,7 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
                 }
                 Change::Intended { pending } if pending.intent.turn.as_deref() == Some(turn) => {
                     if let Effect::Call { skill, input } = &pending.intent.effect {
-                        say(format!(
-                            "I decided to call {skill} with {}.",
-                            text::bounded(&input.to_string(), 200)
-                        ));
+                        say(format!("I decided to call {}.", with(skill, input)));
                     }
                 }
                 Change::Decided {
@@ -431,7 +448,7 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
                 } if belongs(history, *approval, turn) => {
                     say(match standing {
                         ApprovalState::Approved(with) if modified(history, *approval, with) => {
-                            let with = text::bounded(&with.to_string(), 200);
+                            let with = text::bounded(&text::told(with), 200);
                             let by = decider(name(by), record);
                             format!("{by} approved it with another input: {with}.")
                         }
@@ -482,6 +499,14 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
     because
 }
 
+/// A skill with its input, as the end of a sentence.
+fn with(skill: &str, input: &Value) -> String {
+    match &*text::bounded(&text::told(input), 200) {
+        "" => skill.to_owned(),
+        input => format!("{skill} with {input}"),
+    }
+}
+
 /// The person who decided, with the permission to decide about calls of others where it was used.
 fn decider(name: String, record: &Record) -> String {
     match &record.event.what {
@@ -496,7 +521,7 @@ fn decider(name: String, record: &Record) -> String {
 fn came(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Gave(output) => {
-            format!("It gave: {}", text::bounded(&text::in_words(output), 200))
+            format!("It gave: {}", text::bounded(&text::told(output), 200))
         }
         Outcome::Failed(_, why) => format!("Nothing came of it: {why}."),
     }

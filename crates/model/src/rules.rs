@@ -41,6 +41,9 @@ use fields::Unfilled;
 use missing::Missing;
 use text::Forms;
 
+/// The name of the rules as a model.
+pub const NAME: &str = "rules";
+
 /// The plan for a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Plan {
@@ -60,6 +63,8 @@ pub enum NoModel {
     NotConfigured,
     /// A language model is configured, and its request failed.
     Failed,
+    /// A language model is configured and answers other requests; this one needs none.
+    NotNeeded,
 }
 
 /// Plans a request where no language model is configured. The same request with the same tools always gives the same plan.
@@ -182,7 +187,7 @@ impl Rules {
 
 impl Model for Rules {
     fn name(&self) -> &str {
-        "rules"
+        NAME
     }
 
     fn reply(&self, request: Request) -> Deltas {

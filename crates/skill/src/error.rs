@@ -59,6 +59,10 @@ impl Fault {
 /// The code of a call that a person did not approve of.
 pub const NOT_APPROVED: &str = "not-approved";
 
+/// The code of a preview that finds that a call would change nothing. Such a call is made without asking a person: the bound
+/// input names the state that was found, so that it fails when that has changed meanwhile.
+pub const UNCHANGED: &str = "unchanged";
+
 /// The code of a call that the caller lacks a permission for.
 pub const FORBIDDEN: &str = "forbidden";
 

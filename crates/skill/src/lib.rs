@@ -58,7 +58,7 @@ pub use access::Permission;
 pub use call::{Call, QuestionAnswer, WaitGuard};
 pub use context::Context;
 pub use definition::{Definition, check_caller};
-pub use error::{DefinitionError, FORBIDDEN, Fault, NOT_APPROVED, SkillError};
+pub use error::{DefinitionError, FORBIDDEN, Fault, NOT_APPROVED, SkillError, UNCHANGED};
 pub use grants::Grants;
 pub use handler::Handler;
 pub use memory_call::MemoryCall;

@@ -69,6 +69,9 @@ pub enum Error {
     /// There is no such change to take back.
     #[error("undo change {0:?}: unknown, or already dropped from the history")]
     NoChange(String),
+    /// Nothing was changed yet, or all of it is taken back.
+    #[error("anything: no change of a file by an agent is left to take back")]
+    NothingToUndo,
     /// The place of the change is not as the change left it.
     #[error(
         "undo change {change} of {path}: these lines were changed again since; nothing was undone"
@@ -127,7 +130,7 @@ impl Error {
             Self::Denied(_) => "denied",
             Self::Query { .. } => "invalid-query",
             Self::Patch { .. } => "does-not-fit",
-            Self::NoChange(_) => "no-change",
+            Self::NoChange(_) | Self::NothingToUndo => "no-change",
             Self::NotUndone { .. } => "changed-since",
             Self::Command(_) => "command",
             Self::Moved(_) => "moved",

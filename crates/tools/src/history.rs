@@ -185,7 +185,7 @@ impl History {
     pub fn last(&self) -> Result<FileChange, Error> {
         let changes = self.changes(usize::MAX);
         let last = changes.into_iter().find(|it| it.skill != UNDO);
-        last.ok_or_else(|| Error::NoChange("last".to_owned()))
+        last.ok_or(Error::NothingToUndo)
     }
 
     /// Writes a file, and keeps what was there.

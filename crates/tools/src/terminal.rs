@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::error::Error;
 use crate::path::ProjectPath;
 use crate::project::Project;
-use crate::sandbox::{Launch, Network, Sandbox, SandboxKind};
+use crate::sandbox::{Bounds, Launch, Network, Sandbox, SandboxKind};
 
 mod command;
 mod output;
@@ -145,6 +145,17 @@ impl Shell {
 
     /// Begins a command. Must be called in a tokio runtime.
     pub async fn start(&self, command: &CommandLine) -> Result<RunningCommand, Error> {
+        let bounds = self.inner.sandbox.bounds;
+        self.start_within(command, bounds, false).await
+    }
+
+    /// The same with narrower bounds, and with its processor time told while it runs if it is `sampled`.
+    pub(crate) async fn start_within(
+        &self,
+        command: &CommandLine,
+        bounds: Bounds,
+        sampled: bool,
+    ) -> Result<RunningCommand, Error> {
         let shell = self.clone();
         let line = command.clone();
         let made = tokio::task::spawn_blocking(move || {
@@ -154,7 +165,11 @@ impl Shell {
                 false,
             )
         });
-        let launch = made.await.map_err(|_| stopped())??;
+        let launch = Launch {
+            bounds,
+            sampled,
+            ..made.await.map_err(|_| stopped())??
+        };
         let (server, supervisor) = Socket::pair().map_err(|error| not_begun(&error))?;
         let begun = self
             .supervisor(&launch)
@@ -210,6 +225,7 @@ impl Shell {
             bounds: sandbox.bounds,
             terminal,
             protected: vec![std::process::id()],
+            sampled: false,
         })
     }
 

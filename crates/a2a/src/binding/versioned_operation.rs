@@ -152,8 +152,7 @@ impl VersionedOperation {
         call: Call,
         input: Input,
     ) -> Result<Reply, Error> {
-        let mut origin = call.origin.clone();
-        origin.bytes = origin.bytes.max(input.body.len() as u64);
+        let origin = call.origin.clone().with_bytes(input.body.len());
         let begun = wire.calls.begin(CallRecord {
             origin,
             caller: call.caller.clone(),

@@ -10,10 +10,11 @@ use crate::capability::{self, Maker};
 use crate::insider;
 use crate::presented::{Credentials, Presented, TOKEN};
 use crate::principal::{Known, Principal, is_name};
-use crate::scheme::{Caller, Place, Scheme};
+use crate::scheme::{Caller, Hash, Place, Scheme};
 use crate::signature::{SignatureCheck, Signed};
 use crate::token::TokenFault;
 use crate::users::{self, UserStatus};
+use crate::verified::Verified;
 
 /// Where keys of users are read besides `Authorization`.
 const KEY_HEADER: HeaderName = HeaderName::from_static("x-api-key");
@@ -154,28 +155,50 @@ impl Door {
         if let Some(holder) = holder {
             return Ok(holder);
         }
+        let hash = Hash::of(token);
+        if let Some(caller) = self.verified_before(&hash, now) {
+            return Ok(caller);
+        }
         let mut why = CredentialFault::Unknown;
-        for (name, scheme) in &*self.schemes {
+        for (index, (name, scheme)) in self.schemes.iter().enumerate() {
+            // Keys that are replaced while they are used must not count as the new ones.
+            let generation = scheme.generation();
             let verified = match scheme {
-                Scheme::Token(issuer) => issuer.verify(token, now).map(|claims| Known {
-                    name: format!("{name}:{}", claims.subject),
-                    scheme: name.clone(),
-                    scopes: claims.scopes,
-                    until: Some(claims.until),
-                    ..Known::default()
+                Scheme::Token(issuer) => issuer.verify(token, now).map(|claims| {
+                    let known = Known {
+                        name: format!("{name}:{}", claims.subject),
+                        scheme: name.clone(),
+                        scopes: claims.scopes,
+                        until: Some(claims.validity.until),
+                        ..Known::default()
+                    };
+                    (known, claims.validity)
                 }),
-                Scheme::Own(own) => own.verify(token, now).map(|claims| Known {
-                    name: claims.user,
-                    scheme: name.clone(),
-                    issued: Some(claims.issued),
-                    role: claims.role,
-                    until: Some(claims.until),
-                    ..Known::default()
+                Scheme::Own(own) => own.verify(token, now).map(|claims| {
+                    let known = Known {
+                        name: claims.user,
+                        scheme: name.clone(),
+                        issued: Some(claims.issued),
+                        role: claims.role,
+                        until: Some(claims.validity.until),
+                        ..Known::default()
+                    };
+                    (known, claims.validity)
                 }),
                 _ => continue,
             };
             match verified {
-                Ok(known) => return Ok(Principal::known(known)),
+                Ok((known, validity)) => {
+                    let caller = Principal::known(known);
+                    let verified = Verified {
+                        caller: caller.clone(),
+                        validity,
+                        scheme: index,
+                        generation,
+                    };
+                    self.verified.insert(hash, verified);
+                    return Ok(caller);
+                }
                 // The token may be one of the next issuer; a more telling fault of an earlier one is kept.
                 Err(TokenFault::Form | TokenFault::Issuer | TokenFault::Key)
                     if why != CredentialFault::Unknown => {}
@@ -184,6 +207,14 @@ impl Door {
             }
         }
         Err(why)
+    }
+
+    /// The caller of a token that was verified before, if the keys are the same and it is the time for it.
+    fn verified_before(&self, token: &Hash, now: SystemTime) -> Option<Principal> {
+        let found = self.verified.find(token)?;
+        let (_, scheme) = self.schemes.get(found.scheme)?;
+        let is_current = found.generation == scheme.generation();
+        (is_current && found.validity.check(now).is_ok()).then_some(found.caller)
     }
 
     /// Whether the caller that lent a capability could still be authenticated: its scheme is configured and has its name.

@@ -66,7 +66,7 @@ async fn answer(State(server): State<Arc<AcpServer>>, request: Request<Body>) ->
 }
 
 async fn perform(server: Arc<AcpServer>, head: &Parts, body: Body) -> Result<Reply, Refused> {
-    let (call, (operation, named)) = match admit(&server, head) {
+    let (mut call, (operation, named)) = match admit(&server, head) {
         Ok(admitted) => admitted,
         Err(refused) => {
             turn_away(body, &server.wire.limits).await;
@@ -77,6 +77,7 @@ async fn perform(server: Arc<AcpServer>, head: &Parts, body: Body) -> Result<Rep
         // Clients of ACP send no `Content-Type`; the body is always JSON.
         let body = read_body(body, &server.wire.limits).await;
         let body = body.map_err(Error::from)?;
+        call.origin = call.origin.with_bytes(body.len());
         beside(body.len(), || read(&body)).await?
     } else {
         let query = head.uri.query().unwrap_or_default();

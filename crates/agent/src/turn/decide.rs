@@ -50,7 +50,12 @@ pub(super) async fn think(
         return failed("no-request", "there is nothing to think about".to_owned());
     };
     let request = prompt::request(&brief, ctx.skills());
-    let by_rules: Arc<dyn Model> = Arc::new(Rules::default());
+    // Where rules are all there is, they say so; beside a model they must not.
+    let cause = match model.name() == rules::NAME {
+        true => NoModel::NotConfigured,
+        false => NoModel::NotNeeded,
+    };
+    let by_rules: Arc<dyn Model> = Arc::new(Rules { cause });
     let model = match is_for_rules(&request) {
         true => &by_rules,
         false => model,

@@ -210,7 +210,7 @@ impl Inner {
             return Err(Box::new(refusal(StatusCode::NOT_ACCEPTABLE, why)));
         }
         let session = self.session(&head.headers, &caller)?;
-        let message = self.read(&head.headers, body).await?;
+        let (message, bytes) = self.read(&head.headers, body).await?;
         if self.stopping.is_cancelled() {
             return Err(Box::new(stopping(&message)));
         }
@@ -219,6 +219,7 @@ impl Inner {
             inner: self,
             version,
             head: &head,
+            bytes,
             caller,
             session,
         };
@@ -229,12 +230,12 @@ impl Inner {
         }
     }
 
-    /// Reads the body as a message.
+    /// Reads the body as a message; gives its length, too.
     pub(super) async fn read(
         &self,
         headers: &HeaderMap,
         body: Body,
-    ) -> Result<Message, Box<Response>> {
+    ) -> Result<(Message, usize), Box<Response>> {
         let most = self.limits.max_body;
         let refuse = |status, why: &str| Box::new(refusal(status, why));
         let too_large = || {
@@ -261,7 +262,7 @@ impl Inner {
             Err(heavy) => Err(heavy.to_string()),
         };
         match beside(sent.len(), read).await {
-            Ok(Ok(message)) => Ok(message),
+            Ok(Ok(message)) => Ok((message, sent.len())),
             Ok(Err(Unreadable { error, id, .. })) => {
                 let body = rpc::error(id.as_ref(), &error);
                 Err(Box::new(json(StatusCode::BAD_REQUEST, body)))
@@ -297,12 +298,15 @@ impl Inner {
         let session = self.session_alone(admitted)?;
         let last = headers.get(LAST_EVENT).and_then(|id| id.to_str().ok());
         let Some(last) = last else {
-            return Ok(events::idle(&session, &self.stopping));
+            return Ok(events::idle(&session, &self.stopping, &admitted.caller));
         };
         let (number, position) = last.split_once('/').unwrap_or_default();
         let (number, position) = (number.parse().ok(), position.parse().ok());
         match number.and_then(|number| session.kept(number)).zip(position) {
-            Some((log, position)) => Ok(events::resumed(log, number.unwrap_or_default(), position)),
+            Some((log, position)) => {
+                let number = number.unwrap_or_default();
+                Ok(events::resumed(log, number, position, &admitted.caller))
+            }
             // An error would make the client ask again and again; an empty stream ends it.
             None => Ok(events::nothing()),
         }

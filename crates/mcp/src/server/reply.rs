@@ -180,7 +180,7 @@ impl Reply {
         let primes = self.primes();
         match number {
             Some(number) => events::in_session(self.log, number, primes),
-            None => events::resumed(self.log, 0, 0),
+            None => events::whole(self.log),
         }
     }
 

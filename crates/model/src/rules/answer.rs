@@ -36,6 +36,9 @@ impl NoModel {
                 "No language model is configured, so I only follow direct requests."
             }
             Self::Failed => "My language model does not answer, so I only follow direct requests.",
+            Self::NotNeeded => {
+                "You can say anything: my language model reads it. What begins with a slash names a skill and needs no model."
+            }
         }
     }
 
@@ -44,6 +47,7 @@ impl NoModel {
         match self {
             Self::NotConfigured => "without a language model, and none is configured",
             Self::Failed => "without my language model, which does not answer",
+            Self::NotNeeded => "by a rule, and leave it to my language model",
         }
     }
 }

@@ -191,13 +191,14 @@ async fn say(
     signals: &mut Signals,
 ) -> Result<(), Failure> {
     let waiting = place.waiting.take().filter(|_| !place.approval);
-    let request: SendMessageRequest = Message {
+    let mut message = Message {
         context_id: place.context.clone(),
         task_id: waiting.unwrap_or_default(),
         metadata: place.mode.as_deref().map(send::mode),
         ..Message::user(uuid::Uuid::new_v4().to_string(), text)
-    }
-    .into();
+    };
+    extension::show_calls(&mut message);
+    let request: SendMessageRequest = message.into();
     let capabilities = client.card().capabilities.as_ref();
     if capabilities.and_then(|it| it.streaming) != Some(true) {
         let answer = client.send_message(request).await?;

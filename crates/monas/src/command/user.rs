@@ -74,7 +74,7 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
                 .help("What it may do"),
         ]);
     let remove = clap::Command::new("remove")
-        .about("Remove a user at once, with its keys, its tokens and what it has lent")
+        .about("Remove a user at once, with its keys, its tokens and what it has lent; also one of a token alone")
         .after_help("monas user remove ada")
         .arg(name());
     entries::definition(
@@ -151,6 +151,9 @@ impl UserCommand {
             }
             Action::Remove(_) => {
                 let user: ListedUser = backend.parse(&reply)?;
+                if let Some(note) = &user.note {
+                    print::note(note);
+                }
                 vec![format!("removed {}", user.name)]
             }
         })

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use access::budget::{Budgets, Clock};
+use access::budget::{self, Budgets, Clock};
 use access::{Admitted, CallRecord, Calls, Limit, Outcome, Overseer, Principal};
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::RETRY_AFTER;
 use axum::http::request::Parts;
@@ -17,6 +18,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use dial::trace::{Span, Tracer};
+use http_body_util::BodyExt as _;
 use workspace::api::refusal;
 
 use crate::config::Config;
@@ -194,7 +196,14 @@ pub(crate) async fn answer(
     next: Next,
 ) -> Response {
     let (head, body) = request.into_parts();
-    let asked = asked(&head, caller);
+    let mut asked = asked(&head, caller);
+    let length = body.size_hint();
+    let known = usize::try_from(length.lower()).unwrap_or(usize::MAX);
+    asked.origin = asked.origin.with_bytes(known);
+    let body = match length.exact() {
+        Some(_) => body,
+        None => counted_body(body),
+    };
     let begun = match calls.begin(asked) {
         Ok(begun) => begun,
         Err(limit) => return limited(&limit),
@@ -203,6 +212,16 @@ pub(crate) async fn answer(
     let response = response.unwrap_or_else(|exceeded| limited(&exceeded.into()));
     begun.end(Outcome::of_status(response.status().as_u16()));
     response
+}
+
+/// A body of unknown length, each piece of which counts for the call as soon as it is read.
+fn counted_body(body: Body) -> Body {
+    Body::new(body.map_frame(|frame| {
+        let bytes = frame.data_ref().map_or(0, |it| it.len());
+        // A call that holds too much ends at its next wait.
+        let _ = budget::current().hold(bytes as u64);
+        frame
+    }))
 }
 
 /// The refusal of one call too many, or of one that uses too much, in the form of `/api`.

@@ -12,6 +12,7 @@ use a2a::types::{
     self, AgentCard, AuthorizationCodeOAuthFlow, ClientCredentialsOAuthFlow, Flow, OAuthFlows,
     SecurityRequirement, SecurityScheme, StringList,
 };
+use access::users::KEY_SCHEME;
 use access::{
     Calls, Door, FoundRule, Issuer, KeySet, OwnTokens, Place, Presented, Principal, Role, Rule,
     Scheme, Signatures, SigningCaller, Unauthenticated, own_token,
@@ -193,8 +194,8 @@ pub(crate) fn world_readable(_: &Path) -> io::Result<bool> {
 pub(crate) fn declare(config: &Access, card: &mut AgentCard) {
     let schemes = config.schemes.iter();
     let schemes = schemes.map(|it| (&*it.name, declared(&it.kind, &it.description)));
-    let own = (config.own_tokens != config::OwnTokens::Off).then(own_tokens);
-    for (name, (declared, scopes)) in schemes.chain(own) {
+    let own = (config.own_tokens != config::OwnTokens::Off).then(|| [own_tokens(), user_keys()]);
+    for (name, (declared, scopes)) in schemes.chain(own.into_iter().flatten()) {
         let declared = SecurityScheme { scheme: declared };
         card.security_schemes.insert(name.to_owned(), declared);
         let scopes = StringList {
@@ -220,6 +221,16 @@ fn own_tokens() -> (&'static str, (types::Scheme, &'static [String])) {
         bearer_format: "JWT".to_owned(),
     };
     (own_token::SCHEME, (types::Scheme::HttpAuth(scheme), &[]))
+}
+
+/// The scheme of the API keys of users, with its name. They are accepted as bearer tokens, too.
+fn user_keys() -> (&'static str, (types::Scheme, &'static [String])) {
+    let scheme = types::APIKeySecurityScheme {
+        description: "An API key of a user; `monas key create` makes one.".to_owned(),
+        location: "header".to_owned(),
+        name: "X-API-Key".to_owned(),
+    };
+    (KEY_SCHEME, (types::Scheme::ApiKey(scheme), &[]))
 }
 
 fn declared<'a>(kind: &'a Kind, description: &str) -> (types::Scheme, &'a [String]) {

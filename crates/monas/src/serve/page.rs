@@ -184,7 +184,7 @@ fn health(full: bool) -> Response {
     let state = match full {
         false => r#"{"status":"ok"}"#,
         true => {
-            r#"{"status":"full","message":"no space left on the disk or within store.max_bytes: requests that must be recorded are refused"}"#
+            r#"{"status":"full","message":"no space left on the disk or within store.max_data: requests that must be recorded are refused"}"#
         }
     };
     (headers, state).into_response()

@@ -11,13 +11,15 @@ use crate::support::http::{Answer, BOTH, Version, raw};
 use crate::support::server::{Running, config};
 
 /// A route of each wire that takes a body.
-const POSTS: [&str; 6] = [
+const POSTS: [&str; 8] = [
     "/a2a/jsonrpc",
     "/a2a/rest/message:send",
     GRPC,
     CAPNWEB,
     "/mcp",
     "/acp/runs",
+    "/api/memory/query",
+    "/messages",
 ];
 
 const CAPNWEB: &str = "/a2a/capnweb";
@@ -25,7 +27,7 @@ const CAPNWEB: &str = "/a2a/capnweb";
 const GRPC: &str = "/lf.a2a.v1.A2AService/SendMessage";
 
 /// A route of each wire that is a WebSocket.
-const SOCKETS: [&str; 3] = ["/ws/a2a", "/a2a/capnweb", "/acp/capnweb"];
+const SOCKETS: [&str; 4] = ["/ws/a2a", "/ws/chat", "/a2a/capnweb", "/acp/capnweb"];
 
 /// Callers with bearer tokens.
 fn closed() -> Config {

@@ -145,6 +145,21 @@ async fn a_slash_at_the_end_is_the_same_address() {
             assert_eq!(slashed.text, plain.text, "{path}");
         }
     }
+    // Handshakes of WebSockets, too.
+    for path in ["/ws/a2a", "/ws/chat", "/a2a/capnweb", "/acp/capnweb"] {
+        for path in [path.to_owned(), format!("{path}/")] {
+            let mut client = server.client(Version::One).await;
+            let request = client
+                .request("GET", "localhost", &path)
+                .header("connection", "upgrade")
+                .header("upgrade", "websocket")
+                .header("sec-websocket-version", "13")
+                .header("sec-websocket-key", "AAAAAAAAAAAAAAAAAAAAAA==")
+                .body(Body::empty());
+            let answer = client.open(request.unwrap()).await.unwrap();
+            assert_eq!(answer.status(), StatusCode::SWITCHING_PROTOCOLS, "{path}");
+        }
+    }
     // The slash of the root is its path, and two slashes are another address.
     assert_eq!(server.get("/").await.status, StatusCode::OK);
     assert_eq!(server.get("/healthz//").await.status, StatusCode::NOT_FOUND);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use skill::{Context, SkillError, SkillInput, skill};
+use skill::{Context, SkillError, SkillInput, UNCHANGED, skill};
 
 use crate::error::Error;
 use crate::files::{Changing, on_disk, size};
@@ -114,9 +114,13 @@ impl FileWrite {
             if let Some(seen) = &input.seen {
                 project.check_seen(&path, &content, seen)?;
             }
-            Ok(diff)
+            Ok(match project.has(&path, &content)? {
+                true => Err(diff),
+                false => Ok(diff),
+            })
         });
-        diff.await.map(Some)
+        let same = |diff: String| SkillError::coded(UNCHANGED, diff.trim_end());
+        diff.await?.map(Some).map_err(same)
     }
 }
 

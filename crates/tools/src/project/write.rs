@@ -87,6 +87,12 @@ impl Project {
         Ok((real, seen))
     }
 
+    /// Whether the file has this content already.
+    pub(crate) fn has(&self, path: &ProjectPath, content: &str) -> Result<bool, Error> {
+        let (_, now) = self.state(path)?;
+        Ok(now == hash(content.as_bytes()))
+    }
+
     /// Fails if the file is neither the one that was seen nor already what is to be written.
     pub(crate) fn check_seen(
         &self,

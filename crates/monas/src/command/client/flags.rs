@@ -487,9 +487,9 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 
 /// The API key scheme of the agent; one in a header, if it has several.
 fn key_scheme(client: &Client) -> APIKeySecurityScheme {
-    let schemes = client.card().security_schemes.values();
-    let named = schemes.filter_map(|scheme| match &scheme.scheme {
-        SecurityScheme::ApiKey(key) => Some(key),
+    let schemes = client.card().security_schemes.iter();
+    let named = schemes.filter_map(|(name, scheme)| match &scheme.scheme {
+        SecurityScheme::ApiKey(key) => Some((name, key)),
         _ => None,
     });
     let default = || APIKeySecurityScheme {
@@ -497,6 +497,10 @@ fn key_scheme(client: &Client) -> APIKeySecurityScheme {
         name: "X-API-Key".to_owned(),
         ..APIKeySecurityScheme::default()
     };
-    let best = named.min_by_key(|key| key.location != "header");
-    best.cloned().unwrap_or_else(default)
+    // A server takes keys of its users where it takes configured ones, too.
+    let best = named.min_by_key(|(name, key)| {
+        let is_of_users = *name == access::users::KEY_SCHEME;
+        (key.location != "header", is_of_users)
+    });
+    best.map_or_else(default, |(_, key)| key.clone())
 }

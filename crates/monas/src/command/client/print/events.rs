@@ -80,6 +80,12 @@ impl EventPrinter {
 
     fn status(&mut self, task: &str, status: &TaskStatus) {
         self.end_lines();
+        let said = status.message.as_ref();
+        if let Some(said) = said.filter(|it| extension::called(it).is_some()) {
+            // It says that the task is worked on, and by what.
+            let line = format!("  {}", printable(&message(said)));
+            return note_raw(&self.printer.err.dim(&line));
+        }
         let badly = matches!(
             status.state,
             TaskState::Failed | TaskState::Rejected | TaskState::Canceled

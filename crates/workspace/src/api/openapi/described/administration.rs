@@ -7,6 +7,7 @@ const USER: Fields = &[
     ("role!", "viewer|user|operator|admin"),
     ("keys!", "integer"),
     ("created!", "string"),
+    ("note", "string"),
 ];
 
 const LINK: Fields = &[
