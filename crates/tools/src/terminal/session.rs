@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as Socket;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -143,6 +144,10 @@ struct Inner {
     state: Arc<Mutex<State>>,
     /// Counts changes of the state.
     changed: watch::Receiver<u64>,
+    /// Who may type; told when it changes.
+    holder: watch::Sender<Option<String>>,
+    /// The name that opened it, and when, in milliseconds since 1970.
+    opened: (String, i64),
     /// Follows the output, and holds the running command.
     following: Mutex<Option<AbortOnDropHandle<()>>>,
 }
@@ -217,6 +222,8 @@ impl Terminal {
                 master,
                 state,
                 changed,
+                holder: watch::Sender::new(Some(by.to_owned())),
+                opened: (by.to_owned(), now()),
                 following: Mutex::new(Some(AbortOnDropHandle::new(tokio::spawn(follow)))),
             }),
         })
@@ -239,9 +246,36 @@ impl Terminal {
         lock(&self.inner.state).holder.clone()
     }
 
+    /// Told when another name may type.
+    pub fn holders(&self) -> watch::Receiver<Option<String>> {
+        self.inner.holder.subscribe()
+    }
+
+    /// The name that opened it, and when, in milliseconds since 1970.
+    pub fn opened(&self) -> (&str, i64) {
+        (&self.inner.opened.0, self.inner.opened.1)
+    }
+
+    pub fn has_ended(&self) -> bool {
+        lock(&self.inner.state).ended.is_some()
+    }
+
     /// From now on this name may type, and no other. Returns the name that could before.
     pub fn take(&self, by: &str) -> Option<String> {
-        lock(&self.inner.state).holder.replace(by.to_owned())
+        let before = lock(&self.inner.state).holder.replace(by.to_owned());
+        self.inner.holder.send_replace(Some(by.to_owned()));
+        before
+    }
+
+    /// This name gives it back: from now on every name may type. False if another name holds it.
+    pub fn release(&self, by: &str) -> bool {
+        let mut state = lock(&self.inner.state);
+        let is_holder = state.holder.as_deref().is_none_or(|it| it == by);
+        if is_holder {
+            state.holder = None;
+            self.inner.holder.send_replace(None);
+        }
+        is_holder
     }
 
     /// Types something as this name, which must hold the terminal.
@@ -398,6 +432,11 @@ fn resize(master: &OwnedFd, size: Size) -> rustix::io::Result<()> {
         ws_ypixel: 0,
     };
     tcsetwinsize(master, size)
+}
+
+fn now() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
