@@ -23,7 +23,12 @@ const POSTS: [&str; 6] = [
 const GRPC: &str = "/lf.a2a.v1.A2AService/SendMessage";
 
 /// A route of each wire that is a WebSocket.
-const SOCKETS: [&str; 3] = ["/ws/a2a", "/a2a/capnweb", "/acp/capnweb"];
+const SOCKETS: [&str; 4] = [
+    "/ws/a2a",
+    "/a2a/capnweb",
+    "/acp/capnweb",
+    "/workspace/capnweb",
+];
 
 /// Callers with bearer tokens.
 fn closed() -> Config {

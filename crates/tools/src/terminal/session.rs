@@ -53,6 +53,8 @@ pub struct Typed {
     pub text: Vec<u8>,
     /// The cursor of the output at that moment.
     pub at: u64,
+    /// Its number among all that was typed in this terminal, from 1.
+    pub number: u64,
 }
 
 /// A part of the output.
@@ -158,6 +160,8 @@ struct State {
     /// How many bytes came before those that are kept.
     before: u64,
     typed: VecDeque<Typed>,
+    /// How much was typed, also what is kept no longer.
+    typings: u64,
     holder: Option<String>,
     ended: Option<Ended>,
 }
@@ -297,10 +301,13 @@ impl Terminal {
                 return Err(Error::Command("the terminal has ended".to_owned()));
             }
             let at = state.cursor();
+            state.typings += 1;
+            let number = state.typings;
             state.typed.push_back(Typed {
                 by: by.to_owned(),
                 text: text.to_owned(),
                 at,
+                number,
             });
             if state.typed.len() > TYPED {
                 state.typed.pop_front();
@@ -316,6 +323,13 @@ impl Terminal {
     /// What was typed, and by whom, the first first.
     pub fn typed(&self) -> Vec<Typed> {
         lock(&self.inner.state).typed.iter().cloned().collect()
+    }
+
+    /// What was typed after the typing of this number.
+    pub fn typed_after(&self, number: u64) -> Vec<Typed> {
+        let state = lock(&self.inner.state);
+        let after = state.typed.iter().filter(|it| it.number > number);
+        after.cloned().collect()
     }
 
     pub fn resize(&self, size: Size) -> Result<(), Error> {

@@ -67,6 +67,12 @@ pub struct ListedAgent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     pub paused: bool,
+    /// What it does at the moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// The name of the model that answers for it; none: rules do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 /// The reply to `GET /api/agent/law`.

@@ -68,6 +68,7 @@ pub static RULES: &[RouteRule] = route_rules! {
     "GET" "/api/status": reads;
     "GET" "/api/model": reads needs Operate;
     "PUT" "/api/model": changes needs Admin;
+    "DELETE" "/api/model": changes needs Admin;
     // Users, and the secrets that agents use.
     "GET" "/api/users": reads needs Admin;
     "POST" "/api/users": changes needs Admin;

@@ -342,7 +342,6 @@ fn invalid(field: &str, problem: &str) -> Failure {
 }
 
 /// The failure of the store.
-#[expect(clippy::needless_pass_by_value, reason = "it is for map_err")]
 pub(super) fn stored(error: store::Error) -> Failure {
     Failure::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", error)
 }

@@ -108,7 +108,7 @@ fn argument(row: &Row) -> String {
 
 fn reply(row: &Row) -> String {
     match row.about.reply {
-        Kind::Json(fields) if fields.is_empty() => "Fields".to_owned(),
+        Kind::Json([]) => "Fields".to_owned(),
         Kind::Json(fields) => object(fields),
         Kind::Other(_) | Kind::Upgrade => "string".to_owned(),
     }

@@ -47,6 +47,8 @@ impl RootObject {
             known,
             origin: Origin {
                 session: Some(Session::next().0),
+                // Each call gets a name of its own.
+                request: String::new(),
                 ..Origin::of(WIRE, request)
             },
             peer: peer.clone(),
@@ -116,13 +118,7 @@ impl RootObject {
 
     /// Makes a token of a sign-in link, by the route that does so.
     async fn redeem(&self, caller: Principal) -> Result<Value, RpcError> {
-        let link = WorkspaceObject::new(
-            self.shared.clone(),
-            caller,
-            self.origin.clone(),
-            &self.peer,
-            None,
-        );
+        let link = WorkspaceObject::of_link(self.shared.clone(), caller, self.origin.clone());
         let issued = link.ask("postSession", Map::new()).await?;
         let text = |name: &str| issued[name].as_str().unwrap_or_default().to_owned();
         let caller = self.recognise(text("token"))?;

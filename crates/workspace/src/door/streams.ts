@@ -120,6 +120,8 @@ export interface TerminalPiece {
   missed?: number;
   /** The name that may type, when it is another one than before. */
   holder?: string | null;
+  /** What was typed since the piece before, and by whom: `at` is the cursor of that moment. At first the last ones. */
+  typed?: { by: string; text: string; at: number }[];
   /** How the shell ended. */
   ended?: string;
 }

@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value as Json, json};
 use tools::sandbox::Network;
-use tools::terminal::{Terminal, Terminals};
+use tools::terminal::{Terminal, Terminals, Typed};
 
 use super::follow::{Callback, Follower, Over, Subscription};
 use super::workspace::{What, WorkspaceObject, said};
@@ -19,6 +19,9 @@ use crate::api::terminals::{find, missing, refused, shown, size};
 
 /// How much of the output is told at once, in bytes.
 const PIECE: usize = 64 << 10;
+
+/// How many of the last things that were typed are told at first.
+const LAST_TYPED: usize = 100;
 
 /// The names of the methods of a terminal.
 const METHODS: [&str; 7] = ["id", "write", "resize", "take", "release", "close", "ended"];
@@ -90,7 +93,11 @@ fn attached(
 async fn follow(terminal: Terminal, callback: Callback, mut cursor: u64) -> Result<(), Over> {
     let mut holders = terminal.holders();
     let holder = holders.borrow_and_update().clone();
-    let first = json!([{ "cursor": cursor, "bytes": "", "holder": holder }]);
+    let typed = terminal.typed();
+    let mut seen = typed.iter().map(|it| it.number).max().unwrap_or_default();
+    let last = typed.len().saturating_sub(LAST_TYPED);
+    let typed: Vec<Json> = typed.iter().skip(last).map(shown_typed).collect();
+    let first = json!([{ "cursor": cursor, "bytes": "", "holder": holder, "typed": typed }]);
     callback.tell(first).await?;
     loop {
         tokio::select! {
@@ -110,6 +117,12 @@ async fn follow(terminal: Terminal, callback: Callback, mut cursor: u64) -> Resu
                     if missed > 0 {
                         piece["missed"] = std::mem::take(&mut missed).into();
                     }
+                    let typed = terminal.typed_after(seen);
+                    if let Some(newest) = typed.last() {
+                        seen = newest.number;
+                        let typed: Vec<Json> = typed.iter().map(shown_typed).collect();
+                        piece["typed"] = typed.into();
+                    }
                     callback.tell(json!([piece])).await?;
                 }
                 cursor = followed.cursor;
@@ -122,6 +135,11 @@ async fn follow(terminal: Terminal, callback: Callback, mut cursor: u64) -> Resu
             }
         }
     }
+}
+
+/// Something that was typed.
+fn shown_typed(typed: &Typed) -> Json {
+    json!({ "by": typed.by, "text": String::from_utf8_lossy(&typed.text), "at": typed.at })
 }
 
 /// A terminal, as a caller holds it.
@@ -186,11 +204,8 @@ impl TerminalObject {
         let mut number = |name: &str| -> Result<Option<u64>, RpcError> {
             let given: f64 = arguments.take(name)?;
             // A number of letters is whole; others are refused by the bounds.
-            Ok(Some(if given >= 1.0 && given <= 65_535.0 {
-                given as u64
-            } else {
-                0
-            }))
+            let fits = (1.0..=65_535.0).contains(&given);
+            Ok(Some(if fits { given as u64 } else { 0 }))
         };
         let (columns, rows) = (number("columns")?, number("rows")?);
         let size = size(columns, rows).map_err(|it| said(&it))?;

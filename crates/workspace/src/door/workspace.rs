@@ -84,10 +84,11 @@ struct Inner {
     /// Counts the streams of the caller in this session.
     streams: Arc<Semaphore>,
     /// Ends the session with the credentials.
-    _watch: AbortOnDropHandle<()>,
+    _watch: Option<AbortOnDropHandle<()>>,
 }
 
 impl WorkspaceObject {
+    /// The workspace of a caller. The session ends with its credentials.
     pub(super) fn new(
         shared: Arc<Shared>,
         caller: Principal,
@@ -97,17 +98,29 @@ impl WorkspaceObject {
     ) -> Self {
         let over = end_of_credentials(&caller);
         let peer = peer.clone();
-        let watch = async move {
+        let watch = tokio::spawn(async move {
             let refusal = over.await;
             peer.abort(&failed(&refusal.into()));
-        };
+        });
         Self(Arc::new(Inner {
             shared,
             caller,
             origin,
             issued,
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
-            _watch: AbortOnDropHandle::new(tokio::spawn(watch)),
+            _watch: Some(AbortOnDropHandle::new(watch)),
+        }))
+    }
+
+    /// The workspace of a sign-in link, which is over when it has become a token; the session goes on.
+    pub(super) fn of_link(shared: Arc<Shared>, caller: Principal, origin: Origin) -> Self {
+        Self(Arc::new(Inner {
+            shared,
+            caller,
+            origin,
+            issued: None,
+            streams: Arc::new(Semaphore::new(0)),
+            _watch: None,
         }))
     }
 

@@ -11,9 +11,10 @@ use a2a::service::Tenant;
 use a2a::signature::SigningKey;
 use a2a::types::AgentCard;
 use access::{Calls, Capabilities, Door, Secrets, Users};
-use agent::Agent;
+use agent::{Agent, Population};
 use axum::Router;
 use axum::middleware::from_fn;
+use dial::Dialer;
 use skill::Registry;
 use store::Store;
 use tokio_util::sync::CancellationToken;
@@ -35,6 +36,7 @@ use crate::serve::calls::CallDesk;
 use crate::serve::issuers::Issuers;
 use crate::serve::mcp::{self, Endpoint, ServeMcp};
 use crate::serve::metrics::Measured;
+use crate::serve::models::chosen::{self, ModelDesk};
 use crate::serve::page::{self, Page, Shown};
 use crate::serve::tokens::{self, TokenSecrets};
 use crate::serve::traces::Exporter;
@@ -42,6 +44,9 @@ use crate::serve::{
     administration, backup, door, large, metrics, operator, resource, rules, secrets, signing,
     tools,
 };
+
+/// The name of the rules that answer where there is no model.
+const RULES: &str = "rules";
 
 /// The address, the store, the access rules and the signing key of a server.
 pub(super) struct Base<'a> {
@@ -55,6 +60,7 @@ pub(super) struct Base<'a> {
     pub(super) door: Arc<Door>,
     /// What fetches the keys of issuers.
     pub(super) issuers: Issuers,
+    dialer: Dialer,
     /// What agents use by name.
     pub(super) secrets: Secrets,
     /// What signs the server's own tokens.
@@ -157,6 +163,7 @@ impl<'a> Base<'a> {
             secrets,
             token_secrets,
             issuers,
+            dialer,
             trail,
             exporter,
             calls: Calls::new(desk.clone()),
@@ -410,7 +417,7 @@ impl<'a> Base<'a> {
             store: self.store.clone(),
             calls: self.calls.clone(),
             max_frame: self.config.limits.max_body,
-            about: about(host.agents()),
+            about: about(host.agents(), host.population()),
             skills: skills(host.agents()),
         })
     }
@@ -443,6 +450,15 @@ impl<'a> Base<'a> {
         let issue = self.token_secrets.as_ref();
         let issue = issue.map(|it| tokens::for_users(it.own.clone()));
         let sessions = workspace::api::session::routes(users, rights.clone(), issue);
+        let desk = ModelDesk {
+            population: population.clone(),
+            secrets: self.secrets.clone(),
+            models: self.config.models.clone(),
+            dialer: self.dialer.clone(),
+            meter: host.meter().clone(),
+        };
+        desk.restore();
+        let chosen = chosen::routes(desk);
         let served = listed(host.agents());
         let offered = host.offered_model();
         let status =
@@ -486,6 +502,7 @@ impl<'a> Base<'a> {
             .merge(workspace::api::tasks::routes(chat.clone()))
             .merge(workspace::api::search::routes(chat.clone()))
             .merge(status)
+            .merge(chosen)
             .merge(operator::routes(tasks.clone()));
         if let Data::Folder(folder) = &self.config.data {
             routes = routes.merge(backup::routes(self.store.clone(), folder.clone()));
@@ -520,14 +537,17 @@ fn listed(agents: &Agents) -> Vec<ListedAgent> {
         name: agent.manifest().name.clone(),
         description: agent.manifest().description.clone(),
         path: Some(binding::below(id)),
-        paused: false,
+        ..ListedAgent::default()
     });
     listed.collect()
 }
 
 /// What is configured for each agent of a server.
-fn about(agents: &Agents) -> Arc<dyn Fn(&str) -> AboutAgent + Send + Sync> {
-    let agents = agents.clone();
+fn about(
+    agents: &Agents,
+    population: &Population,
+) -> Arc<dyn Fn(&str) -> AboutAgent + Send + Sync> {
+    let (agents, population) = (agents.clone(), population.clone());
     Arc::new(move |id| {
         let mut others = agents.others();
         let agent = others.find(|(it, _)| *it == id).map(|(_, it)| it);
@@ -535,7 +555,11 @@ fn about(agents: &Agents) -> Arc<dyn Fn(&str) -> AboutAgent + Send + Sync> {
         let skills = agent.skills().iter();
         let marked = agent.skills().iter().filter(|it| it.traits.approval);
         AboutAgent {
-            model: agent.model().map(|it| it.name().to_owned()),
+            // A plain agent of skills has a model of its own.
+            model: match agent.handle().map(|it| population.model_name(it.id())) {
+                Some(name) => Some(name).filter(|it| it != RULES),
+                None => agent.model().map(|it| it.name().to_owned()),
+            },
             skills: skills.map(|it| it.id.clone()).collect(),
             marked: marked.map(|it| it.id.clone()).collect(),
         }

@@ -17,6 +17,9 @@ use crate::api::{Caller, Failure, Fields, read, respond, whole};
 /// How many changes a reply has by default, and at most.
 const CHANGES: (usize, usize) = (100, 500);
 
+/// The longest diff of a listed change, in bytes.
+const MAX_DIFF: usize = 120 << 10;
+
 pub(super) fn routes() -> Router<Files> {
     Router::new()
         .route("/api/files/changes", get(changes))
@@ -88,6 +91,11 @@ fn shown(change: &FileChange) -> Value {
             shown["operation"] = "moved".into();
         }
         _ => {}
+    }
+    let diff = change.diff();
+    match diff.len() > MAX_DIFF {
+        true => shown["too_long"] = true.into(),
+        false => shown["diff"] = diff.into(),
     }
     shown
 }

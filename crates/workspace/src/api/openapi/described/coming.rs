@@ -53,7 +53,7 @@ const MODEL: Fields = &[
     ("name", "string?"),
     ("url", "string?"),
     ("has_key!", "boolean"),
-    ("from!", "settings|kept|found|rules"),
+    ("from!", "settings|kept|rules"),
 ];
 
 pub(super) fn journal(verb: &str, path: &str) -> Option<Described> {
@@ -228,6 +228,12 @@ pub(super) fn things(verb: &str, path: &str) -> Option<Described> {
                 ("url", "string"),
                 ("key", "string"),
             ],
+            MODEL,
+        ),
+        ("DELETE", "/api/model") => json(
+            "Forgets the model that was chosen: that of the settings answers again.",
+            &[],
+            &[],
             MODEL,
         ),
         ("GET", "/api/terminals") => json(

@@ -13,6 +13,8 @@ pub(crate) const NAMED: &[(&str, Fields)] = &[
             ("description!", "string"),
             ("path", "string"),
             ("paused!", "boolean"),
+            ("state", "idle|thinking|executing|awaiting_approval|error"),
+            ("model", "string?"),
         ],
     ),
     (
@@ -235,6 +237,8 @@ pub(crate) const NAMED: &[(&str, Fields)] = &[
             ("path!", "string"),
             ("operation!", "created|modified|deleted|moved"),
             ("from", "string"),
+            ("diff", "string"),
+            ("too_long", "boolean"),
         ],
     ),
     (
