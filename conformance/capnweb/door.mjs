@@ -4,6 +4,9 @@ import assert from "node:assert/strict";
 import { newWebSocketRpcSession } from "capnweb";
 import WebSocket from "ws";
 
+// Before version 22 node has no WebSocket of its own, and the package looks for one.
+globalThis.WebSocket ??= WebSocket;
+
 const url = process.env.DOOR_URL;
 const token = process.env.DOOR_TOKEN;
 assert.ok(url && token, "DOOR_URL and DOOR_TOKEN are needed");

@@ -92,15 +92,21 @@ impl Told {
         next.expect("something in time").expect("a live session")
     }
 
-    /// The next one of a batch that fits, and all that came with it and before.
+    /// The next item of a batch that fits; those before it are passed over.
     async fn until(&mut self, fits: impl Fn(&Json) -> bool) -> Json {
+        let mut passed = Vec::new();
         loop {
-            let batch = self.next().await;
+            let batch = match timeout(SOON, self.0.recv()).await {
+                Ok(Some(batch)) => batch,
+                Ok(None) => panic!("it is over after {passed:#?}"),
+                Err(_) => panic!("nothing fits in time: {passed:#?}"),
+            };
             let one = std::slice::from_ref(&batch);
             let items = batch.as_array().map_or(one, Vec::as_slice);
             if let Some(found) = items.iter().find(|it| fits(it)) {
                 return found.clone();
             }
+            passed.push(batch);
         }
     }
 }

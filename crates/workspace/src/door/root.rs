@@ -148,12 +148,16 @@ fn shown(arguments: Vec<Value>) -> Result<Shown, RpcError> {
     })
 }
 
-/// The token in the fragment of a link, or the text itself.
+/// The secret or the token in the fragment of a link, or the text itself.
 fn in_fragment(link: &str) -> &str {
     let fragment = link.split_once('#').map(|(_, it)| it);
     let mut fields = fragment.into_iter().flat_map(|it| it.split('&'));
-    let token = fields.find_map(|it| it.strip_prefix("token="));
-    token.unwrap_or(link)
+    let shown = |it| {
+        let link: &str = it;
+        link.strip_prefix("link=")
+            .or_else(|| link.strip_prefix("token="))
+    };
+    fields.find_map(shown).unwrap_or(link)
 }
 
 impl Target for RootObject {

@@ -19,7 +19,8 @@ async fn a_chat_with_an_approval_goes_through_the_door() {
         let envelope = a2a::binding::capnweb::value::from_json(envelope);
         window.call("send", (envelope,)).await.unwrap();
     };
-    send(json!({ "type": "user_command", "payload": {} })).await;
+    let id = uuid::Uuid::new_v4().to_string();
+    send(json!({ "id": id, "type": "user_command", "payload": {} })).await;
     let fault = told.until(|it| kind(it) == "error").await;
     assert_eq!(fault["payload"]["data"]["field"], "payload.command");
     send(command("sess_door", WRITE)).await;

@@ -1,10 +1,22 @@
 //! The model that answers, chosen while the server runs.
 
+use access::Role;
 use model::scripted::{Scripted, Server, Turn};
 use serde_json::{Value as Json, json};
 
-use super::{Session, Workspace, code, command, kind, serve};
+use super::{Session, Workspace, code, command, kind};
+use crate::rights::{closed, token};
 use crate::support::program::Monas;
+
+/// The workspace of an administrator.
+async fn administrator(monas: &Monas) -> Workspace {
+    let shown = json!({ "token": token("root", Role::Admin) });
+    Session::open(monas)
+        .await
+        .authenticate(shown)
+        .await
+        .unwrap()
+}
 
 /// What the agent answers.
 async fn answer(open: &Workspace, session: &str, words: &str) -> String {
@@ -24,12 +36,8 @@ async fn a_model_is_tried_before_it_answers_and_kept_over_a_restart() {
     ]);
     let provider = Server::start(script).await.unwrap();
     let home = tempfile::tempdir().unwrap();
-    let monas = Monas::start(&mut serve(home.path())).await;
-    let open = Session::open(&monas)
-        .await
-        .authenticate(json!({}))
-        .await
-        .unwrap();
+    let monas = Monas::start(&mut closed(home.path())).await;
+    let open = administrator(&monas).await;
     let shown = open.call("getModel", json!({})).await.unwrap();
     assert_eq!(
         (&shown["from"], &shown["name"]),
@@ -65,12 +73,8 @@ async fn a_model_is_tried_before_it_answers_and_kept_over_a_restart() {
     );
     monas.stop().await;
 
-    let monas = Monas::start(&mut serve(home.path())).await;
-    let open = Session::open(&monas)
-        .await
-        .authenticate(json!({}))
-        .await
-        .unwrap();
+    let monas = Monas::start(&mut closed(home.path())).await;
+    let open = administrator(&monas).await;
     assert_eq!(
         answer(&open, "s1", "and once more").await,
         "Again from the model."

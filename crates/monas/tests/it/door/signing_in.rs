@@ -26,7 +26,10 @@ async fn a_caller_signs_in_and_every_route_is_a_method_with_the_same_rule() {
     let monas = Monas::start(&mut crate::rights::closed(home.path())).await;
     let session = Session::open(&monas).await;
     let hello = session.root.call("hello", ()).await.unwrap();
-    assert!(matches!(hello.field("open"), Some(capnweb::Value::Bool(false))));
+    assert!(matches!(
+        hello.field("open"),
+        Some(capnweb::Value::Bool(false))
+    ));
     assert!(
         hello
             .field("build")
@@ -98,7 +101,7 @@ async fn an_answer_and_a_refusal_are_those_of_the_rest_api() {
     let open = session.authenticate(json!({})).await.unwrap();
     for (method, path) in [
         ("getAgents", "/api/agents"),
-        ("getAgentLaw", "/api/agent/law"),
+        ("getApprovals", "/api/approvals"),
         ("getSessions", "/api/sessions"),
         ("getFilesTree", "/api/files/tree"),
         ("getStatus", "/api/status"),
