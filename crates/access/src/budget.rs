@@ -149,6 +149,19 @@ impl fmt::Display for Exceeded {
 impl std::error::Error for Exceeded {}
 
 /// The budgets of a server and what is used of them. Without limits nothing is counted. Clones share one.
+///
+/// It owns a ledger for each caller and for each agent: time and processor time of the present period, and bytes that
+/// are held now. A call opens an [`Account`], which adds to the ledgers of its caller and of its agent; a turn of an
+/// agent opens one of its own, and the call that waits for it does not count the time again ([`Clock::Waiting`]).
+///
+/// A budget is checked when an account is opened, at each poll of the work, and by a timer for work that only waits.
+/// Work over its budget is dropped at the point where it waits, so that every future must be safe to drop there, as
+/// all are. Work that is ready at the same poll is not lost.
+///
+/// The number of ledgers has a limit, since names of callers come from requests: idle ones are removed, and names
+/// beyond the limit share one. What is held is released by dropping the last clone of the account, not by a call at
+/// the end, because a call can end by cancellation. Processor time is measured by polls and not by the clock of the
+/// thread, since a thread serves many calls in turn.
 #[derive(Clone, Debug, Default)]
 pub struct Budgets(Option<Arc<Ledgers>>);
 
@@ -415,7 +428,7 @@ impl Account {
             let began = std::time::Instant::now();
             let polled = CURRENT.sync_scope(self.clone(), || work.as_mut().poll(cx));
             let cpu = began.elapsed();
-            // An account around this one has the poll in its own.
+            // The outer account measures this poll too, and must not count it twice.
             CURRENT
                 .try_with(|outer| outer.counted_elsewhere(cpu))
                 .unwrap_or_default();
@@ -427,7 +440,7 @@ impl Account {
                 && alarm.as_mut().poll(cx).is_ready()
             {
                 open.polled(Duration::ZERO);
-                // Others that share the budget may have left more of it than it seemed, when a period began meanwhile.
+                // A new period may have begun, so that the shared budget has room again.
                 if open.exceeded().is_none()
                     && let Some(at) = open.alarm()
                 {

@@ -108,9 +108,9 @@ impl Session {
 #[non_exhaustive]
 pub enum Outcome {
     Ok,
-    /// The request was wrong, or about nothing that exists.
+    /// The request was invalid, or named something that does not exist.
     Rejected,
-    /// It was not known who called.
+    /// The caller was not authenticated.
     Unauthenticated,
     /// The caller may not do that.
     Denied,
@@ -156,7 +156,7 @@ impl fmt::Display for Outcome {
 
 /// What is known of a call.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct CallRecord {
     pub origin: Origin,
     pub caller: Principal,
     /// The version of the protocol; empty where it has none.
@@ -210,13 +210,25 @@ pub struct Admitted {
     pub account: Account,
 }
 
-/// Watches the calls of all wires. Its methods are called on the path of every call: they do not wait.
+/// Watches the calls of all wires: limits, the audit trail, the log, metrics and spans.
+///
+/// There is one in a server, behind [`Calls`], so that a limit counts over all wires and no wire can leave something
+/// out. The crates of protocols know this trait and nothing of what is behind it.
+///
+/// For each call [`begin`](Self::begin) comes first and decides; then the work runs in the span and the account that
+/// it returned; then [`end`](Self::end) comes exactly once, also when the work was dropped or has panicked, because
+/// [`BegunCall`] tells it when it is dropped. A call that `begin` refuses has ended with that, and the overseer
+/// records it itself. A call of a caller that was not admitted has no `begin`, only an `end` ([`Calls::refused`]).
+///
+/// Both methods are on the path of every call and must not wait: what takes time, as writing the trail, is put into a
+/// queue. The operation of a record is a row of a table or [`UNKNOWN`], never a text of the caller: it becomes a label
+/// of metrics, and labels that callers choose would fill the memory.
 pub trait Overseer: fmt::Debug + Send + Sync + 'static {
     /// Whether a call may begin. A refused call has ended with it, and is recorded by the overseer itself.
-    fn begin(&self, asked: &Asked) -> Result<Admitted, Limit>;
+    fn begin(&self, asked: &CallRecord) -> Result<Admitted, Limit>;
 
     /// A call that began has ended.
-    fn end(&self, asked: &Asked, outcome: Outcome, time: Duration);
+    fn end(&self, asked: &CallRecord, outcome: Outcome, time: Duration);
 }
 
 /// Where calls are announced. Without an overseer every call may begin, and none is recorded. Clones share one.
@@ -229,7 +241,7 @@ impl Calls {
     }
 
     /// Begins a call. Its end is recorded when the [`BegunCall`] is told so, or dropped.
-    pub fn begin(&self, asked: Asked) -> Result<BegunCall, Limit> {
+    pub fn begin(&self, asked: CallRecord) -> Result<BegunCall, Limit> {
         let Some(overseer) = &self.0 else {
             return Ok(BegunCall {
                 trace: asked.origin.trace.map(Scope::from),
@@ -259,7 +271,7 @@ impl Calls {
     }
 
     /// Records a call that ended before it began, as one whose caller is unknown does.
-    pub fn refused(&self, asked: &Asked, outcome: Outcome) {
+    pub fn refused(&self, asked: &CallRecord, outcome: Outcome) {
         if let Some(overseer) = &self.0 {
             overseer.end(asked, outcome, Duration::ZERO);
         }
@@ -283,7 +295,7 @@ pub struct BegunCall {
 #[derive(Debug)]
 struct Under {
     overseer: Arc<dyn Overseer>,
-    asked: Asked,
+    asked: CallRecord,
     span: Span,
     began: Instant,
 }

@@ -1,4 +1,4 @@
-//! Authentication: who is calling.
+//! Callers and what they may do: authentication, permissions, users, keys, secrets, capabilities, budgets and the audit chain.
 //!
 //! A [`Door`] holds the authentication [schemes](Scheme) of a server. It is asked about each request, and answers
 //! with a [`Principal`] or with a [`Refusal`] that says which credentials would be accepted. It is pure: the
@@ -91,7 +91,7 @@ pub mod users;
 #[path = "users_tests.rs"]
 mod users_tests;
 
-pub use calls::{Admitted, Asked, Calls, Limit, Origin, Outcome, Overseer, TooManyCalls};
+pub use calls::{Admitted, CallRecord, Calls, Limit, Origin, Outcome, Overseer, TooManyCalls};
 pub use capability::{Attenuation, Capabilities};
 pub use door::{Door, Refusal, Unauthenticated};
 pub use insider::Insiders;

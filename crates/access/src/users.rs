@@ -63,7 +63,7 @@ pub enum Error {
         field: &'static str,
         problem: String,
     },
-    /// There is none, or it is of another user, which looks the same.
+    /// No such key, or it belongs to another user; both are answered alike.
     #[error("find a key with the id {0:?}")]
     NoKey(String),
     /// The caller may not make this key: it would reach further than the caller, or is for another user.
@@ -94,7 +94,7 @@ impl From<NoRandom> for Error {
 
 /// What a server knows about the name of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum UserStatus {
     /// There never was a user of this name.
     Unknown,
     /// There was one: its credentials are refused, whichever they are.
@@ -306,25 +306,25 @@ impl Users {
 
     /// The role of a user; `None` if there is no such user, or if it was removed.
     pub fn role_of(&self, name: &str) -> Option<Role> {
-        match self.standing(name) {
-            Standing::Active { role, .. } => Some(role),
-            Standing::Unknown | Standing::Removed => None,
+        match self.status(name) {
+            UserStatus::Active { role, .. } => Some(role),
+            UserStatus::Unknown | UserStatus::Removed => None,
         }
     }
 
     /// What is known about a name.
-    pub fn standing(&self, name: &str) -> Standing {
+    pub fn status(&self, name: &str) -> UserStatus {
         self.known(name).0
     }
 
     /// What is known about a name, and what ends the callers that have it.
-    pub(crate) fn known(&self, name: &str) -> (Standing, Option<Revocation>) {
+    pub(crate) fn known(&self, name: &str) -> (UserStatus, Option<Revocation>) {
         let all = self.0.all.read();
         match all.users.get(name) {
-            None => (Standing::Unknown, None),
-            Some(user) if !user.is_active() => (Standing::Removed, None),
+            None => (UserStatus::Unknown, None),
+            Some(user) if !user.is_active() => (UserStatus::Removed, None),
             Some(user) => {
-                let standing = Standing::Active {
+                let standing = UserStatus::Active {
                     role: user.role,
                     tokens_after: user.tokens_after,
                 };

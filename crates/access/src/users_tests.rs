@@ -6,7 +6,9 @@ use http::{HeaderMap, HeaderValue};
 use store::{Query, Store, Table};
 
 use super::users::Users;
-use super::users::{API_KEYS, Error, KeyScopes, LINKS, NewKey, SESSION_METHOD, SavedKey, Standing};
+use super::users::{
+    API_KEYS, Error, KeyScopes, LINKS, NewKey, SESSION_METHOD, SavedKey, UserStatus,
+};
 use super::{Attenuation, Callers, Capabilities, Credentials, Door, Hash, Permission, Permissions};
 use super::{Presented, Principal, Refusal, Role, Rule, Scheme};
 
@@ -153,18 +155,18 @@ async fn a_removed_user_is_refused_at_once_and_for_good() {
             assert!(admit(door, token, now()).is_err(), "{token}");
         }
     }
-    assert_eq!(again.standing("ada"), Standing::Removed);
+    assert_eq!(again.status("ada"), UserStatus::Removed);
     assert!(again.list().is_empty());
     assert!(users.remove("ada", now()).await.is_err());
 
     // Added again it is a new user: tokens from before stay refused.
     again.add("ada", Role::Viewer, later(90)).await.unwrap();
     let tokens_after = 1_800_000_060;
-    let active = Standing::Active {
+    let active = UserStatus::Active {
         role: Role::Viewer,
         tokens_after,
     };
-    assert_eq!(again.standing("ada"), active);
+    assert_eq!(again.status("ada"), active);
     assert!(admit(&restarted, key.secret(), later(90)).is_err());
     assert!(admit(&restarted, "token-of-ada", later(90)).is_ok());
 }

@@ -32,12 +32,12 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum EventKind {
-    /// It begins to be: who it is, what it is for, and its law.
+    /// The agent is created, with its identity, goals and law.
     Born {
         identity: Identity,
         /// What it is for.
         goals: Vec<Goal>,
-        /// What it goes by.
+        /// The first version of the law.
         law: Box<Law>,
     },
     /// What it is able to do has become this.
@@ -49,7 +49,7 @@ pub enum EventKind {
     /// What it remembers about a request.
     Recalled {
         effect: EffectId,
-        /// What came to mind, the best first.
+        /// The recalled records, most relevant first.
         found: Vec<Recollection>,
     },
     /// What it, or its model, thinks about a request.
@@ -455,7 +455,7 @@ pub struct MemoryResult {
     /// Why memory refused it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// What is held against it, in words.
+    /// The text of the record that contradicts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
     /// The record that is held against it.
@@ -600,13 +600,13 @@ pub struct Intent {
     pub effect: Effect,
 }
 
-/// What follows from an event, to be done by others.
+/// An instruction of a step to the actor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outgoing {
-    /// This is to be done, and what comes of it is to be perceived.
+    /// Carry out this effect; its result comes back as an event.
     Do(Intent),
     /// A request is answered.
-    Say { turn: TurnId, answer: Answer },
+    Say { turn: TurnId, answer: TurnAnswer },
     /// A call may be made, or may not, or a person is to be asked.
     Gate {
         /// Which call, if a person decides about it.
@@ -618,9 +618,9 @@ pub enum Outgoing {
     Resume { turn: TurnId },
 }
 
-/// What a request comes to.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct TurnAnswer {
     pub text: String,
     /// Whether it was done.
     pub end: End,

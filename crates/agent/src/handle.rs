@@ -1,5 +1,5 @@
-//! An agent as others hold it: it can be spoken to, looked at and stopped. There is nothing by which it could be
-//! changed from outside; what it is told is an event, and what follows from that is its own business.
+//! A handle on an agent: send it events, read its state, pause it. A handle cannot change the state: every request
+//! becomes an event, and the agent's own step decides what follows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -86,8 +86,8 @@ impl AgentHandle {
 
     /// What it does. This wakes it.
     pub async fn status(&self) -> Result<Status, Error> {
-        self.look(|life, event| {
-            let context = life.context();
+        self.look(|state, event| {
+            let context = state.context();
             let queue = context.queue().into_iter();
             Status {
                 id: context.identity().id.clone(),
@@ -102,23 +102,23 @@ impl AgentHandle {
                 questions: context.waiting_questions(),
                 grants: context.grants().to_vec(),
                 event,
-                law: (life.law().hash(), context.law_version),
+                law: (state.law().hash(), context.law_version),
                 timers: BTreeMap::clone(&context.timers),
-                plans: context.plans(life.law()),
+                plans: context.plans(state.law()),
                 tasks: context.begun(),
             }
         })
         .await
     }
 
-    /// What it goes by.
+    /// The law in force.
     pub async fn law(&self) -> Result<Arc<Law>, Error> {
-        self.look(|life, _| life.law.clone()).await
+        self.look(|state, _| state.law.clone()).await
     }
 
     /// A copy of all that it knows and does, as it is at an event.
-    pub async fn life(&self) -> Result<(AgentState, u64), Error> {
-        self.look(|life, event| (life.clone(), event)).await
+    pub async fn state(&self) -> Result<(AgentState, u64), Error> {
+        self.look(|state, event| (state.clone(), event)).await
     }
 
     /// Tells it to stop where it is. What is under way is finished; nothing new is begun, and nothing is lost.
@@ -229,7 +229,7 @@ impl AgentHandle {
         look: impl FnOnce(&AgentState, u64) -> T + Send + 'static,
     ) -> Result<T, Error> {
         let (reply, seen) = oneshot::channel();
-        let look = move |life: &AgentState, event: u64| drop(reply.send(look(life, event)));
+        let look = move |state: &AgentState, event: u64| drop(reply.send(look(state, event)));
         self.population
             .0
             .send(&self.id, Mail::Look(Box::new(look)))
@@ -275,7 +275,7 @@ impl AgentHandle {
     /// The questions of a task that is taken up again, as the journal has them.
     pub(crate) async fn questions(&self, turn: &str) -> Result<Questions, Error> {
         let turn = turn.to_owned();
-        let found = self.look(move |life, _| life.context().questions.get(&turn).cloned());
+        let found = self.look(move |state, _| state.context().questions.get(&turn).cloned());
         Ok(found.await?.as_deref().cloned().unwrap_or_default())
     }
 

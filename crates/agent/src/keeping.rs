@@ -17,7 +17,7 @@ use crate::step::{Judgement, judge};
 
 /// Something that a caller wants an agent to remember.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Offer {
+pub struct MemoryInput {
     pub content: Content,
     /// The layer and the reason of a lasting record; None is an observation.
     pub lasting: Option<(Lasting, Reason)>,
@@ -25,7 +25,7 @@ pub struct Offer {
     pub from: Vec<RecordId>,
 }
 
-/// What became of an [`Offer`].
+/// What became of a [`MemoryInput`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
     pub record: RecordId,
@@ -64,14 +64,14 @@ impl AgentHandle {
 
     /// Has the agent remember something, if its law allows that. A lasting record that the law does not promote is
     /// logged as an observation.
-    pub async fn store(&self, caller: &Principal, offer: Offer) -> Result<Stored, KeepError> {
+    pub async fn store(&self, caller: &Principal, offer: MemoryInput) -> Result<Stored, KeepError> {
         let space = self.memory(caller)?;
         let mut content = offer.content;
         let source = match &offer.lasting {
             Some((_, reason)) => reason.source().to_owned(),
             None => content.source.clone().unwrap_or_default(),
         };
-        // What is said in the name of another belongs to that one.
+        // A record with the name of another caller as its source belongs to that caller.
         let named = memory::caller_of(&source).unwrap_or(caller.name());
         content.owner.get_or_insert_with(|| named.to_owned());
         let asks = matches!(
@@ -212,10 +212,10 @@ impl AgentHandle {
                 ((*text).to_owned(), origin, from.to_owned(), *confidence)
             })
             .collect();
-        self.look(move |life, _| {
+        self.look(move |state, _| {
             let judged = offered
                 .iter()
-                .map(|(text, origin, from, sure)| judge(life, *origin, from, text, *sure));
+                .map(|(text, origin, from, sure)| judge(state, *origin, from, text, *sure));
             judged.collect()
         })
         .await

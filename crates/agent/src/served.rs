@@ -534,7 +534,7 @@ fn twice(ids: &[String]) -> Option<&str> {
     ids.iter().map(String::as_str).find(|id| !seen.insert(*id))
 }
 
-/// What is said of an agent that says nothing of itself: a card without a description is none to many readers.
+/// The description of an agent whose manifest has none: many clients refuse a card without a description.
 fn described<'a>(name: &str, skills: impl Iterator<Item = &'a str>) -> String {
     let skills: Vec<&str> = skills.collect();
     match &skills[..] {

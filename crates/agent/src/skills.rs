@@ -11,7 +11,7 @@ use crate::delegate::{DelegateReply, Delegation, Tasks};
 use crate::error::KeepError;
 use crate::event::MemoryOutcome;
 use crate::handle::AgentHandle;
-use crate::keeping::Offer;
+use crate::keeping::MemoryInput;
 use crate::law::Origin;
 use crate::{limits, message, text};
 
@@ -156,7 +156,7 @@ impl Remember {
         content.task = Some(ctx.task_id());
         content.source = Some(word.source);
         content.public = input.public;
-        let offer = Offer {
+        let offer = MemoryInput {
             content,
             lasting: Some((Lasting::Belief, reason)),
             from: Vec::new(),
@@ -234,7 +234,7 @@ async fn agrees(ctx: &Context, question: String) -> Result<bool, SkillError> {
     Ok(said.is_some_and(crate::answer::agrees))
 }
 
-/// Whose word a text is.
+/// The source of a text that is to be remembered.
 struct Word {
     source: String,
     /// The words in which a person asked to remember it.
@@ -246,8 +246,8 @@ impl Remember {
     /// it by itself, and that is not their word.
     async fn word(&self, text: &str, ctx: &Context) -> Result<Word, SkillError> {
         let (task, said) = (ctx.task_id(), text.to_owned());
-        let found = self.agent.look(move |life, _| {
-            let turn = life.context().turns.get(&task)?;
+        let found = self.agent.look(move |state, _| {
+            let turn = state.context().turns.get(&task)?;
             let heard = &turn.heard;
             let source = crate::step::source(heard.origin, &heard.from);
             let word_for_word = text::says(&heard.text, &said);
@@ -404,14 +404,16 @@ impl AskAgent {
             };
             if own {
                 begun.cancel().await;
-                let why = format!("nobody is there to answer what {agent} asks: {asks}");
+                let why = format!(
+                    "agent {agent} asks a question, and this call has no caller to answer it: {asks}"
+                );
                 return Err(SkillError::Refused(why));
             }
             // The question is passed on to the caller: this agent has no answer to it.
             let told = ctx.ask_while(form(), format!("{agent} asks: {asks}")).await;
             let Some(told) = told? else {
                 begun.cancel().await;
-                let why = format!("nobody answered in time what {agent} asks");
+                let why = format!("the question of agent {agent} was not answered in time");
                 return Err(SkillError::Refused(why));
             };
             drop(begun);
@@ -435,8 +437,8 @@ impl AskAgent {
     /// Whether the agent asks by itself, and how many agents have asked each other with this.
     async fn from(&self, ctx: &Context) -> Result<(bool, u8), SkillError> {
         let task = ctx.task_id();
-        let heard = self.agent.look(move |life, _| {
-            let turn = life.context().turns.get(&task)?;
+        let heard = self.agent.look(move |state, _| {
+            let turn = state.context().turns.get(&task)?;
             Some((turn.heard.origin == Origin::Own, turn.heard.depth))
         });
         let (own, depth) = heard.await?.unwrap_or_default();

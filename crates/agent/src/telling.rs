@@ -12,10 +12,10 @@ use memory::Millis;
 use serde_json::Value;
 use store::Follow;
 
-use crate::approval::{Approval, Standing};
+use crate::approval::{Approval, ApprovalState};
 use crate::context::{Change, Outcome, State};
 use crate::error::Error;
-use crate::event::{Answer, Effect, EffectId, EventKind, Request, TurnId};
+use crate::event::{Effect, EffectId, EventKind, Request, TurnAnswer, TurnId};
 use crate::handle::AgentHandle;
 use crate::journal::{self, Record};
 use crate::text;
@@ -71,7 +71,7 @@ pub enum MomentKind {
         /// The id of the approval.
         id: String,
         skill: String,
-        standing: Standing,
+        standing: ApprovalState,
         by: String,
     },
     /// A question that is no approval waits for the caller.
@@ -92,7 +92,7 @@ pub enum MomentKind {
     },
     /// The request is answered.
     Ended {
-        answer: Answer,
+        answer: TurnAnswer,
         /// The thought that the answer is the text of.
         effect: Option<EffectId>,
     },
@@ -112,14 +112,27 @@ pub struct PlannedCall {
 }
 
 /// The conversation of one caller, told from the records of a journal.
+///
+/// It is a fold, as the state of the agent is, and keeps only what later records of the conversation need: the
+/// requests that are open, what is wanted for them, and the approvals and questions that wait. It must be given every
+/// record from the first one of the conversation on, in order; records of others change nothing. So a window can be
+/// opened at any time and after any restart by reading the journal again, and two windows tell the same.
+///
+/// A record tells what its *changes* say, not what its event asked for: an event may be refused, or lead to several
+/// moments. Every moment of one record has the state after all its changes, since a client shows the last one. The end
+/// of a request removes it after its moment is told, so that the moment still finds the priority.
+///
+/// Nothing is decided here and nothing is stored. A new kind of change that people should see needs a line in
+/// `change`, and one in [`Watch`] that says to which conversations it belongs; without the second, live windows miss
+/// it until they read the journal again.
 #[derive(Clone, Debug)]
 pub struct Telling {
     owner: Owner,
     /// The skills that a person is asked about.
     marked: Arc<BTreeSet<String>>,
-    turns: BTreeMap<TurnId, Told>,
+    turns: BTreeMap<TurnId, TurnFacts>,
     /// What is wanted for the requests of this conversation.
-    intents: BTreeMap<EffectId, Wanted>,
+    intents: BTreeMap<EffectId, TrackedIntent>,
     /// The calls that wait for a person.
     approvals: BTreeMap<EffectId, Arc<Approval>>,
     /// The ids of the questions of skills that wait, by task and place.
@@ -130,7 +143,7 @@ pub struct Telling {
 
 /// What is known of a request.
 #[derive(Clone, Debug, Default)]
-struct Told {
+struct TurnFacts {
     priority: u8,
     /// The last thought without calls.
     answer: Option<EffectId>,
@@ -139,7 +152,7 @@ struct Told {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Wanted {
+enum TrackedIntent {
     Call(TurnId),
     Think(TurnId),
     /// A question of the agent itself, with its id.
@@ -147,7 +160,7 @@ enum Wanted {
     Other(TurnId),
 }
 
-impl Wanted {
+impl TrackedIntent {
     fn turn(&self) -> &TurnId {
         match self {
             Self::Call(turn) | Self::Think(turn) | Self::Clarify(turn, _) | Self::Other(turn) => {
@@ -174,7 +187,7 @@ impl Telling {
 
     /// What the agent does for this conversation.
     pub fn state(&self) -> State {
-        let clarifies = |it: &Wanted| matches!(it, Wanted::Clarify(..));
+        let clarifies = |it: &TrackedIntent| matches!(it, TrackedIntent::Clarify(..));
         if self.fault {
             State::Error
         } else if !self.approvals.is_empty()
@@ -185,7 +198,7 @@ impl Telling {
         } else if self
             .intents
             .values()
-            .any(|it| matches!(it, Wanted::Call(_)))
+            .any(|it| matches!(it, TrackedIntent::Call(_)))
         {
             State::Executing
         } else if !self.intents.is_empty() {
@@ -205,7 +218,7 @@ impl Telling {
         let approvals = self.approvals.values().map(|it| &*it.uuid);
         let questions = self.questions.values().map(String::as_str);
         let clarified = self.intents.values().filter_map(|it| match it {
-            Wanted::Clarify(_, id) => Some(id.as_str()),
+            TrackedIntent::Clarify(_, id) => Some(id.as_str()),
             _ => None,
         });
         approvals.chain(questions).chain(clarified).collect()
@@ -214,7 +227,7 @@ impl Telling {
     /// The thought that a request waits for, if it waits for one.
     pub fn thinking(&self, turn: &str) -> Option<EffectId> {
         let mut wanted = self.intents.iter().rev();
-        let thinks = |it: &Wanted| matches!(it, Wanted::Think(of) if of == turn);
+        let thinks = |it: &TrackedIntent| matches!(it, TrackedIntent::Think(of) if of == turn);
         wanted.find(|(_, it)| thinks(it)).map(|(effect, _)| *effect)
     }
 
@@ -284,9 +297,9 @@ impl Telling {
                 if !self.is_own(heard.caller(), &heard.conversation) {
                     return None;
                 }
-                let told = Told {
+                let told = TurnFacts {
                     priority: turn.priority,
-                    ..Told::default()
+                    ..TurnFacts::default()
                 };
                 self.turns.insert(heard.turn.clone(), told);
                 of(&heard.turn, requested(heard))
@@ -328,20 +341,20 @@ impl Telling {
                 let id = pending.intent.id;
                 match &pending.intent.effect {
                     Effect::Call { .. } => {
-                        self.intents.insert(id, Wanted::Call(turn.clone()));
+                        self.intents.insert(id, TrackedIntent::Call(turn.clone()));
                         None
                     }
                     Effect::Clarify { question } => {
                         let known = id_of(turn, &id.to_string(), pending.at);
-                        let wanted = Wanted::Clarify(turn.clone(), known.clone());
+                        let wanted = TrackedIntent::Clarify(turn.clone(), known.clone());
                         self.intents.insert(id, wanted);
                         let text = question.clone();
                         of(turn, MomentKind::Questioned { id: known, text })
                     }
                     effect => {
                         let wanted = match effect {
-                            Effect::Think => Wanted::Think(turn.clone()),
-                            _ => Wanted::Other(turn.clone()),
+                            Effect::Think => TrackedIntent::Think(turn.clone()),
+                            _ => TrackedIntent::Other(turn.clone()),
                         };
                         self.intents.insert(id, wanted);
                         None
@@ -349,7 +362,7 @@ impl Telling {
                 }
             }
             Change::Settled { effect } => match self.intents.remove(effect)? {
-                Wanted::Clarify(turn, id) => {
+                TrackedIntent::Clarify(turn, id) => {
                     let (answer, message) = match event {
                         EventKind::Clarified { text, message, .. } => {
                             (text.clone(), message.clone())
@@ -391,7 +404,7 @@ impl Telling {
                 self.intents.retain(|_, it| it.turn() != turn);
                 self.questions.retain(|(of, _), _| of != turn);
                 self.approvals.retain(|_, it| it.turn != *turn);
-                let answer = Answer::clone(answer);
+                let answer = TurnAnswer::clone(answer);
                 of(turn, MomentKind::Ended { answer, effect })
             }
             change => self.waiting(change, event),
@@ -518,6 +531,18 @@ fn shown(event: &EventKind) -> String {
 }
 
 /// A follower of an agent's journal that knows to which conversations each record belongs.
+///
+/// One follower serves all windows of an agent: to decode each record for every window would cost as often as there
+/// are windows. It owns a position in the journal and, for requests, approvals and intents that are open, the
+/// conversation of each, since most changes name only a number. These maps begin with the state of the agent at the
+/// position, and each record updates them before its conversations are looked up.
+///
+/// The order of [`AgentHandle::watch`] matters: the state is read first, then the journal is flushed, and the watch
+/// begins after the event of that state. Whatever follows is delivered; whatever was before is in the store when the
+/// watch is returned.
+///
+/// A record may belong to no conversation, and is left out; to some; or to all, as a pause does, for which the set is
+/// empty. It ends when the store is closed. An error ends it for its owner, which begins another.
 #[derive(Debug)]
 pub struct Watch {
     follow: Follow,
@@ -633,9 +658,9 @@ const PAGE: usize = 256;
 impl AgentHandle {
     /// Follows the journal from now on. Everything up to the given event is in the store.
     pub async fn watch(&self) -> Result<(Watch, u64), Error> {
-        let (life, at) = self.life().await?;
+        let (state, at) = self.state().await?;
         self.flush().await?;
-        let context = life.context();
+        let context = state.context();
         let turns = context.turns.iter();
         let turns: BTreeMap<_, _> = turns
             .map(|(turn, it)| (turn.clone(), owner(&it.heard)))

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use skill::QuestionAnswer;
 
-use crate::approval::Standing;
+use crate::approval::ApprovalState;
 use crate::context::{Change, Outcome};
 use crate::event::{Effect, End, EventKind, MemoryOutcome};
 use crate::handle::Version;
@@ -420,9 +420,12 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
             match change {
                 Change::Found { turn: it, found } if it == turn && !found.is_empty() => {
                     let best = &found[0];
-                    let count = found.len();
+                    let records = match found.len() {
+                        1 => "1 record".to_owned(),
+                        many => format!("{many} records, most relevant"),
+                    };
                     say(format!(
-                        "I remembered {count} things, above all \u{201c}{}\u{201d} from {} (record {}).",
+                        "I recalled {records}: \u{201c}{}\u{201d} from {} (record {}).",
                         text::bounded(&best.text, 200),
                         best.source,
                         best.record,
@@ -445,19 +448,21 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
                     by,
                 } if belongs(history, *approval, turn) => {
                     say(match standing {
-                        Standing::Approved(with) if modified(history, *approval, with) => {
+                        ApprovalState::Approved(with) if modified(history, *approval, with) => {
                             let with = text::bounded(&with.to_string(), 200);
                             let by = decider(name(by), record);
                             format!("{by} approved it with another input: {with}.")
                         }
-                        Standing::Approved(_) => {
+                        ApprovalState::Approved(_) => {
                             format!("{} approved it.", decider(name(by), record))
                         }
-                        Standing::Rejected(why) => {
+                        ApprovalState::Rejected(why) => {
                             format!("{} rejected it: {why}.", decider(name(by), record))
                         }
-                        Standing::Expired => "Nobody decided in time.".to_owned(),
-                        Standing::Pending => continue,
+                        ApprovalState::Expired => {
+                            "The approval expired without a decision.".to_owned()
+                        }
+                        ApprovalState::Pending => continue,
                     });
                 }
                 Change::Passed {

@@ -3,7 +3,8 @@
 //! Layout:
 //! - `compose`: constructs everything from the configuration
 //! - `agents`: the agents of a server; `agents/host` gives them memory, files and each other
-//! - `door`: authentication; [`rules`]: what each route needs of its caller; `signing`: the key that signs the card
+//! - `door`: authentication; `issuers`: the keys of issuers; `resource`: the server's metadata as a protected resource
+//! - [`rules`]: what each route needs of its caller; `signing`: the key that signs the card
 //! - `administration`: the routes for users, keys, capabilities and secrets; `capabilities`: which operations a capability may name
 //! - `tokens`: the secret of the server's own tokens, and the link with one; `secrets`: the secrets that agents use;
 //!   `secret_file`: files that only their owner may read

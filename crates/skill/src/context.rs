@@ -180,8 +180,8 @@ impl Context {
         }
     }
 
-    /// The same for a question that can lose its point before it is answered. There is no answer when the task is taken
-    /// up again without one (`a2a::Server::resume`): the skill decides whether it is still to be asked.
+    /// As [`ask`](Self::ask), for a question that can expire. Returns `None` when the task is resumed without an answer
+    /// (`a2a::Server::resume`): the skill decides whether to ask again.
     pub async fn ask_while(
         &self,
         schema: Value,

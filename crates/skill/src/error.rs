@@ -81,7 +81,7 @@ pub enum SkillError {
     /// The skill will not do it. The task ends REJECTED.
     #[error("{0}")]
     Refused(String),
-    /// The caller may not have it called: it lacks a permission or a scope. It was not run, and nobody was asked. The task
+    /// The caller may not have it called: it lacks a permission or a scope. It was not run, and no person was asked. The task
     /// ends REJECTED.
     #[error("{id} is not allowed: {refusal}")]
     Forbidden { id: String, refusal: Refusal },

@@ -67,7 +67,7 @@ pub use reply::{Chunk, Ending, Outcome, Reply};
 pub use skill::{Skill, SkillInput, SkillOutput};
 pub use skill_macros::{SkillInput, skill};
 pub use spec::{Id, MAX_LABEL, Needs, OneOrMore, Spec, Traits, is_label, to_label};
-pub use tool_server::{ToolEnterprise, ToolServer, ToolSignIn};
+pub use tool_server::{ToolEnterprise, ToolServer, ToolServerFault, ToolSignIn};
 pub use visible::visible;
 
 // What the macros write refers to these.

@@ -32,7 +32,7 @@ pub enum Error {
         kind: Kind,
     },
     /// Something is there already, where something else was to be moved to.
-    #[error("{0}: there is something of that name already")]
+    #[error("{0}: a file or folder with this name exists")]
     Exists(ProjectPath),
     #[error("{0}: a folder cannot be moved into itself")]
     IntoItself(ProjectPath),
@@ -67,10 +67,10 @@ pub enum Error {
         problem: PatchProblem,
     },
     /// There is no such change to take back.
-    #[error("the change {0:?}: there is no such change, or it is kept no longer")]
+    #[error("undo change {0:?}: unknown, or already dropped from the history")]
     NoChange(String),
     /// The place of the change is not as the change left it.
-    #[error("the change {change} of {path}: that place has changed since; nothing was done")]
+    #[error("undo change {change} of {path}: these lines were changed again since; nothing was undone")]
     NotUndone { path: ProjectPath, change: String },
     /// The text or the glob of a search is invalid.
     #[error("{what}: {problem}")]

@@ -30,6 +30,18 @@ pub use session::{Followed, Size, Terminal, Terminals, Typed};
 const SHELL: &str = "/bin/sh";
 
 /// Where commands are run: a project and its sandbox. Clones are the same.
+///
+/// It starts commands and does not own them: [`RunningCommand`] and [`Terminal`] do, and dropping
+/// one of them ends all its processes. The shell holds the open project folder, the sandbox that was found when the
+/// server began, and the limits.
+///
+/// To start a command is: check the line and the folder, decide what the sandbox may reach, start the supervisor, and
+/// hand it one end of a socket. The command line is one argument of `/bin/sh -c`, never part of a text that is joined
+/// here, so that quoting is the caller's alone and an approval shows exactly what is run. The environment is empty
+/// except for what the sandbox sets: variables of the server hold keys.
+///
+/// A sandbox that cannot be entered is an error, never a reason to run unconfined. Where the settings say that there
+/// is no sandbox, a person has to agree to each command ([`is_unconfined`](Self::is_unconfined)).
 #[derive(Clone, Debug)]
 pub struct Shell {
     inner: Arc<Inner>,

@@ -1,7 +1,7 @@
 //! What a call asks for, in the version that its name belongs to.
 
 #[cfg(feature = "http")]
-use access::{Asked, Outcome};
+use access::{CallRecord, Outcome};
 use serde_json::{Map, Value};
 
 #[cfg(feature = "http")]
@@ -154,7 +154,7 @@ impl VersionedOperation {
     ) -> Result<Reply, Error> {
         let mut origin = call.origin.clone();
         origin.bytes = origin.bytes.max(input.body.len() as u64);
-        let begun = wire.calls.begin(Asked {
+        let begun = wire.calls.begin(CallRecord {
             origin,
             caller: call.caller.clone(),
             version: self.version(),

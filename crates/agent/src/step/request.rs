@@ -1,13 +1,13 @@
-//! The way of a request: heard, in the queue, called to mind, thought about, answered.
+//! The stages of a request: received, queued, recalled, thought about, answered.
 
 use std::sync::Arc;
 
 use super::Work;
-use crate::approval::Standing;
+use crate::approval::ApprovalState;
 use crate::context::{Change, Outcome, Round, Stage, Turn};
 use crate::conversation::Line;
 use crate::event::{
-    Answer, Candidate, Effect, EffectId, End, MemoryResult, Outgoing, Recollection, Request,
+    Candidate, Effect, EffectId, End, MemoryResult, Outgoing, Recollection, Request, TurnAnswer,
 };
 use crate::law::{Edit, OnConflict, Origin};
 use crate::message::Body;
@@ -19,7 +19,7 @@ impl Work<'_> {
     pub(super) fn heard(&mut self, heard: &Request) {
         let id = heard.turn.as_str();
         if let Some(answer) = self.now.answered(id) {
-            let (turn, answer) = (heard.turn.clone(), Answer::clone(answer));
+            let (turn, answer) = (heard.turn.clone(), TurnAnswer::clone(answer));
             self.done.out.push(Outgoing::Say { turn, answer });
             return;
         }
@@ -347,7 +347,7 @@ impl Work<'_> {
     }
 
     fn conclude_with(&mut self, id: &str, text: String, end: End, candidates: Vec<Candidate>) {
-        let answer = Answer { text, end };
+        let answer = TurnAnswer { text, end };
         self.change(Change::Concluded {
             turn: id.to_owned(),
             answer,
@@ -411,10 +411,10 @@ impl Work<'_> {
             self.change(Change::Settled { effect });
         }
         let waiting = self.now.approvals.values();
-        let waiting = waiting.filter(|it| it.turn == id && it.standing == Standing::Pending);
+        let waiting = waiting.filter(|it| it.turn == id && it.standing == ApprovalState::Pending);
         let waiting: Vec<EffectId> = waiting.map(|it| it.id).collect();
         for approval in waiting {
-            let standing = Standing::Rejected("the request was cancelled".to_owned());
+            let standing = ApprovalState::Rejected("the request was cancelled".to_owned());
             self.change(Change::Decided {
                 approval,
                 standing,
@@ -422,7 +422,7 @@ impl Work<'_> {
             });
         }
         if self.now.turns.contains_key(id) {
-            let answer = Answer {
+            let answer = TurnAnswer {
                 text: String::new(),
                 end: End::Cancelled,
             };

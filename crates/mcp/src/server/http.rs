@@ -7,7 +7,7 @@ use ::http::header::{ACCEPT, ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE}
 use ::http::request::Parts;
 use ::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use a2a::binding::{beside, weight};
-use access::{Asked, Door, Origin, Presented, Principal, calls};
+use access::{CallRecord, Door, Origin, Presented, Principal, calls};
 use axum::Router;
 use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request as HttpRequest, State};
@@ -21,7 +21,7 @@ use tokio_util::task::TaskTracker;
 use super::guard::Guard;
 use super::post::{NO_SESSION, Post};
 use super::request::{Request, Responder, Shared};
-use super::revision::{Client, Revision};
+use super::revision::{ClientInfo, Revision};
 use super::rpc::{self, Id, Message, RpcError, Unreadable, code};
 use super::session::{Session, Sessions};
 use super::{events, exchange, headers, old_sse};
@@ -190,7 +190,7 @@ impl Inner {
             Ok(caller) => Ok(Admitted { head, body, caller }),
             Err(error) => {
                 let error = a2a::Error::from(error);
-                let asked = Asked {
+                let asked = CallRecord {
                     origin: Origin::of(WIRE, &head),
                     caller: Principal::anonymous(),
                     version: "",
@@ -328,7 +328,7 @@ impl Inner {
 }
 
 /// The HTTP status of an answer in revision 2026-07-28; the earlier ones answer everything with 200.
-pub(super) fn status(client: &Client, error: &RpcError) -> StatusCode {
+pub(super) fn status(client: &ClientInfo, error: &RpcError) -> StatusCode {
     match error.code {
         code::TOO_MANY_CALLS => StatusCode::TOO_MANY_REQUESTS,
         _ if !client.is_modern() => StatusCode::OK,

@@ -85,7 +85,7 @@ pub(super) async fn message(State(inner): State<Arc<Inner>>, request: HttpReques
     let session = id.and_then(|(_, id)| inner.sessions.find(id, &admitted.caller));
     let found = session.and_then(|session| Some((session.pipe.clone()?, session)));
     let Some((pipe, session)) = found else {
-        let why = "unknown session: open the stream at /sse, whose first event names the address for messages";
+        let why = "unknown session: open the stream at /sse; its first event names the address for messages";
         return refusal(StatusCode::NOT_FOUND, why);
     };
     let message = match inner.read(&admitted.head.headers, admitted.body).await {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::http::{Inner, SESSION, Served, WIRE, bad, check_known, json, refusal, refused};
 use super::reply::{Reply, prefers_streams};
 use super::request::{Request, introduce, without_meta};
-use super::revision::{self, Client, Revision};
+use super::revision::{self, ClientInfo, Revision};
 use super::rpc::{self, Id, Params, RpcError};
 use super::session::{self, Session};
 use super::{events, exchange, headers};
@@ -154,7 +154,7 @@ impl Post<'_> {
         Ok(StatusCode::ACCEPTED.into_response())
     }
 
-    fn client_in_session(&self) -> Result<Client, RpcError> {
+    fn client_in_session(&self) -> Result<ClientInfo, RpcError> {
         if self.version.is_some_and(|it| Revision::named(it).is_none()) {
             return Err(Revision::unsupported(self.version.unwrap_or_default()));
         }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use access::budget::{Budgets, Clock};
-use access::{Admitted, Asked, Calls, Limit, Outcome, Overseer, Principal};
+use access::{Admitted, CallRecord, Calls, Limit, Outcome, Overseer, Principal};
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::RETRY_AFTER;
 use axum::http::request::Parts;
@@ -67,7 +67,7 @@ impl CallDesk {
     }
 
     /// Whether a call is written down. Strangers who try credentials in a flood would fill the log and the trail.
-    fn is_written(&self, asked: &Asked, outcome: Outcome) -> bool {
+    fn is_written(&self, asked: &CallRecord, outcome: Outcome) -> bool {
         if outcome != Outcome::Unauthenticated || self.refusals.check(asked).is_ok() {
             return true;
         }
@@ -75,7 +75,7 @@ impl CallDesk {
         false
     }
 
-    fn admit(&self, asked: &Asked) -> Result<Admitted, Limit> {
+    fn admit(&self, asked: &CallRecord) -> Result<Admitted, Limit> {
         if let Some(rates) = &self.rates {
             rates.check(asked)?;
         }
@@ -92,7 +92,7 @@ impl CallDesk {
         })
     }
 
-    fn span(&self, asked: &Asked) -> Span {
+    fn span(&self, asked: &CallRecord) -> Span {
         let Some(tracer) = &self.tracer else {
             return Span::default();
         };
@@ -106,7 +106,7 @@ impl CallDesk {
         span
     }
 
-    fn record(&self, asked: &Asked, outcome: Outcome, time: Duration) {
+    fn record(&self, asked: &CallRecord, outcome: Outcome, time: Duration) {
         self.counted.count(asked, outcome, time);
         self.tap.show(asked, outcome, time);
         if !self.is_written(asked, outcome) {
@@ -120,20 +120,20 @@ impl CallDesk {
 }
 
 impl Overseer for CallDesk {
-    fn begin(&self, asked: &Asked) -> Result<Admitted, Limit> {
+    fn begin(&self, asked: &CallRecord) -> Result<Admitted, Limit> {
         self.admit(asked).inspect_err(|_| {
             self.record(asked, Outcome::Limited, Duration::ZERO);
         })
     }
 
-    fn end(&self, asked: &Asked, outcome: Outcome, time: Duration) {
+    fn end(&self, asked: &CallRecord, outcome: Outcome, time: Duration) {
         self.record(asked, outcome, time);
     }
 }
 
 /// One line for each call.
-fn log(asked: &Asked, outcome: Outcome, time: Duration) {
-    let Asked {
+fn log(asked: &CallRecord, outcome: Outcome, time: Duration) {
+    let CallRecord {
         origin,
         caller,
         version,
@@ -165,7 +165,7 @@ fn shown(caller: &Principal) -> &str {
 }
 
 /// What is known of a request to a route outside of the protocols.
-pub(crate) fn asked(head: &Parts, caller: &Principal) -> Asked {
+pub(crate) fn asked(head: &Parts, caller: &Principal) -> CallRecord {
     let path = head.extensions.get::<MatchedPath>();
     let path = path.map_or(access::calls::UNKNOWN, MatchedPath::as_str);
     let wire = match path.split('/').nth(1) {
@@ -179,7 +179,7 @@ pub(crate) fn asked(head: &Parts, caller: &Principal) -> Asked {
         Some(through) => through.origin.clone(),
         None => access::Origin::of(wire, head),
     };
-    Asked {
+    CallRecord {
         origin,
         caller: caller.clone(),
         version: "",

@@ -331,7 +331,7 @@ impl RuleSource {
         match rules::find(head.method.as_str(), path) {
             Some(FoundRule::Rule(rule)) => Ok(Some(rule)),
             Some(FoundRule::OtherVerb) => Ok(None),
-            // A route that nobody decided about is for nobody.
+            // A route without a rule is refused.
             None => {
                 tracing::error!(
                     path,

@@ -70,14 +70,14 @@ pub(crate) struct Page {
     /// Name and description of each skill.
     pub(crate) skills: Vec<(String, String)>,
     /// The shell first, then the preferred binding.
-    pub(crate) ways: Vec<Way>,
+    pub(crate) ways: Vec<PageSection>,
     /// The other agents of the server: name and path.
     pub(crate) agents: Vec<(String, String)>,
 }
 
 /// A section of the page: one binding or protocol.
 #[derive(Clone, Debug)]
-pub(crate) struct Way {
+pub(crate) struct PageSection {
     pub(crate) title: &'static str,
     pub(crate) url: String,
     /// Marked as going to be switched off.
@@ -94,7 +94,7 @@ impl Page {
         let interfaces = interfaces.filter(|it| it.protocol_version == a2a::binding::VERSION);
         let ways = interfaces.filter_map(|interface| {
             let binding = Binding::named(&interface.protocol_binding)?;
-            Some(Way {
+            Some(PageSection {
                 title: binding.title,
                 url: interface.url.clone(),
                 deprecated: deprecated.contains(&&*interface.protocol_binding),
@@ -304,7 +304,7 @@ impl Display for Page {
     }
 }
 
-impl Display for Way {
+impl Display for PageSection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (title, url) = (Text(self.title), Text(&self.url));
         write!(

@@ -96,7 +96,7 @@ impl FileWrite {
         let project = self.0.project.clone();
         let bound = on_disk("write", move || {
             let (path, now) = project.state(&ProjectPath::parse(&input.path)?)?;
-            // What is added to, is what was seen here: the bound input has the whole content.
+            // `append` becomes the whole content here, so that the approval is about exactly that content.
             let content = input.whole(&project, &path)?;
             let seen = input.seen.unwrap_or(now);
             Ok(json!({ "path": path.as_str(), "content": content, "seen": seen }))

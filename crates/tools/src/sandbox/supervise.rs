@@ -37,7 +37,7 @@ pub(crate) enum Report {
 /// Supervises the command until it and all that it started have ended.
 pub(super) fn run(launch: &Launch) -> ExitCode {
     let outcome = Supervisor::start(launch).map(Supervisor::follow);
-    // After all processes: none is left that writes there.
+    // All processes have ended, so that no one writes to the folder.
     let _ = std::fs::remove_dir_all(&launch.scratch);
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -106,7 +106,7 @@ impl TerminalRun {
             .await
     }
 
-    /// What is not said is written out, so that an approval names it.
+    /// Fills in the defaults, so that the approval shows all values.
     async fn bind(&self, input: Run) -> Result<Option<Value>, SkillError> {
         let command = input.line()?;
         let mut bound = json!({ "command": command.line, "network": input.network });

@@ -46,7 +46,7 @@ impl Default for Size {
     }
 }
 
-/// Something that was typed, and by whom. What the terminal shows does not tell.
+/// A piece of input with the name of the typist, which the output of the terminal does not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Typed {
     pub by: String,
@@ -63,23 +63,34 @@ pub struct Followed {
     pub bytes: Vec<u8>,
     /// Where the next part begins.
     pub cursor: u64,
-    /// How many bytes before this part are kept no longer.
+    /// How many bytes before this part were dropped already.
     pub missed: u64,
     /// The terminal has ended, and this is all.
     pub ended: Option<Ended>,
 }
 
 /// The open terminals of a project, by their ids. Clones are the same. Dropping the last one ends them all.
+///
+/// It owns a handle on each [`Terminal`] together with a permit. The permit is taken before the shell is started and
+/// is released when the entry goes: callers that open terminals at the same time cannot start more than the limit,
+/// which a count of the entries would let them do. A terminal of which the shell has ended stays in the list, with its
+/// last output, until it is closed.
+///
+/// Closing drops the running command; the supervisor of the sandbox then ends every process that the shell left, also
+/// those in sessions of their own. A handle that a reader still has does not keep the processes alive: it reads the
+/// rest of the output and then the end.
+///
+/// Terminals are not stored. They end with the server, also when it is killed: the supervisor sees its socket close.
 #[derive(Clone, Debug)]
 pub struct Terminals {
     shell: Shell,
-    open: Arc<Mutex<BTreeMap<String, Place>>>,
+    open: Arc<Mutex<BTreeMap<String, OpenTerminal>>>,
     places: Arc<Semaphore>,
 }
 
 /// An open terminal, with the permit that bounds how many there are.
 #[derive(Debug)]
-struct Place {
+struct OpenTerminal {
     terminal: Terminal,
     _permit: OwnedSemaphorePermit,
 }
@@ -101,7 +112,7 @@ impl Terminals {
             return Err(Error::Command(why));
         };
         let terminal = Terminal::open(&self.shell, by, size, network).await?;
-        let place = Place {
+        let place = OpenTerminal {
             terminal: terminal.clone(),
             _permit: permit,
         };
@@ -132,7 +143,7 @@ impl Terminals {
 ///
 /// One name holds it: others read along and cannot type until they take it. So two typists do not mix their lines, and
 /// an agent cannot finish a line that a person began. What was typed is kept with its name apart from the output, since
-/// an echo looks the same whoever typed it.
+/// an echo does not show which of them typed it.
 #[derive(Clone)]
 pub struct Terminal {
     inner: Arc<Inner>,
@@ -320,7 +331,7 @@ impl Terminal {
         typed.map_err(|error| Error::Command(error.to_string()))
     }
 
-    /// What was typed, and by whom, the first first.
+    /// What was typed, each with the name of the typist, oldest first.
     pub fn typed(&self) -> Vec<Typed> {
         lock(&self.inner.state).typed.iter().cloned().collect()
     }
@@ -399,7 +410,8 @@ async fn follow(
 }
 
 /// Reads the output in a thread of its own, since reading a terminal blocks. It ends when the last process that has the
-/// terminal closes it, for which Linux gives an error.
+/// terminal closes it, for which Linux gives an error. Nothing joins the thread: the supervisor ends every process of the
+/// terminal when the command is dropped, and the receiver that is returned tells that the output is complete.
 fn read(
     master: &Arc<OwnedFd>,
     state: &Arc<Mutex<State>>,

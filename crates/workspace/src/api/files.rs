@@ -168,7 +168,7 @@ fn children(
     let mut all = listed.incomplete.is_none();
     let mut nodes = Vec::new();
     for entry in listed.entries {
-        // A folder that is a file lists itself.
+        // Listing a file returns the file itself.
         if entry.path == *path {
             return Err(Error::NotFound(path.clone()));
         }

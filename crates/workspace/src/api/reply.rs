@@ -300,7 +300,7 @@ pub struct Recalled {
 
 /// The reply to `POST /api/memory/vector-search`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct VectorHits {
     pub results: Vec<RecordHit>,
     pub retriever: String,
 }

@@ -2,8 +2,8 @@
 
 use access::{RouteRule, route_rules};
 
-/// The rules of the routes of this crate. `for named`: not for the anonymous caller, because the words of callers are not
-/// for strangers, also where the door is open.
+/// The rules of the routes of this crate. `for named`: not for the anonymous caller, because it must not
+/// see the texts of callers, also with `--open`.
 pub static RULES: &[RouteRule] = route_rules! {
     "GET" "/api/agents": reads;
     // The document gives these three to users. What a caller is shown is its own, unless it operates the server.

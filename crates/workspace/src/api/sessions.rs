@@ -1,7 +1,7 @@
 //! `/api/sessions`: the conversations of a caller with agents: listed, searched, read, renamed, archived, deleted, exported.
 //!
 //! What was said and done is read from the journals of agents; only title, archived and the time of last use are kept for a
-//! session. A deleted session is not shown any more, and the journal keeps what happened.
+//! session. A deleted session is hidden; the journal keeps its events.
 
 use agent::{AgentHandle, Owner};
 use axum::Router;
@@ -39,13 +39,18 @@ pub fn routes(chat: Chat) -> Router {
 }
 
 /// A session that a request is about.
-struct Found {
+struct FoundSession {
     agent: AgentHandle,
     owner: Owner,
     session: Session,
 }
 
-async fn find(chat: &Chat, caller: &Caller, id: &str, fields: &Fields) -> Result<Found, Failure> {
+async fn find(
+    chat: &Chat,
+    caller: &Caller,
+    id: &str,
+    fields: &Fields,
+) -> Result<FoundSession, Failure> {
     let agent = chat.agent(caller, fields.get("agent")).await?;
     let owner = Owner {
         caller: chat.parts().rights.caller(caller).to_string(),
@@ -58,7 +63,7 @@ async fn find(chat: &Chat, caller: &Caller, id: &str, fields: &Fields) -> Result
     check_session("id", id).map_err(|_| missing())?;
     let session = chat.sessions().find(&owner, agent.id()).await;
     let session = session.map_err(stored)?.ok_or_else(missing)?;
-    Ok(Found {
+    Ok(FoundSession {
         agent,
         owner,
         session,
@@ -110,7 +115,7 @@ async fn search(
     if session.title.to_lowercase().contains(query) {
         return Ok(Some(json!({ "title": session.title })));
     }
-    // An agent that is gone, or is not for this caller any more, tells nothing.
+    // The agent was removed, or does not admit this caller now: no match.
     let Ok(agent) = chat.agent(caller, Some(&session.agent)).await else {
         return Ok(None);
     };

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use a2a::service::Call;
-use access::{Asked, FoundRule, Limit, Origin, Outcome, Principal, RouteRule};
+use access::{CallRecord, FoundRule, Limit, Origin, Outcome, Principal, RouteRule};
 use agent::{AgentHandle, Owner};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -14,7 +14,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::envelope::{Cursor, Envelope, Priority};
 use super::incoming::{self, Fault, Incoming, Said};
-use super::show::{Passing, Place};
+use super::show::{Passing, SessionAddress};
 use super::window::{From, Shared, Window};
 use super::{AskedCommand, Chat};
 use crate::api::{Failure, rules};
@@ -104,7 +104,7 @@ impl Connection {
     pub(crate) async fn take(&mut self, message: &Value, bytes: usize) -> Option<Envelope> {
         let read = incoming::read(message);
         let kind = read.as_ref().map(|it| it.what.kind());
-        let asked = Asked {
+        let asked = CallRecord {
             origin: Origin {
                 bytes: bytes as u64,
                 ..self.origin.clone()
@@ -257,8 +257,8 @@ impl Connection {
         }
     }
 
-    fn place(&self, session: &str) -> Place {
-        Place {
+    fn place(&self, session: &str) -> SessionAddress {
+        SessionAddress {
             agent: self.agent.id().to_owned(),
             session: session.to_owned(),
         }
@@ -298,11 +298,11 @@ impl Connection {
 
     /// Waits for a window. A window that begins now writes nothing before it is ready.
     async fn writing_until(&self, ready: oneshot::Receiver<()>) {
-        // A window that ended has nothing to say.
+        // An error means that the window has ended.
         let _ = ready.await;
     }
 
-    fn standing(&self, session: &str) -> super::window::Standing {
+    fn standing(&self, session: &str) -> super::window::SessionState {
         let open = self.windows.get(session);
         open.map(|it| *it.standing.lock().unwrap_or_else(PoisonError::into_inner))
             .unwrap_or_default()

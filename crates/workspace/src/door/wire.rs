@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ::capnweb::{Error as RpcError, Value};
-use access::{Asked, Outcome};
+use access::{CallRecord, Outcome};
 use serde_json::{Value as Json, json};
 use tokio::sync::broadcast::{self, error::RecvError};
 
@@ -47,7 +47,7 @@ impl Default for WireTap {
 
 impl WireTap {
     /// Shows a call that has ended. It costs nothing while no one looks on.
-    pub fn show(&self, asked: &Asked, outcome: Outcome, time: Duration) {
+    pub fn show(&self, asked: &CallRecord, outcome: Outcome, time: Duration) {
         if self.0.receiver_count() == 0 {
             return;
         }

@@ -9,7 +9,7 @@ use a2a::binding::capnweb::value::{from_json, of_reply, to_json};
 use a2a::server::end_of_credentials;
 use a2a::service::Call;
 use access::calls::BegunCall;
-use access::{Asked, FoundRule, Origin, Outcome, Principal, RouteRule};
+use access::{CallRecord, FoundRule, Origin, Outcome, Principal, RouteRule};
 use axum::Extension;
 use axum::body::to_bytes;
 use axum::http::StatusCode;
@@ -238,7 +238,7 @@ impl WorkspaceObject {
     fn begin(&self, name: &'static str, (verb, path): (&str, &str)) -> Result<BegunCall, RpcError> {
         self.check()?;
         let parts = &self.0.shared.parts;
-        let asked = Asked {
+        let asked = CallRecord {
             origin: self.0.origin.clone(),
             caller: self.0.caller.clone(),
             version: "",

@@ -295,13 +295,13 @@ impl Options {
             (found, _) => found?,
         };
         if self.verbose {
-            let way = client.way();
+            let endpoint = client.endpoint();
             super::print::note(&format!(
                 "{} over {} {} at {}",
                 client.card().name,
-                way.binding.name,
-                way.version,
-                way.url
+                endpoint.binding.name,
+                endpoint.version,
+                endpoint.url
             ));
         }
         Ok(client)
@@ -317,7 +317,7 @@ impl Options {
         };
         let client = self.find(url, settings.clone()).await?;
         // A card may name another server, which the token is not for.
-        if is_signed_in && !has_same_origin(&server, &client.way().url) {
+        if is_signed_in && !has_same_origin(&server, &client.endpoint().url) {
             return Ok(Client::of_card(client.raw_card().clone(), plain)?);
         }
         match &self.api_key {

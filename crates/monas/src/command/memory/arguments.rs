@@ -155,7 +155,7 @@ pub(crate) fn read(
     })
 }
 
-/// A reason is whole or it is none; what is missing is named by its flag.
+/// Checks that a reason is complete; the error names the missing flags.
 fn check_reason(matches: &ArgMatches) -> Result<(), clap::Error> {
     let given = |name: &&str| matches.contains_id(name);
     let begun = ["confidence", "context", "why"].iter().any(given);

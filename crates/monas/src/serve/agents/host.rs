@@ -72,9 +72,9 @@ impl AgentSource {
             Self::Made(agents) => return Ok(Planned::Made(agents)),
             Self::App(app) => app,
         };
-        let lives = app.lives();
+        let has_law = app.has_law();
         let plans = app.plans(config, secrets)?;
-        Ok(match lives {
+        Ok(match has_law {
             true => Planned::Governed(plans),
             false => Planned::Plain(plans),
         })
@@ -282,7 +282,7 @@ impl Admission<'_> {
             let id = id_of(&plan).to_owned();
             match self.admit(plan).await {
                 Err(
-                    fault @ (Error::Life(agent::Error::Twin { .. } | agent::Error::Law(_))
+                    fault @ (Error::AgentStart(agent::Error::Twin { .. } | agent::Error::Law(_))
                     | Error::Manifest { .. }),
                 ) if !admitted.is_empty() => {
                     tracing::error!(agent = id, "not started: {fault}");

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use a2a::binding::{self, Address, BINDINGS, Offer, Wire};
+use a2a::binding::{self, Address, BINDINGS, BindingUse, Wire};
 use a2a::service::Tenant;
 use a2a::signature::SigningKey;
 use a2a::types::AgentCard;
@@ -84,7 +84,7 @@ pub(super) struct People {
 }
 
 /// An agent, and where its paths begin.
-struct Place<'a> {
+struct MountedAgent<'a> {
     agent: &'a Agent,
     card: AgentCard,
     below: String,
@@ -238,8 +238,8 @@ impl<'a> Base<'a> {
         agents: &'b Agents,
         card: &AgentCard,
         wire: &Wire,
-    ) -> Result<Vec<Place<'b>>, Error> {
-        let first = |below: String| Place {
+    ) -> Result<Vec<MountedAgent<'b>>, Error> {
+        let first = |below: String| MountedAgent {
             agent: agents.first(),
             card: card.clone(),
             below,
@@ -256,7 +256,7 @@ impl<'a> Base<'a> {
             }
             let service = Tenant::new(wire.service.clone(), id, card.clone());
             let service = service.extended_card(extended);
-            places.push(Place {
+            places.push(MountedAgent {
                 agent,
                 card,
                 below: binding::below(id),
@@ -272,11 +272,11 @@ impl<'a> Base<'a> {
     /// Every way to one agent, behind a door for the callers that its manifest lists.
     fn ways_to(
         &self,
-        place: Place<'_>,
+        place: MountedAgent<'_>,
         endpoint: &Endpoint<'_>,
         serve_mcp: ServeMcp,
     ) -> Result<(Router, ::mcp::Http), Error> {
-        let Place {
+        let MountedAgent {
             agent,
             card,
             below,
@@ -311,7 +311,7 @@ impl<'a> Base<'a> {
     pub(super) fn page(&self, card: &AgentCard, agents: &Agents) -> Router {
         let deprecated = BINDINGS
             .iter()
-            .filter(|it| self.config.bindings.get(it) == Offer::Deprecated);
+            .filter(|it| self.config.bindings.get(it) == BindingUse::Deprecated);
         let deprecated: Vec<_> = deprecated.map(|binding| binding.name).collect();
         let others = agents.others().map(|(id, agent)| {
             let path = format!("{}{}", self.address.path, binding::below(id));

@@ -18,7 +18,7 @@ use crate::command::client::flags::Output;
 pub(in crate::command) enum Manner {
     /// Every state, with the id of the task.
     Stream,
-    /// What a person in a conversation wants to see: no ids, and no state that says only that it goes well.
+    /// What a person in a conversation wants to see: no ids, and no state that only reports progress.
     Chat,
 }
 

@@ -1,22 +1,22 @@
-//! Requests that no rule can do: what is said about them is true and short.
+//! Known requests that need a language model or a missing skill, and the answer to each.
 
 use std::sync::LazyLock;
 
 use super::pattern::Pattern;
 use super::text::Words;
 
-/// What a request takes.
+/// What a request needs that the rules do not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Beyond {
+pub(super) enum Missing {
     /// A language model; the action follows "I cannot".
     Model(&'static str),
     /// A skill that is not there.
     Skill(&'static str),
 }
 
-const KNOWN: &[(Beyond, &[&str])] = &[
+const KNOWN: &[(Missing, &[&str])] = &[
     (
-        Beyond::Model("tell jokes or stories"),
+        Missing::Model("tell jokes or stories"),
         &[
             "(tell|give) [me] [a|an|another|some] [funny|short|good] (joke|jokes|story|riddle|fact|tale|secret)",
             "(tell|give) [me] [a|an|another|some] [funny|short|good] (joke|jokes|story|riddle|fact|tale|secret) {rest}",
@@ -26,7 +26,7 @@ const KNOWN: &[(Beyond, &[&str])] = &[
         ],
     ),
     (
-        Beyond::Model("write texts of my own"),
+        Missing::Model("write texts of my own"),
         &[
             "(write|compose|draft|generate|create|make) [me] (a|an|some|the) [short|long|nice|funny|simple|small|good|new] (poem|story|essay|song|haiku|letter|email|script|program|function|article|blog|post|report|summary|code|test|tests|website|app|game|speech|tweet|plan|list) {rest}",
             "(write|compose|draft|generate|create|make) [me] (a|an|some|the) [short|long|nice|funny|simple|small|good|new] [python|rust|javascript|bash|java|shell|sql|html] (poem|story|essay|song|haiku|letter|email|script|program|function|article|blog|post|report|summary|code|website|app|game|speech|tweet)",
@@ -36,32 +36,32 @@ const KNOWN: &[(Beyond, &[&str])] = &[
         ],
     ),
     (
-        Beyond::Model("translate"),
+        Missing::Model("translate"),
         &[
             "translate {rest}",
             "(what|how) (is|do|would) {rest} in (german|french|spanish|english|italian|chinese|japanese|russian|latin|dutch|polish|portuguese)",
         ],
     ),
     (
-        Beyond::Model("summarise texts, but I can read them to you"),
+        Missing::Model("summarise texts, but I can read them to you"),
         &[
             "(summarise|summarize|sum|shorten|condense|paraphrase|rewrite|improve|proofread|correct) {rest}",
         ],
     ),
     (
-        Beyond::Model("explain things that I was not told"),
+        Missing::Model("explain things that I was not told"),
         &["(explain|define|describe|compare|discuss|analyse|analyze|teach) {rest}"],
     ),
     (
-        Beyond::Model("calculate"),
+        Missing::Model("calculate"),
         &["(calculate|compute|solve|convert|add|multiply|subtract|divide) {rest}"],
     ),
     (
-        Beyond::Model("work on code"),
+        Missing::Model("work on code"),
         &["(fix|debug|refactor|implement|optimise|optimize|review|build|develop|port|test) {rest}"],
     ),
     (
-        Beyond::Skill("look up the weather, news or prices"),
+        Missing::Skill("look up the weather, news or prices"),
         &[
             "{rest} (weather|forecast|temperature|rain) {more}",
             "{rest} (weather|forecast|temperature|news|headlines)",
@@ -72,30 +72,30 @@ const KNOWN: &[(Beyond, &[&str])] = &[
         ],
     ),
     (
-        Beyond::Skill("search the web"),
+        Missing::Skill("search the web"),
         &[
             "(google|bing|lookup) {rest}",
             "search (the|on) (web|internet|google|online) {rest}",
         ],
     ),
     (
-        Beyond::Skill("send messages to other people"),
+        Missing::Skill("send messages to other people"),
         &[
             "(send|write) [an|a|the|this] (email|mail|message|sms|text|tweet|letter) {rest}",
             "(email|mail|text|message|phone|tweet) {rest}",
         ],
     ),
     (
-        Beyond::Skill("play music or videos, or draw"),
+        Missing::Skill("play music or videos, or draw"),
         &["(play|draw|paint|sing) {rest}"],
     ),
     (
-        Beyond::Skill("order, book or pay anything"),
+        Missing::Skill("order, book or pay anything"),
         &["(order|book|buy|pay|reserve) {rest}"],
     ),
 ];
 
-static READ: LazyLock<Vec<(Beyond, Vec<Pattern>)>> = LazyLock::new(|| {
+static READ: LazyLock<Vec<(Missing, Vec<Pattern>)>> = LazyLock::new(|| {
     let known = KNOWN.iter().map(|(what, patterns)| {
         let patterns = patterns.iter().filter_map(|it| Pattern::phrase(it));
         (*what, patterns.collect())
@@ -104,9 +104,9 @@ static READ: LazyLock<Vec<(Beyond, Vec<Pattern>)>> = LazyLock::new(|| {
 });
 
 /// What a request takes that no rule can do, if it is one of those that are known.
-pub(super) fn find(words: &Words<'_>) -> Option<Beyond> {
+pub(super) fn find(words: &Words<'_>) -> Option<Missing> {
     if is_arithmetic(words) {
-        return Some(Beyond::Model("calculate"));
+        return Some(Missing::Model("calculate"));
     }
     let mut known = READ.iter();
     let fits = |pattern: &Pattern| pattern.fill(words).is_some();

@@ -1,6 +1,6 @@
 //! Of what a card lists, what is wanted is chosen.
 
-use super::{Error, Settings, Version, way};
+use super::{Error, Settings, Version, endpoint};
 use crate::types::{AgentCard, AgentInterface};
 
 fn card(interfaces: &[(&str, &str)]) -> AgentCard {
@@ -31,9 +31,11 @@ fn chosen(bindings: &[&str], version: Option<Version>) -> Result<Vec<String>, Er
         version,
         ..Settings::default()
     };
-    let ways = way::choose(&card(LISTED), &settings, false)?;
-    let name = |way: &way::Way| format!("{} {}", way.binding.key, way.version);
-    Ok(ways.iter().map(name).collect())
+    let endpoints = endpoint::choose(&card(LISTED), &settings, false)?;
+    let name = |endpoint: &endpoint::AgentEndpoint| {
+        format!("{} {}", endpoint.binding.key, endpoint.version)
+    };
+    Ok(endpoints.iter().map(name).collect())
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The life of an agent as it is kept: folded, replayed, made again; and nothing outside can write it.
+//! The state of an agent as it is kept: folded, replayed, made again; and nothing outside can write it.
 
 use a2a::types::TaskState;
 use agent::{AgentState, Edit, Refused};
@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::support::{World, approve, output, state};
 
-fn bytes(life: &AgentState) -> Vec<u8> {
-    serde_json::to_vec(life).unwrap()
+fn bytes(state: &AgentState) -> Vec<u8> {
+    serde_json::to_vec(state).unwrap()
 }
 
 #[tokio::test]
@@ -19,11 +19,11 @@ async fn a_restart_is_the_fold_of_what_was_recorded_bit_for_bit() {
         bench.say(&format!("greet Ada {number}")).await;
     }
     let waiting = bench.say("note x in y").await;
-    let (before, event) = bench.handle.life().await.unwrap();
+    let (before, event) = bench.handle.state().await.unwrap();
     bench.killed().await;
 
     let bench = world.begin().await;
-    let (woken, last) = bench.handle.life().await.unwrap();
+    let (woken, last) = bench.handle.state().await.unwrap();
     assert_eq!((bytes(&woken), last), (bytes(&before), event));
     let (replayed, last) = bench.handle.replay().await.unwrap();
     assert_eq!((bytes(&replayed), last), (bytes(&before), event));
@@ -112,8 +112,8 @@ fn there_is_no_way_in_but_events() {
         .collect();
     methods.sort_unstable();
     let expected = [
-        "check", "history", "id", "law", "laws", "life", "pause", "replay", "resume", "revoke",
-        "skills", "sleep", "status", "why", "why_last",
+        "check", "history", "id", "law", "laws", "pause", "replay", "resume", "revoke", "skills",
+        "sleep", "state", "status", "thinks", "why", "why_last",
     ];
     assert_eq!(methods, expected);
     assert!(

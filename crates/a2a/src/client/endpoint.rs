@@ -21,7 +21,7 @@ use crate::version::Version;
 /// A wire to an agent: a binding, a version and an address, as a card lists them.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Way {
+pub struct AgentEndpoint {
     pub binding: &'static Binding,
     pub version: Version,
     pub url: String,
@@ -31,7 +31,7 @@ pub struct Way {
     pub secure: bool,
 }
 
-impl Way {
+impl AgentEndpoint {
     fn of(interface: &AgentInterface, secure: bool) -> Option<Self> {
         let binding = Binding::named(&interface.protocol_binding)?;
         let version = Version::named(&interface.protocol_version)?;
@@ -54,7 +54,7 @@ pub(super) fn choose(
     card: &AgentCard,
     settings: &Settings,
     secure: bool,
-) -> Result<Vec<Way>, Error> {
+) -> Result<Vec<AgentEndpoint>, Error> {
     let mut wanted = Vec::new();
     for name in &settings.bindings {
         let known = || {
@@ -67,20 +67,21 @@ pub(super) fn choose(
         let unknown = || Error::Settings(format!("no binding is called {name:?}: try {}", known()));
         wanted.push(Binding::named(name).ok_or_else(unknown)?.key);
     }
-    let rank = |way: &Way| wanted.iter().position(|key| *key == way.binding.key);
+    let rank =
+        |endpoint: &AgentEndpoint| wanted.iter().position(|key| *key == endpoint.binding.key);
     let listed = card.supported_interfaces.iter();
-    let mut ways: Vec<Way> = listed
-        .filter_map(|interface| Way::of(interface, secure))
-        .filter(|way| {
+    let mut endpoints: Vec<AgentEndpoint> = listed
+        .filter_map(|interface| AgentEndpoint::of(interface, secure))
+        .filter(|endpoint| {
             settings
                 .version
-                .is_none_or(|version| version == way.version)
+                .is_none_or(|version| version == endpoint.version)
         })
-        .filter(|way| wanted.is_empty() || rank(way).is_some())
+        .filter(|endpoint| wanted.is_empty() || rank(endpoint).is_some())
         .collect();
-    ways.sort_by_key(|way| (way.version == Version::V0_3, rank(way)));
-    if !ways.is_empty() {
-        return Ok(ways);
+    endpoints.sort_by_key(|endpoint| (endpoint.version == Version::V0_3, rank(endpoint)));
+    if !endpoints.is_empty() {
+        return Ok(endpoints);
     }
     let listed = card.supported_interfaces.iter();
     let listed = listed.map(|it| format!("{} {}", it.protocol_binding, it.protocol_version));
@@ -101,14 +102,14 @@ pub(super) fn choose(
 
 /// A wire, and what is spoken over it.
 pub(super) struct Spoken {
-    pub(super) way: Way,
+    pub(super) endpoint: AgentEndpoint,
     channel: Arc<dyn Channel>,
 }
 
 impl Spoken {
-    pub(super) fn new(way: Way, dialer: &Arc<Dialer>) -> Result<Self, Error> {
-        let channel = (way.binding.channel)(&way, dialer)?;
-        Ok(Self { way, channel })
+    pub(super) fn new(endpoint: AgentEndpoint, dialer: &Arc<Dialer>) -> Result<Self, Error> {
+        let channel = (endpoint.binding.channel)(&endpoint, dialer)?;
+        Ok(Self { endpoint, channel })
     }
 
     /// Carries a call in the version of this wire; what comes back is 1.0.
@@ -120,9 +121,9 @@ impl Spoken {
         settings: &Settings,
     ) -> Result<Reply, Error> {
         let mut parameters = Parameters::new();
-        parameters.insert("A2A-Version".to_owned(), self.way.version.to_string());
+        parameters.insert("A2A-Version".to_owned(), self.endpoint.version.to_string());
         if !settings.extensions.is_empty() {
-            let name = match self.way.version {
+            let name = match self.endpoint.version {
                 Version::V1_0 => "A2A-Extensions",
                 Version::V0_3 => "X-A2A-Extensions",
             };
@@ -132,24 +133,24 @@ impl Spoken {
             parameters.insert("Last-Event-ID".to_owned(), cursor.to_string());
         }
         let owned;
-        let request = if self.way.tenant.is_empty() {
+        let request = if self.endpoint.tenant.is_empty() {
             request
         } else {
             let mut of_tenant = request.clone();
-            let set = of_tenant.set_text("tenant", &self.way.tenant);
+            let set = of_tenant.set_text("tenant", &self.endpoint.tenant);
             set.map_err(|error| Error::Card(format!("tenant: {error}")))?;
             owned = of_tenant;
             &owned
         };
         tracing::debug!(
             operation = operation.name,
-            binding = self.way.binding.name,
-            version = %self.way.version,
-            url = self.way.url,
+            binding = self.endpoint.binding.name,
+            version = %self.endpoint.version,
+            url = self.endpoint.url,
             "calls"
         );
         let tap = settings.tap.clone();
-        match self.way.version {
+        match self.endpoint.version {
             Version::V0_3 => self.call_v0_3(operation, request, parameters, tap).await,
             Version::V1_0 => self.call_v1_0(operation, request, parameters, tap).await,
         }
@@ -162,7 +163,7 @@ impl Spoken {
         operation: &'static Operation,
         tap: Option<Tap>,
     ) -> Result<Carried, Error> {
-        let (binding, version) = (self.way.binding, self.way.version);
+        let (binding, version) = (self.endpoint.binding, self.endpoint.version);
         let format = self.channel.format();
         let carried = self.channel.call(call).await?;
         let Some(tap) = tap else { return Ok(carried) };
@@ -224,8 +225,8 @@ impl Spoken {
         parameters: Parameters,
         tap: Option<Tap>,
     ) -> Result<Reply, Error> {
-        let (format, dialect) = (self.channel.format(), self.way.binding.dialect);
-        let found = v0_3::asking(operation, |row| match self.way.binding.key {
+        let (format, dialect) = (self.channel.format(), self.endpoint.binding.dialect);
+        let found = v0_3::asking(operation, |row| match self.endpoint.binding.key {
             "rest" => !row.routes.is_empty(),
             "grpc" => row.rpc.is_some(),
             _ => row.method.is_some(),
@@ -233,7 +234,7 @@ impl Spoken {
         let Some(row) = found else {
             let why = format!(
                 "version 0.3 has no {} over {}",
-                operation.name, self.way.binding.name
+                operation.name, self.endpoint.binding.name
             );
             return Err(Error::Settings(why));
         };
