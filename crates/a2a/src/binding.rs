@@ -321,7 +321,7 @@ impl Wire {
     }
 
     /// Records that a session was told credentials, and whether they were good.
-    pub(crate) fn authenticated(
+    pub fn authenticated(
         &self,
         origin: Origin,
         recognised: Result<Principal, Refusal>,

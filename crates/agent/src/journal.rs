@@ -231,6 +231,33 @@ pub(crate) async fn replay(store: &Store, id: &str) -> Result<(AgentState, u64),
     Ok((state, last))
 }
 
+/// What the records up to an event add up to. The last snapshot is used if it is not after the event.
+pub(crate) async fn state_at(store: &Store, id: &str, event: u64) -> Result<AgentState, Error> {
+    let key = id.to_owned();
+    let row = store.read(move |view| view.row(&AGENTS, &key)).await;
+    // The store of a plain agent may have no such table.
+    let row = row.ok().flatten().filter(|it| sequence(it) <= event);
+    let snapshot = row.and_then(|row| Some((read::<AgentState>(&row.body).ok()?, sequence(&row))));
+    let (mut life, mut last) = snapshot.unwrap_or_default();
+    let stream = stream(id);
+    while last < event {
+        let name = stream.clone();
+        let left = usize::try_from(event - last).unwrap_or(PAGE).min(PAGE);
+        let page: Vec<Arc<Entry>> = store
+            .read(move |view| view.events(&name, last, left))
+            .await?;
+        let Some(newest) = page.last() else {
+            break;
+        };
+        last = newest.sequence();
+        for entry in &page {
+            let folded: Folded = read(entry.payload())?;
+            folded.changes.iter().for_each(|change| life.apply(change));
+        }
+    }
+    Ok(life)
+}
+
 /// Takes in all that follows an event; says which was the last.
 async fn fold(
     store: &Store,

@@ -37,6 +37,7 @@
 //! - `skills`: what every agent can do
 //! - `plan`: what is planned for the requests under way
 //! - `why`: answers that cite events
+//! - `reading`: the journal in words, the state at an event, what a model was shown
 //! - `telling`: a conversation as its caller is told of it, from the journal
 //!
 //! The pure part:
@@ -82,6 +83,7 @@ mod plan;
 mod population;
 mod prompt;
 mod queue;
+mod reading;
 mod revision;
 mod served;
 mod share;
@@ -113,6 +115,7 @@ pub use message::{InvalidLetter, Letter};
 pub use mode::{AGENT_EXTENSION, ChosenMode, MODE, Mode};
 pub use plan::{Plan, PlanStep, StepState};
 pub use population::{Parts, Population, Profile};
+pub use reading::{JournalFollow, ShownPrompt};
 pub use revision::{Figures, ProposalState, ProposalView, ProposedLaw, Test};
 pub use served::{Agent, AlreadyStarted, CreateError, OnClose, Options};
 pub use skills::ask_agent;

@@ -138,6 +138,8 @@ pub struct Population(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) parts: Arc<Parts>,
     agents: Mutex<HashMap<String, Slot>>,
+    /// A model that was chosen while the agents live, in place of that of the parts.
+    chosen: Mutex<Option<Arc<dyn Model>>>,
     /// The task server that the agents are behind.
     pub(crate) tasks: Tasks,
     /// Reports to actors that are on their way.
@@ -194,6 +196,7 @@ impl Population {
         Self(Arc::new(Inner {
             parts,
             agents: Mutex::default(),
+            chosen: Mutex::default(),
             tasks: Tasks::default(),
             telling: TaskTracker::new(),
         }))
@@ -394,6 +397,18 @@ impl Population {
         }
     }
 
+    /// From now on this model thinks for the agents that have none of their own; without one, that of the parts does again.
+    /// What is being thought goes on with the one before.
+    pub fn choose_model(&self, model: Option<Arc<dyn Model>>) {
+        let mut chosen = self.0.chosen.lock().unwrap_or_else(PoisonError::into_inner);
+        *chosen = model;
+    }
+
+    /// The name of the model that thinks for an agent; `rules` where none does.
+    pub fn model_name(&self, id: &str) -> String {
+        self.0.model(id).name().to_owned()
+    }
+
     /// The ids of all agents, in their order.
     pub fn ids(&self) -> Vec<String> {
         let mut ids: Vec<String> = self.0.lock().keys().cloned().collect();
@@ -486,7 +501,12 @@ impl Inner {
     /// What thinks for an agent.
     pub(crate) fn model(&self, id: &str) -> Arc<dyn Model> {
         let own = self.lock().get(id).and_then(|slot| slot.model.clone());
-        own.unwrap_or_else(|| self.parts.model.clone())
+        let chosen = || {
+            let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
+            chosen.clone()
+        };
+        own.or_else(chosen)
+            .unwrap_or_else(|| self.parts.model.clone())
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, HashMap<String, Slot>> {

@@ -108,6 +108,24 @@ pub(crate) fn explain_last(history: History<'_>, caller: &str, conversation: &st
     }
 }
 
+/// What a history has to say about an event: all of the request that it is about, or of the law.
+pub(crate) fn explain_event(history: History<'_>, event: u64) -> Vec<Because> {
+    let Some((_, record)) = history.iter().find(|(number, _)| *number == event) else {
+        return Vec::new();
+    };
+    if let Some(turn) = record.turn() {
+        return about_request(history, turn, None);
+    }
+    let of_law = |it: &Change| matches!(it, Change::Law { .. } | Change::LawKept { .. });
+    match record.changes.iter().any(of_law) {
+        true => about_law(history),
+        false => vec![Because {
+            says: record.sentence(),
+            event,
+        }],
+    }
+}
+
 /// Whether a question names nothing: "why did you do that?" is about what was done last.
 fn refers_back(lower: &str) -> bool {
     let mut words = words_of(lower);

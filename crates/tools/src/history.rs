@@ -56,6 +56,32 @@ pub struct FileChange {
     pub undone: Option<String>,
 }
 
+impl FileChange {
+    /// What it changed in the text of a file, as a unified diff; empty for a move.
+    pub fn diff(&self) -> String {
+        let ChangeKind::Content {
+            path,
+            before,
+            after,
+            ..
+        } = &self.what
+        else {
+            return String::new();
+        };
+        let text = |side: &Option<String>| side.clone().unwrap_or_default();
+        let name = |letter: &str, side: &Option<String>| match side {
+            Some(_) => format!("{letter}/{path}"),
+            None => "/dev/null".to_owned(),
+        };
+        let (old, new) = (text(before), text(after));
+        let diff = TextDiff::from_lines(&old, &new);
+        let mut unified = diff.unified_diff();
+        unified
+            .header(&name("a", before), &name("b", after))
+            .to_string()
+    }
+}
+
 /// What a change did. Paths are relative to the project; hashes as [`Project::stamp`] gives them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

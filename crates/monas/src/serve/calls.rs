@@ -20,6 +20,7 @@ use axum::response::Response;
 use dial::trace::{Span, Tracer};
 use http_body_util::BodyExt as _;
 use workspace::api::refusal;
+use workspace::door::{DoorCaller, WireTap};
 
 use crate::config::Config;
 use crate::serve::audit::Recorder;
@@ -40,6 +41,8 @@ pub(crate) struct CallDesk {
     tracer: Option<Tracer>,
     pub(crate) budgets: Budgets,
     pub(crate) counted: Arc<Counted>,
+    /// Those who look on.
+    pub(crate) tap: WireTap,
     /// Refused requests that were counted and not written down.
     unwritten: AtomicU64,
 }
@@ -55,6 +58,7 @@ impl CallDesk {
             tracer,
             budgets: Budgets::new(config.budgets),
             counted: Arc::default(),
+            tap: WireTap::default(),
             unwritten: AtomicU64::new(0),
         }
     }
@@ -106,6 +110,7 @@ impl CallDesk {
 
     fn record(&self, asked: &CallRecord, outcome: Outcome, time: Duration) {
         self.counted.count(asked, outcome, time);
+        self.tap.show(asked, outcome, time);
         if !self.is_written(asked, outcome) {
             return;
         }
@@ -172,8 +177,12 @@ pub(crate) fn asked(head: &Parts, caller: &Principal) -> CallRecord {
         Some("metrics") => "metrics",
         _ => "http",
     };
+    let origin = match head.extensions.get::<DoorCaller>() {
+        Some(through) => through.origin.clone(),
+        None => access::Origin::of(wire, head),
+    };
     CallRecord {
-        origin: access::Origin::of(wire, head),
+        origin,
         caller: caller.clone(),
         version: "",
         operation: format!("{} {path}", method(head)).into(),

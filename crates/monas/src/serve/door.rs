@@ -23,6 +23,7 @@ use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
+use workspace::door::DoorCaller;
 
 use crate::config::access::{self as config, Access, Keys, Kind, Tokens};
 use crate::serve::issuers::Issuers;
@@ -381,8 +382,14 @@ fn allowed(
     source: RuleSource,
     head: &Parts,
 ) -> Result<Principal, (Principal, a2a::Error)> {
-    let admitted = door.admit(&Presented::by(head), SystemTime::now());
-    let caller = admitted.map_err(|refusal| (Principal::anonymous(), refusal.into()))?;
+    let caller = match head.extensions.get::<DoorCaller>() {
+        // It was recognised when its session signed in.
+        Some(known) => known.caller.clone(),
+        None => {
+            let admitted = door.admit(&Presented::by(head), SystemTime::now());
+            admitted.map_err(|refusal| (Principal::anonymous(), refusal.into()))?
+        }
+    };
     let rule = match source.rule(head) {
         Ok(Some(rule)) => rule,
         Ok(None) => return Ok(caller),

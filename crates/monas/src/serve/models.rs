@@ -11,6 +11,7 @@ use model::{Embed, Model};
 
 use crate::config::models::{Embedder, Models};
 
+pub(crate) mod chosen;
 pub(crate) mod found;
 pub(crate) mod weights;
 

@@ -2,7 +2,7 @@
 //! fallbacks of all routes.
 
 use std::fmt::{self, Display, Write};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use a2a::binding::{Binding, challenge};
@@ -39,6 +39,15 @@ const SCRIPT: &str = concat!(
 
 /// The logo: a circle with a dot, the old sign of the monad.
 const SIGN: &str = r#"<svg viewBox="0 0 48 48" fill="none" aria-hidden="true"><circle cx="24" cy="24" r="21" stroke="currentColor" stroke-width="3"/><circle cx="24" cy="24" r="5.5" fill="currentColor"/></svg>"#;
+
+/// What the files of the page are known by: a page with other ones is out of date.
+pub(crate) fn build() -> &'static str {
+    static BUILD: OnceLock<String> = OnceLock::new();
+    BUILD.get_or_init(|| {
+        let hash = Sha256::digest([STYLE, SCRIPT].concat());
+        hash.iter().take(8).map(|it| format!("{it:02x}")).collect()
+    })
+}
 
 /// The content of the page at `/`, which is HTML by its [`Display`].
 ///

@@ -27,7 +27,13 @@ const CAPNWEB: &str = "/a2a/capnweb";
 const GRPC: &str = "/lf.a2a.v1.A2AService/SendMessage";
 
 /// A route of each wire that is a WebSocket.
-const SOCKETS: [&str; 4] = ["/ws/a2a", "/ws/chat", "/a2a/capnweb", "/acp/capnweb"];
+const SOCKETS: [&str; 5] = [
+    "/ws/a2a",
+    "/ws/chat",
+    "/a2a/capnweb",
+    "/acp/capnweb",
+    "/workspace/capnweb",
+];
 
 /// Callers with bearer tokens.
 fn closed() -> Config {

@@ -15,6 +15,7 @@ mod cli;
 mod closed;
 #[cfg(target_os = "linux")]
 mod commands;
+mod door;
 mod four;
 mod law;
 mod lending;

@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as Socket;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -52,6 +53,8 @@ pub struct Typed {
     pub text: Vec<u8>,
     /// The cursor of the output at that moment.
     pub at: u64,
+    /// Its number among all that was typed in this terminal, from 1.
+    pub number: u64,
 }
 
 /// A part of the output.
@@ -154,6 +157,10 @@ struct Inner {
     state: Arc<Mutex<State>>,
     /// Counts changes of the state.
     changed: watch::Receiver<u64>,
+    /// Who may type; told when it changes.
+    holder: watch::Sender<Option<String>>,
+    /// The name that opened it, and when, in milliseconds since 1970.
+    opened: (String, i64),
     /// Follows the output, and holds the running command.
     following: Mutex<Option<AbortOnDropHandle<()>>>,
 }
@@ -164,6 +171,8 @@ struct State {
     /// How many bytes came before those that are kept.
     before: u64,
     typed: VecDeque<Typed>,
+    /// How much was typed, also what is kept no longer.
+    typings: u64,
     holder: Option<String>,
     ended: Option<Ended>,
 }
@@ -228,6 +237,8 @@ impl Terminal {
                 master,
                 state,
                 changed,
+                holder: watch::Sender::new(Some(by.to_owned())),
+                opened: (by.to_owned(), now()),
                 following: Mutex::new(Some(AbortOnDropHandle::new(tokio::spawn(follow)))),
             }),
         })
@@ -250,9 +261,36 @@ impl Terminal {
         lock(&self.inner.state).holder.clone()
     }
 
+    /// Told when another name may type.
+    pub fn holders(&self) -> watch::Receiver<Option<String>> {
+        self.inner.holder.subscribe()
+    }
+
+    /// The name that opened it, and when, in milliseconds since 1970.
+    pub fn opened(&self) -> (&str, i64) {
+        (&self.inner.opened.0, self.inner.opened.1)
+    }
+
+    pub fn has_ended(&self) -> bool {
+        lock(&self.inner.state).ended.is_some()
+    }
+
     /// From now on this name may type, and no other. Returns the name that could before.
     pub fn take(&self, by: &str) -> Option<String> {
-        lock(&self.inner.state).holder.replace(by.to_owned())
+        let before = lock(&self.inner.state).holder.replace(by.to_owned());
+        self.inner.holder.send_replace(Some(by.to_owned()));
+        before
+    }
+
+    /// This name gives it back: from now on every name may type. False if another name holds it.
+    pub fn release(&self, by: &str) -> bool {
+        let mut state = lock(&self.inner.state);
+        let is_holder = state.holder.as_deref().is_none_or(|it| it == by);
+        if is_holder {
+            state.holder = None;
+            self.inner.holder.send_replace(None);
+        }
+        is_holder
     }
 
     /// Types something as this name, which must hold the terminal.
@@ -274,10 +312,13 @@ impl Terminal {
                 return Err(Error::Command("the terminal has ended".to_owned()));
             }
             let at = state.cursor();
+            state.typings += 1;
+            let number = state.typings;
             state.typed.push_back(Typed {
                 by: by.to_owned(),
                 text: text.to_owned(),
                 at,
+                number,
             });
             if state.typed.len() > TYPED {
                 state.typed.pop_front();
@@ -293,6 +334,13 @@ impl Terminal {
     /// What was typed, each with the name of the typist, oldest first.
     pub fn typed(&self) -> Vec<Typed> {
         lock(&self.inner.state).typed.iter().cloned().collect()
+    }
+
+    /// What was typed after the typing of this number.
+    pub fn typed_after(&self, number: u64) -> Vec<Typed> {
+        let state = lock(&self.inner.state);
+        let after = state.typed.iter().filter(|it| it.number > number);
+        after.cloned().collect()
     }
 
     pub fn resize(&self, size: Size) -> Result<(), Error> {
@@ -410,6 +458,11 @@ fn resize(master: &OwnedFd, size: Size) -> rustix::io::Result<()> {
         ws_ypixel: 0,
     };
     tcsetwinsize(master, size)
+}
+
+fn now() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -67,6 +67,12 @@ pub struct ListedAgent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     pub paused: bool,
+    /// What it does at the moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// The name of the model that answers for it; none: rules do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 /// The reply to `GET /api/agent/law`.
@@ -139,6 +145,12 @@ pub struct WaitingApproval {
     /// When it was asked and until when an answer counts, in milliseconds since 1970.
     pub at: i64,
     pub until: i64,
+    /// The change or the command, as a person is shown it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
+    /// The event of the journal by which it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<u64>,
 }
 
 /// A question that waits for a person and is no approval: of a skill, of a tool server, of another agent, or of the agent

@@ -23,7 +23,7 @@ use crate::chat::{Chat, Cursor, Envelope, MessageType};
 const PAGE: (usize, usize) = (200, 1_000);
 
 /// The most messages of an export, and of a session that is searched.
-const WHOLE: usize = 100_000;
+pub(super) const WHOLE: usize = 100_000;
 
 /// The longest title, in letters.
 const TITLE: usize = 200;
@@ -294,7 +294,7 @@ fn listed_session(session: &Session) -> Value {
 }
 
 /// The author of a message and its words, if it has words.
-fn said(message: &Envelope) -> Option<(&'static str, String)> {
+pub(super) fn said(message: &Envelope) -> Option<(&'static str, String)> {
     let payload = &message.payload;
     let text = |name: &str| payload[name].as_str().map(str::to_owned);
     let (by, text) = match (message.kind, payload["action_type"].as_str()) {
@@ -347,7 +347,6 @@ fn invalid(field: &str, problem: &str) -> Failure {
 }
 
 /// The failure of the store.
-#[expect(clippy::needless_pass_by_value, reason = "it is for map_err")]
 pub(super) fn stored(error: store::Error) -> Failure {
     Failure::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", error)
 }
