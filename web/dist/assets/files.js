@@ -1,0 +1,1 @@
+import{n as e,t}from"./index.js";import{t as n}from"./vendor.js";function r(r){return n(t,{title:`Files`,children:n(`div`,{class:`body scroll`,tabIndex:0,role:`region`,"aria-label":`Files`,children:n(e,{title:`Nothing here yet.`})})})}export{r as default};

@@ -1,0 +1,13 @@
+/** Law: not written yet. */
+import type { JSX } from "preact";
+import type { ViewProps } from "../../shell/places.ts";
+import { Page } from "../../ui/page.tsx";
+import { Empty } from "../../ui/states.tsx";
+
+export default function Law(_: ViewProps): JSX.Element {
+  return (
+    <Page title="Law">
+      <div class="body scroll" tabIndex={0} role="region" aria-label="Law"><Empty title="Nothing here yet." /></div>
+    </Page>
+  );
+}
