@@ -34,6 +34,7 @@ use crate::serve::issuers::Issuers;
 use crate::serve::mcp::{self, Endpoint, ServeMcp};
 use crate::serve::metrics::Measured;
 use crate::serve::page::{self, Page, Shown};
+use crate::serve::web;
 use crate::serve::tokens::{self, TokenSecrets};
 use crate::serve::traces::Exporter;
 use crate::serve::{
@@ -317,6 +318,7 @@ impl<'a> Base<'a> {
         let rows: Vec<_> = rules::all().copied().collect();
         let reference = workspace::api::openapi::routes(&rows, &self.url);
         page::routes(&page, self.store.clone())
+            .merge(web::routes(&self.address.path))
             .merge(reference)
             .merge(about)
     }
