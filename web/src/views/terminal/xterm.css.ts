@@ -1,0 +1,2 @@
+/** The style sheet of xterm, loaded with it. */
+import "@xterm/xterm/css/xterm.css";
