@@ -23,6 +23,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    chunkSizeWarningLimit: 1_000,
     rolldownOptions: {
       output: {
         entryFileNames: "assets/[name].js",
