@@ -7,6 +7,7 @@
  */
 import type { Terminal as Xterm } from "@xterm/xterm";
 import type { FitAddon } from "@xterm/addon-fit";
+import "@xterm/xterm/css/xterm.css";
 
 let wrapped = false;
 /** Gives the nonce to every style element that is made from now on. */
@@ -93,7 +94,7 @@ export class Screen {
   /** Puts a screen into an element. `send` gets what is typed, `resized` the size in letters. */
   static async open(host: HTMLElement, label: string, send: (text: string) => void, resized: (columns: number, rows: number) => void): Promise<Screen> {
     withNonce();
-    const [{ Terminal }, { FitAddon }] = await Promise.all([import("@xterm/xterm"), import("@xterm/addon-fit"), import("./xterm.css.ts")]);
+    const [{ Terminal }, { FitAddon }] = await Promise.all([import("@xterm/xterm"), import("@xterm/addon-fit")]);
     const term = new Terminal({
       fontFamily: value("--mono"), fontSize: 12.5, lineHeight: 1.35, cursorBlink: !matchMedia("(prefers-reduced-motion: reduce)").matches,
       scrollback: 10_000, screenReaderMode: false, allowProposedApi: true, theme: theme(), minimumContrastRatio: 4.5,
@@ -104,7 +105,7 @@ export class Screen {
     for (const code of [0, 1, 2, 7, 8, 9, 52, 99, 777, 1337]) term.parser.registerOscHandler(code, () => true);
     const screen = new Screen(term, fit, host, () => resized(term.cols, term.rows));
     term.textarea?.setAttribute("aria-label", label);
-    // Tab belongs to the shell; Ctrl and the arrow to the left of the keyboard's escape lead out again.
+    // Tab belongs to the shell; Shift and Escape lead out again.
     term.attachCustomKeyEventHandler((e) => {
       if (e.type === "keydown" && e.key === "Escape" && e.shiftKey) {
         host.closest("main")?.querySelector<HTMLElement>("h1")?.focus();

@@ -1,2 +1,0 @@
-/** The style sheet of xterm, loaded with it. */
-import "@xterm/xterm/css/xterm.css";
