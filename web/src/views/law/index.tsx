@@ -54,7 +54,7 @@ function Loaded({ id, query, of, state, again }: { id: string | undefined; query
   const newest = law.version;
   const shown = useMemo(() => sections(law.law, law.text), [law]);
   const rules = useMemo(() => shown.flatMap((it) => it.rules), [shown]);
-  const from = useLoaded(() => origins(of, versions, shown), [of, law.hash, versions.length]);
+  const from = useLoaded(() => origins(async (version) => (await read("getAgentLaw", { agent: of, version })).law, versions, shown), [of, law.hash, versions.length]);
   const origin = from.state.value.kind === "there" ? from.state.value.value : undefined;
   const reflecting = useSignal(false);
   const live = useRef(again);
@@ -107,15 +107,15 @@ function Loaded({ id, query, of, state, again }: { id: string | undefined; query
   };
 
   const rule = rules.find((it) => it.path === id);
+  useEffect(() => {
+    if (rule) document.querySelector('.rule[aria-pressed="true"]')?.scrollIntoView({ block: "nearest" });
+  }, [rule?.path]);
   const latest = useRef({ at: -1 });
   latest.current.at = rule ? rules.indexOf(rule) : -1;
   useEffect(() => onKey((key) => {
     if (key !== "j" && key !== "k") return false;
     const next = rules[Math.max(0, Math.min(rules.length - 1, latest.current.at + (key === "j" ? 1 : -1)))];
-    if (next) {
-      go("law", next.path, {}, true);
-      requestAnimationFrame(() => document.querySelector(`.rule[aria-pressed="true"]`)?.scrollIntoView({ block: "nearest" }));
-    }
+    if (next) go("law", next.path, {}, true);
     return true;
   }), [rules]);
 
@@ -144,7 +144,7 @@ function Loaded({ id, query, of, state, again }: { id: string | undefined; query
       <Aside title={proposal.proposal === undefined ? "A refused proposal" : `Proposal ${proposal.proposal}`}>
         <div class="stack loose">
           <div class="row wrap"><Tag tone={standing.tone}>{standing.says}</Tag><span class="dim">proposed by <Text text={author(proposal.by)} /></span>{proposal.events.map((event) => <EventLink event={event} of={of} />)}</div>
-          <p><Text text={proposal.says} /></p>
+          <p class="first"><Text text={proposal.says} />.</p>
           <ProposalBody it={proposal} agent={of} />
           {proposal.standing === "adopted" && proposal.version !== undefined && proposal.version === newest && may("operate") && <div class="row"><Button icon="undo" onClick={() => void undo(proposal.version! - 1, `proposal ${proposal.proposal} is undone`)}>Undo</Button></div>}
         </div>
@@ -156,7 +156,7 @@ function Loaded({ id, query, of, state, again }: { id: string | undefined; query
     <div class="vers">
       {versions.toReversed().map((it) => (
         <button type="button" class="ver" aria-pressed={!rule && !proposal && wanted === null && !instead && it.version === version?.version} onClick={() => open(`v${it.version}`)}>
-          <b>v{it.version}</b><span class="why3"><Text text={it.why} /></span><span /><span class="dim t1">{it.version === newest ? "in force · " : ""}<Text text={author(it.by)} /></span>
+          <b>v{it.version}</b><span class="why3 first"><Text text={it.why} /></span><span /><span class="dim t1">{it.version === newest ? "in force · " : ""}<Text text={author(it.by)} /></span>
         </button>
       ))}
     </div>

@@ -47,15 +47,18 @@ function Dots({ of }: { of: LawFigures }): JSX.Element {
   );
 }
 
-/** The mean score before and after, on the scale from 0 to 1. */
+/** The mean score before and after; the lines above and below are the ends of the scale. */
 function Means({ of }: { of: LawFigures }): JSX.Element | null {
   if (of.episodes === 0 || of.episodes === of.unknown) return null;
-  const y = (score: number) => 34 - Math.max(0, Math.min(1, score)) * 28;
+  const least = Math.max(0, Math.floor((Math.min(of.before, of.after) - 0.05) * 10) / 10);
+  const most = Math.min(1, Math.ceil((Math.max(of.before, of.after) + 0.05) * 10) / 10);
+  const y = (score: number) => 34 - ((score - least) / Math.max(0.1, most - least)) * 28;
   const tone = of.after > of.before + 0.0005 ? "up" : of.after < of.before - 0.0005 ? "dn" : "";
   return (
     <div class="means">
-      <svg class={`slope ${tone}`} viewBox="0 0 92 40" width="92" height="40" role="img" aria-label={`Mean score ${of.before.toFixed(3)} under the law in force, ${of.after.toFixed(3)} under the proposed one`}>
+      <svg class={`slope ${tone}`} viewBox="0 0 112 40" width="112" height="40" role="img" aria-label={`Mean score ${of.before.toFixed(3)} under the law in force, ${of.after.toFixed(3)} under the proposed one`}>
         <line class="base" x1="4" x2="88" y1="34" y2="34" /><line class="base" x1="4" x2="88" y1="6" y2="6" />
+        <text x="92" y="9.5">{most.toFixed(1)}</text><text x="92" y="37.5">{least.toFixed(1)}</text>
         <line class="run" x1="14" y1={y(of.before)} x2="78" y2={y(of.after)} />
         <circle cx="14" cy={y(of.before)} r="3.4" /><circle class="to" cx="78" cy={y(of.after)} r="3.4" />
       </svg>

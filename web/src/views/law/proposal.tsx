@@ -35,10 +35,16 @@ export function author(by: string): string {
   return by === "own" || by === "self" ? "itself" : displayName(by);
 }
 
-/** A title: which value, in its last words. */
+/** Who would like what, in words: the name of the value, or that a rule is added or removed. */
 function titleOf(it: Proposal): string {
-  const path = it.target.replace(/\[(\d+)\]/g, " $1 ").replace(/[._]+/g, " ").trim();
-  return it.lines && it.lines.length > 1 ? `Change ${it.lines.length} values: ${path}` : `Change ${path}`;
+  const path = it.target.split(/[.[\]]+/).filter(Boolean);
+  const words = (name: string) => name.replace(/_/g, " ").replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  const list = words(path.filter((name) => !/^\d+$/.test(name)).at(-1) ?? it.target);
+  const by = author(it.by);
+  const wish = `${by === "itself" ? "It" : by} would like to`;
+  if (it.change === null) return `${wish} remove a rule: ${list}`;
+  if (typeof it.change === "object" || /^\+=\s*\{/.test(String(it.change))) return `${wish} add or change a rule: ${list}`;
+  return `${wish} change “${list}”`;
 }
 
 /** What a proposal changes, each value struck and new. */
@@ -150,14 +156,14 @@ export function ProposalCard({ it, agent, changed, edit, undo }: CardProps): JSX
         <Icon name={standing.icon} />
         <div class="grow">
           <h2 id={title}><Text text={titleOf(it)} /></h2>
-          <div class="sub"><span>proposed by <Text text={author(it.by)} /></span><Tag tone={standing.tone}>{standing.says}</Tag><span>{it.major ? "major" : "minor: no new power"}</span>{it.events.map((event) => <EventLink event={event} of={agent} />)}</div>
+          <div class="sub"><span>proposed by <Text text={author(it.by)} /></span>{!waits && <Tag tone={standing.tone}>{standing.says}</Tag>}<span>{it.major ? "major" : "minor: no new power"}</span>{it.events.map((event) => <EventLink event={event} of={agent} />)}</div>
         </div>
       </header>
       <div class="prop"><ProposalBody it={it} agent={agent} /></div>
-      {!waits && <p class="prop dim"><Text text={it.says} /></p>}
+      {!waits && <p class="prop dim first"><Text text={it.says} />.</p>}
       {waits && (
         <footer>
-          <p class="t2 soft"><Text text={it.says} /></p>
+          <p class="t2 soft first"><Text text={it.says} />. One click undoes it later.</p>
           {refused.value && <Note tone="bad" icon="no"><b><Text text={refused.value} /></b> The law is as it was.</Note>}
           {!allowed ? <Note icon="lock"><b>You may look, not decide. </b>Deciding about the law needs the permission to operate the server.</Note> : asking.value ? (
             <form class="why-no" onSubmit={(e) => { e.preventDefault(); if (reason.value.trim() !== "") void reject(); }}>
@@ -171,7 +177,6 @@ export function ProposalCard({ it, agent, changed, edit, undo }: CardProps): JSX
               <Button icon="pen" disabled={busy.value !== ""} onClick={() => edit(it)}>Change it first…</Button>
               <Button look="warn" disabled={busy.value !== ""} onClick={ask}>Reject…</Button>
               <Button look="bare" icon="redo" disabled={busy.value !== ""} onClick={() => void test()}>{busy.value === "test" ? "Testing" : "Test again"}</Button>
-              <span class="end dim t2 hide-m">One click undoes it later.</span>
             </div>
           )}
         </footer>

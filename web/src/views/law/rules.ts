@@ -1,6 +1,5 @@
 /** The law as rows: a sentence of the server for each rule, with its place, its values, and the version that it comes from. */
 import type { Fields, Json, LawVersion } from "../../api/types.ts";
-import { read } from "../../state/app.ts";
 import type { IconName } from "../../ui/icons.tsx";
 
 /** A rule in words. */
@@ -125,13 +124,13 @@ export function leaves(path: string, value: Json): [path: string, value: Json][]
 const LOOKED_THROUGH = 30;
 
 /** The version that brought each rule of the newest law: the first of those in a row, up to now, that have it as it is. */
-export async function origins(agent: string | undefined, versions: readonly LawVersion[], newest: Section[]): Promise<Map<string, number>> {
+export async function origins(lawOf: (version: number) => Promise<Fields>, versions: readonly LawVersion[], newest: readonly Section[]): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   const last = versions.at(-1)?.version ?? 1;
   for (const section of newest) for (const rule of section.rules) found.set(rule.path, last);
   const open = new Set(found.keys());
   for (let version = last - 1; version >= 1 && last - version <= LOOKED_THROUGH && open.size > 0; version--) {
-    const law = (await read("getAgentLaw", { agent, version })).law;
+    const law = await lawOf(version);
     for (const section of newest) {
       for (const rule of section.rules) {
         if (!open.has(rule.path)) continue;

@@ -53,7 +53,7 @@ export function VersionDetails({ agent, version: it, newest, undo }: VersionProp
       <div class="stack loose">
         <div class="stack">
           <div class="row wrap"><b class="t5">Version {it.version}</b>{inForce && <Tag tone="good">in force</Tag>}<code class="t1" title={it.hash}>{it.hash.slice(0, 12)}</code></div>
-          <p class="said"><Text text={it.why} /></p>
+          <p class="said first"><Text text={it.why} /></p>
           <p class="dim t2"><Text text={author(it.by)} /> <EventLink event={it.event} of={agent} /></p>
         </div>
         {!inForce && (
@@ -89,7 +89,7 @@ export function RuleDetails({ rule, agent, from, propose }: RuleProps): JSX.Elem
   return (
     <Aside title="Rule">
       <div class="stack loose">
-        <div class="stack"><p class="t4 said"><Text text={rule.says} /></p><code class="path"><Text text={rule.path} /></code></div>
+        <div class="stack"><p class="t4 said first"><Text text={rule.says} /></p><code class="path"><Text text={rule.path} /></code></div>
         <section>
           <h3 class="sect">Where it comes from</h3>
           {from ? <p><a href={address("law", `v${from.version}`)}>Version {from.version}</a>: <Text text={from.why} /> <span class="dim">(<Text text={author(from.by)} />)</span> <EventLink event={from.event} of={agent} /></p> : <p class="dim">Being looked up.</p>}
