@@ -3,8 +3,8 @@ import { defineConfig } from "vite";
 
 /** Which part of the page a package belongs to; each part is one file with a fixed name. */
 const PARTS: [RegExp, string][] = [
-  [/node_modules\/(@codemirror\/lang-|@lezer\/(javascript|json|markdown|python|rust|html|css)\/)/, ""],
-  [/node_modules\/(@codemirror|@lezer|crelt|style-mod|w3c-keyname|@marijn)\//, "editor"],
+  [/node_modules\/(@codemirror\/(?!lang-)|@lezer\/(common|highlight|lr)\/|crelt|style-mod|w3c-keyname|@marijn)/, "editor"],
+  [/node_modules\/(@codemirror\/lang-javascript|@lezer\/javascript)\//, "ecmascript"],
   [/node_modules\/@xterm\//, "xterm"],
   [/node_modules\/d3-/, "force"],
   [/node_modules\/(preact|@preact|capnweb|marked|dompurify)\//, "vendor"],
@@ -30,7 +30,7 @@ export default defineConfig({
         chunkFileNames: "assets/[name].js",
         assetFileNames: "assets/[name][extname]",
         codeSplitting: {
-          groups: PARTS.filter(([, name]) => name !== "").map(([test, name]) => ({ name, test })),
+          groups: PARTS.map(([test, name]) => ({ name, test })),
         },
       },
     },

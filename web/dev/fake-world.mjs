@@ -9,7 +9,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize, resolve } from "node:path";
 import { newWebSocketRpcSession, RpcTarget } from "capnweb";
-import { WebSocketServer } from "ws";
+import { WebSocket, WebSocketServer } from "ws";
+
+globalThis.WebSocket ??= WebSocket;
 
 const port = Number(process.argv[2] ?? 4500);
 const dist = resolve(process.argv[3] ?? join(import.meta.dirname, "..", "dist"));

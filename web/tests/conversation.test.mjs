@@ -69,6 +69,15 @@ test("pieces of a thought grow outside of the parts, and go when the whole comes
   assert.equal(it.parts.at(-1).text, "The answer");
 });
 
+test("what a model says beside its calls is said, and how it came to it is a thought", () => {
+  const it = new Conversation(undefined);
+  it.apply([message("agent_action", { action_type: "reasoning", content: "I would add a group.", reasoning_steps: ["It is in neither.", "Call file-write x"] }, { cursor: "1.0" })]);
+  assert.deepEqual(it.parts.map((part) => part.kind), ["steps", "answer"]);
+  assert.equal(it.parts[0].steps[0].text, "It is in neither.");
+  it.apply([message("agent_action", { action_type: "reasoning", content: "Only thought.", reasoning_steps: ["Only thought."] }, { cursor: "2.0" })]);
+  assert.deepEqual(it.parts.map((part) => part.kind), ["steps", "answer", "steps"]);
+});
+
 test("output of a command that is the answer is shown as output", () => {
   const it = new Conversation(undefined);
   it.apply([

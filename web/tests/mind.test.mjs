@@ -6,6 +6,7 @@ const { sections, origins, changedLine, leaves, typedValue, valueAt } = await lo
 const { rowsOf } = await load("views/journal/rows.ts");
 const { filtersOf, kindsOf, lookOf } = await load("views/journal/kinds.ts");
 const { changeSays } = await load("views/journal/changes.ts");
+const { messageSays, planSays } = await load("views/journal/seen.ts");
 const { exported, found } = await load("views/memory/records.ts");
 
 const LAW = {
@@ -103,4 +104,13 @@ test("a line of an export and a hit of a search are the same record", () => {
   assert.equal(hit.text, record.text);
   assert.deepEqual(hit.reason, record.reason);
   assert.deepEqual(hit.parts, [{ sign: "words", part: 0.5 }]);
+});
+
+test("what a model was shown is read in each form", () => {
+  assert.deepEqual(messageSays({ role: "user", content: "hello" }), ["The caller", "hello"]);
+  assert.deepEqual(messageSays({ User: "hello" }), ["The caller", "hello"]);
+  assert.deepEqual(messageSays({ quoted: { title: "What I remember", text: "Ada likes tea." } }), ["Quoted: What I remember", "Ada likes tea."]);
+  assert.deepEqual(messageSays({ model: { text: "I look.", calls: [] } }), ["The model", "I look."]);
+  assert.deepEqual(messageSays({ role: "user", content: [{ type: "text", text: "a" }, { type: "text", text: "b" }] }), ["The caller", "a\nb"]);
+  assert.equal(planSays({ goal: "release it", steps: [{ skill: "file-read", state: "done" }] }), "release it: file-read (done)");
 });

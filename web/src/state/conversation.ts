@@ -241,12 +241,14 @@ export class Conversation {
     const began = this.live?.began;
     if (this.live && (this.live.id === message.id || this.live.task === base.task)) this.live = null;
     if (kind === "reasoning") {
-      const steps = (message.payload["reasoning_steps"] ?? []) as string[];
+      const steps = ((message.payload["reasoning_steps"] ?? []) as string[]).filter((it) => !it.startsWith("Call "));
       const text = String(content ?? "").trim();
-      if (SAYS_NOTHING.test(text) && steps.every((it) => it.startsWith("Call "))) return;
-      const whole = [text, ...steps.filter((it) => !it.startsWith("Call ") && !text.includes(it))].join("\n");
+      const lines = text.split("\n").map((it) => it.trim()).filter((it) => it !== "").slice(0, steps.length || undefined).join("\n");
+      // The content is what the model said, or how it came to it where it said nothing.
+      const thought = steps.length > 0 && lines === steps.join("\n") ? text : steps.join("\n");
       const since = began === undefined ? message.timestamp : new Date(began).toISOString();
-      this.#step(base, { key: `t${message.id}`, kind: "thought", event: base.event, began: since, ended: message.timestamp, state: "done", tool: "", input: {}, output: "", data: null, text: whole });
+      if (thought !== "") this.#step(base, { key: `t${message.id}`, kind: "thought", event: base.event, began: since, ended: message.timestamp, state: "done", tool: "", input: {}, output: "", data: null, text: thought });
+      if (thought !== text && text !== "" && !SAYS_NOTHING.test(text)) this.#add({ ...base, kind: "answer", key: `w${message.id}`, first: this.#first(base.task), text, output: false, end: "" });
     } else if (kind === "tool_call") {
       for (const [at, call] of ((calls ?? []) as Record<string, any>[]).entries()) {
         this.#step(base, { key: `${message.id}.${at}`, kind: "call", event: base.event, began: message.timestamp, state: "running", tool: String(call["tool"]), input: call["parameters"] ?? {}, output: "", data: null, text: "" });

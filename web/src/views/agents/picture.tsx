@@ -44,7 +44,7 @@ export function Picture({ agents, asked, chosen, nameOf, states }: PictureProps)
         {nodes.map((node) => {
           const id = node.id.replace(/^(agent|person):/, "");
           const agent = node.agent ? agents.find((it) => it.id === id) : undefined;
-          const name = firstLine(spelled(agent ? nameOf(id) : id), 24);
+          const name = firstLine(spelled(agent ? nameOf(id) : id), 18);
           const does = agent ? doing(agent, states.get(id))[0] : "asks";
           const open = () => go("agents", id);
           const inner = (
@@ -57,7 +57,7 @@ export function Picture({ agents, asked, chosen, nameOf, states }: PictureProps)
           );
           if (!agent) return <g class="node">{inner}</g>;
           return (
-            <g class="node" tabIndex={0} role="button" aria-pressed={id === chosen} aria-label={`${name}, ${does}`} onClick={open} onKeyDown={(e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); open(); } }}>
+            <g class="node" tabIndex={0} role="button" aria-pressed={id === chosen} aria-label={`${name} ${does}`} onClick={open} onKeyDown={(e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); open(); } }}>
               {inner}
             </g>
           );

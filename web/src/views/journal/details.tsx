@@ -10,6 +10,7 @@ import { CloseDetails } from "../../ui/page.tsx";
 import { Button, Coded, CopyButton, Facts, Tabs, Tag, Text, WhyList } from "../../ui/parts.tsx";
 import { Show, useLoaded } from "../../ui/states.tsx";
 import { changeSays } from "./changes.ts";
+import { messageSays, planSays } from "./seen.ts";
 
 const TABS = ["Why", "Then", "Seen", "Raw"] as const;
 type Tab = (typeof TABS)[number];
@@ -100,7 +101,7 @@ function Then({ event, agent }: { event: number; agent: string | undefined }): J
           ]} />
           {list("Questions that were open", [...it.approvals, ...it.questions], (one) => <Text text={said(one.question ?? one.preview ?? (one.skill ? `may it call ${one.skill}? (${displayName(String(one.by ?? ""))})` : one))} />, "None.")}
           {list("What had been allowed", it.grants, (one) => <Text text={`${one.skill}${one.prefix ? ` where ${one.field} begins with ${one.prefix}` : ""}, by ${displayName(String(one.agreed ?? one.by ?? ""))}`} />, "Nothing in advance.")}
-          {list("What it had planned", it.plans, (one) => <Text text={said(one.steps ?? one.text ?? one)} />, "Nothing.")}
+          {list("What it had planned", it.plans, (one) => <Text text={planSays(one)} />, "Nothing.")}
           {list("What it was for", it.goals, (one) => <Text text={said(one)} />, "Nothing but what it is asked.")}
           <details class="fold"><summary>What it went by</summary><pre class="code"><Text text={it.law} /></pre></details>
         </>
@@ -113,7 +114,7 @@ function Then({ event, agent }: { event: number; agent: string | undefined }): J
 function Seen({ event, agent }: { event: number; agent: string | undefined }): JSX.Element {
   const prompt = useLoaded(() => read("getJournalByEventPrompt", { event, agent }).catch((error) => {
     const why = refusal(error);
-    if (why.status === 404 || why.code === "not_found" || why.code === "unknown") return null;
+    if (why.status === 404 || why.code === "not_found" || why.code === "no_thought") return null;
     throw why;
   }), [event, agent]);
   return (
@@ -122,10 +123,10 @@ function Seen({ event, agent }: { event: number; agent: string | undefined }): J
         <>
           <p class="dim">All that the model was shown for this thought, and nothing else.</p>
           {it.system && <section><h2 class="sect">Instructions</h2><pre class="code"><Text text={it.system} /></pre></section>}
-          {it.messages.map((message) => (
+          {it.messages.map(messageSays).map(([role, says]) => (
             <section>
-              <h2 class="sect"><Text text={String(message["role"] ?? "message")} /></h2>
-              <pre class="code"><Text text={withoutEscapes(typeof message["content"] === "string" ? message["content"] : JSON.stringify(message["content"] ?? message, null, 2))} /></pre>
+              <h2 class="sect"><Text text={role} /></h2>
+              <pre class="code"><Text text={withoutEscapes(says)} /></pre>
             </section>
           ))}
           {it.tools.length > 0 && <details class="fold"><summary>{count(it.tools.length, "skill")} that it could choose from</summary><ul class="stack tight">{it.tools.map((tool) => <li><code><Text text={String(tool["name"] ?? tool["id"] ?? "")} /></code> <span class="soft"><Text text={String(tool["description"] ?? "")} /></span></li>)}</ul></details>}

@@ -28,6 +28,8 @@ export class Journal {
 
   #agent: string | undefined;
   #kinds: string[];
+  /** Where older events go on, as the server said; a page of few kinds may be empty and have more behind it. */
+  #next: number | undefined;
   #wanted: ReadonlySet<string>;
   #coming: JournalRecord[] = [];
   #holding = false;
@@ -46,12 +48,12 @@ export class Journal {
   async start(): Promise<void> {
     this.progress.value = { kind: "loading" };
     try {
-      const page = await this.#page({});
+      this.#next = undefined;
+      const page = await this.#page();
       if (this.#ended) return;
       this.detached = false;
-      this.events = page.events.toReversed();
-      this.complete = page.next === undefined || page.next === null || page.events.length === 0;
-      this.last = Math.max(page.last ?? 0, this.events.at(-1)?.event ?? 0);
+      this.events = page.events;
+      this.last = Math.max(page.last, this.events.at(-1)?.event ?? 0);
       this.#told();
       this.progress.value = { kind: "there" };
       this.#follow();
@@ -71,13 +73,10 @@ export class Journal {
     if (this.complete || this.progress.peek().kind !== "there") return Promise.resolve();
     this.#reading ??= (async () => {
       try {
-        const first = this.events[0]?.event;
-        const page = await this.#page(first === undefined ? {} : { before: first });
+        const page = await this.#page();
         if (this.#ended) return;
-        const known = first ?? Infinity;
-        const more = page.events.filter((it) => it.event < known).toReversed();
-        this.events = [...more, ...this.events];
-        this.complete = more.length === 0 || page.next === undefined || page.next === null;
+        const first = this.events[0]?.event ?? Infinity;
+        this.events = [...page.events.filter((it) => it.event < first), ...this.events];
         this.#told();
       } catch {
         /* the reader scrolls again */
@@ -94,7 +93,9 @@ export class Journal {
       const first = this.events[0]?.event ?? 0;
       if (first <= event) return;
       if (first - event > FAR) return this.#jump(event);
+      const before = this.events.length;
       await this.older();
+      if (this.events.length === before) return;
     }
   }
 
@@ -134,17 +135,27 @@ export class Journal {
   }
 
   async #jump(event: number): Promise<void> {
-    const page = await this.#page({ before: event + Math.floor(PAGE / 2) });
+    this.#next = event + Math.floor(PAGE / 2);
+    const page = await this.#page();
     if (this.#ended) return;
-    this.events = page.events.toReversed();
-    this.complete = page.next === undefined || page.next === null;
+    this.events = page.events;
     this.detached = true;
     this.#coming = [];
     this.#told();
   }
 
-  #page(more: { before?: number }) {
-    return read("getJournal", { agent: this.#agent, limit: PAGE, ...more, ...(this.#kinds.length > 0 ? { kinds: this.#kinds.join(",") } : {}) });
+  /** The next page back, the oldest event first. Empty pages that have more behind them are passed over. */
+  async #page(): Promise<{ events: JournalRecord[]; last: number }> {
+    for (;;) {
+      const page = await read("getJournal", {
+        agent: this.#agent, limit: PAGE, ...(this.#next !== undefined ? { before: this.#next } : {}), ...(this.#kinds.length > 0 ? { kinds: this.#kinds.join(",") } : {}),
+      });
+      const next = page.next ?? undefined;
+      // A page that does not go back would be read for ever.
+      this.complete = next === undefined || (this.#next !== undefined && next >= this.#next);
+      this.#next = next;
+      if (page.events.length > 0 || this.complete || this.#ended) return { events: page.events.toReversed(), last: page.last ?? 0 };
+    }
   }
 
   #follow(): void {

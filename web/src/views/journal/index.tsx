@@ -83,7 +83,10 @@ export default function Journal({ id, query }: ViewProps): JSX.Element {
   const toTop = () => {
     const box = list.current?.querySelector<HTMLElement>(".body");
     if (box) box.scrollTop = 0;
-    if (journal.detached) void journal.newest();
+    if (journal.detached) {
+      show({ id: undefined, then: undefined }, true);
+      void journal.newest();
+    }
     journal.hold(false);
   };
 

@@ -110,6 +110,10 @@ function Loaded({ id, query, of, state, again }: { id: string | undefined; query
   useEffect(() => {
     if (rule) document.querySelector('.rule[aria-pressed="true"]')?.scrollIntoView({ block: "nearest" });
   }, [rule?.path]);
+  const opened = /^p\d+$/.test(id ?? "") ? id!.slice(1) : undefined;
+  useEffect(() => {
+    if (opened) document.getElementById(`proposal-${opened}`)?.scrollIntoView({ block: "center" });
+  }, [opened, proposals.length]);
   const latest = useRef({ at: -1 });
   latest.current.at = rule ? rules.indexOf(rule) : -1;
   useEffect(() => onKey((key) => {

@@ -103,7 +103,7 @@ function labelled(nodes: readonly Placed[], width: number): Set<string> {
   const boxes: [left: number, top: number, right: number, bottom: number][] = [];
   const written = new Set<string>();
   for (const it of nodes) {
-    const half = Math.min(20, it.name.length) * 3.2;
+    const half = Math.min(20, it.name.length) * 3.3 + 3;
     const top = it.y + it.r + 3;
     const box: (typeof boxes)[number] = [it.x - half, top, it.x + half, top + 13];
     const covers = boxes.some(([left, high, right, low]) => box[0] < right && left < box[2] && box[1] < low && high < box[3]);
@@ -169,7 +169,7 @@ function Drawing({ picture, topic, lit, choose }: { picture: Picture; topic: str
           const whole = spelled(it.name);
           return (
             <g
-              class={`node k-${it.kind}${near.has(it.name) ? " near" : ""}${named.has(it.name) ? "" : " quiet-name"}`} tabIndex={0} role="button" aria-pressed={pressed}
+              class={`node k-${it.kind}${near.has(it.name) ? " near" : ""}${named.has(it.name) ? "" : " quiet-name"}`} tabindex={0} role="button" aria-pressed={pressed}
               aria-label={`${label === whole ? label : `${label} ${whole}`}, ${it.kind}, ${count(it.mentions, "record")}`}
               onClick={press} onKeyDown={(e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); press(); } }}
             >

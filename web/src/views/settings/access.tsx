@@ -96,7 +96,7 @@ export function LinksSection(): JSX.Element {
               {all.map((it) => (
                 <Option title={<Text text={it.note || (it.kind === "session" ? "Lent in a session" : "A link")} />} about={<><Text text={lends(it)} />{it.last_used ? <>; last used {dayAndTime(it.last_used)}</> : "; not used yet"}{it.by && displayName(it.by) !== displayName(connection.me.value?.caller ?? "") && <>; by <Text text={displayName(it.by)} /></>}</>}>
                   <Tag tone={it.expires ? "accent" : undefined}>{endsIn(it.expires)}</Tag>
-                  <Button small look="warn" disabled={action.working.value} aria-label={`End the link ${it.note ?? it.id}`} onClick={() => void end(it)}>End it</Button>
+                  <Button small look="warn" disabled={action.working.value} aria-label={`End it: ${it.note || it.id}`} onClick={() => void end(it)}>End it</Button>
                 </Option>
               ))}
               {made.value !== null && <ShownOnce what="The link is made." text={made.value} done={() => (made.value = null)} />}

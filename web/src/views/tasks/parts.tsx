@@ -40,7 +40,7 @@ export function ArtifactView({ artifact }: { artifact: Artifact }): JSX.Element 
   const parts = joined(artifact.parts ?? []);
   return (
     <section class="card artifact" aria-label={`Artifact ${spelled(artifact.name ?? artifact.artifactId)}`}>
-      <header><h3 class="t3 clip grow"><Text text={artifact.name ?? artifact.artifactId} /></h3><span class="dim t1">{parts.length === 1 ? "" : `${parts.length} parts`}</span></header>
+      <header><b class="t3 clip grow"><Text text={artifact.name ?? artifact.artifactId} /></b><span class="dim t1">{parts.length === 1 ? "" : `${parts.length} parts`}</span></header>
       {artifact.description && <p class="dim t2 apad"><Text text={artifact.description} /></p>}
       {parts.map((part) => <PartView part={part} artifact={artifact} />)}
     </section>

@@ -115,7 +115,7 @@ function Typists({ lines, moments }: { lines: readonly Line[]; moments: readonly
       <p class="dim t2">Decided by the server, not by what stands on the screen. What a program asks for without showing it (a password) is not kept here.</p>
       <ol class="typed">
         {all.map((it) => it.line
-          ? <li><span class={who(it.line.by) === "you" ? "w me" : "w"}><Text text={who(it.line.by)} /></span><code><Text text={it.line.text} /></code></li>
+          ? <li><span class={who(it.line.by) === "you" ? "w mine" : "w"}><Text text={who(it.line.by)} /></span><code><Text text={it.line.text} /></code></li>
           : <li class="dim"><span class="w">—</span><span><Text text={who(it.moment!.holder)} /> {it.moment!.holder ? (who(it.moment!.holder) === "you" ? "hold it" : "holds it") : "holds it: free for all who look on"}</span></li>)}
       </ol>
     </>

@@ -70,6 +70,7 @@ export class Screen {
   readonly #themes: MutationObserver;
   #replaying = 0;
   #lastTypist = "";
+  #rest = new Uint8Array();
   #mine = false;
   readonly #recolour = () => { this.#term.options.theme = theme(); };
 
@@ -146,7 +147,9 @@ export class Screen {
     this.#put(rest, replay);
   }
 
-  #put(bytes: Uint8Array, replay: boolean, then?: Typed): void {
+  #put(given: Uint8Array, replay: boolean, then?: Typed): void {
+    const { bytes, rest } = withoutTurns(this.#rest, given);
+    this.#rest = rest;
     if (bytes.length === 0 && !then) return;
     if (replay) this.#replaying += 1;
     this.#term.write(bytes, () => {
@@ -193,6 +196,23 @@ export class Screen {
     this.#dark.removeEventListener("change", this.#recolour);
     this.#term.dispose();
   }
+}
+
+/**
+ * Characters that turn the direction of writing become visible ones, so that a line reads as it is. `rest` is the beginning of
+ * a character that the next part may complete.
+ */
+export function withoutTurns(before: Uint8Array, given: Uint8Array): { bytes: Uint8Array; rest: Uint8Array<ArrayBuffer> } {
+  const bytes = new Uint8Array(before.length + given.length);
+  bytes.set(before);
+  bytes.set(given, before.length);
+  for (let at = bytes.indexOf(0xe2); at >= 0; at = bytes.indexOf(0xe2, at + 1)) {
+    const [second, third] = [bytes[at + 1] ?? 0, bytes[at + 2] ?? 0];
+    const turns = (second === 0x80 && (third === 0x8e || third === 0x8f || (third >= 0xaa && third <= 0xae))) || (second === 0x81 && third >= 0xa6 && third <= 0xa9);
+    if (turns) bytes.set([0xef, 0xbf, 0xbd], at);
+  }
+  const end = bytes.at(-1) === 0xe2 ? 1 : bytes.at(-2) === 0xe2 ? 2 : 0;
+  return { bytes: bytes.subarray(0, bytes.length - end), rest: bytes.slice(bytes.length - end) };
 }
 
 export function bytesOf(base64: string): Uint8Array {
