@@ -3,8 +3,8 @@ import { defineConfig } from "vite";
 
 /** Which part of the page a package belongs to; each part is one file with a fixed name. */
 const PARTS: [RegExp, string][] = [
-  [/node_modules\/(@codemirror\/lang-|@lezer\/(javascript|json|markdown|python|rust|html|css)\/)/, ""],
-  [/node_modules\/(@codemirror|@lezer|crelt|style-mod|w3c-keyname|@marijn)\//, "editor"],
+  [/node_modules\/(@codemirror\/(?!lang-)|@lezer\/(common|highlight|lr)\/|crelt|style-mod|w3c-keyname|@marijn)/, "editor"],
+  [/node_modules\/(@codemirror\/lang-javascript|@lezer\/javascript)\//, "ecmascript"],
   [/node_modules\/@xterm\//, "xterm"],
   [/node_modules\/d3-/, "force"],
   [/node_modules\/(preact|@preact|capnweb|marked|dompurify)\//, "vendor"],
@@ -23,13 +23,14 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    chunkSizeWarningLimit: 1_000,
     rolldownOptions: {
       output: {
         entryFileNames: "assets/[name].js",
         chunkFileNames: "assets/[name].js",
         assetFileNames: "assets/[name][extname]",
         codeSplitting: {
-          groups: PARTS.filter(([, name]) => name !== "").map(([test, name]) => ({ name, test })),
+          groups: PARTS.map(([test, name]) => ({ name, test })),
         },
       },
     },

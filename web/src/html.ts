@@ -117,3 +117,26 @@ function scrollable(table: HTMLElement): void {
   table.replaceWith(frame);
   frame.append(table);
 }
+
+/** Numbers in brackets at the end of a sentence are events of the journal: each becomes a button that opens it. */
+export function citeEvents(element: HTMLElement): void {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  const found: Text[] = [];
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (/ \[\d{1,12}\]/.test(node.nodeValue ?? "") && !node.parentElement?.closest("a, pre, code, button")) found.push(node as Text);
+  }
+  for (const node of found) {
+    const parts = (node.nodeValue ?? "").split(/( \[\d{1,12}\])/).map((part) => {
+      const event = /^ \[(\d{1,12})\]$/.exec(part)?.[1];
+      if (event === undefined) return part;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "ev";
+      button.dataset["event"] = event;
+      button.textContent = event;
+      button.setAttribute("aria-label", `Event ${event}`);
+      return button;
+    });
+    node.replaceWith(...parts.flatMap((it) => (typeof it === "string" ? [it] : [" ", it])));
+  }
+}

@@ -228,7 +228,8 @@ export class Connection {
       root.onRpcBroken?.(() => this.#cut(socket));
       const hello: Hello = await within(root.hello());
       const known = this.hello.peek();
-      if (known && known.build !== hello.build) this.outdated.value = true;
+      const mine = BUILD || known?.build;
+      if (mine && mine !== hello.build) this.outdated.value = true;
       const needsCredentials = !hello.open && !this.#credentials.token && !this.#credentials.link;
       if (needsCredentials) {
         this.hello.value = hello;
@@ -327,9 +328,11 @@ function withoutUndefined(args: unknown): unknown {
 
 /** The credentials of the first visit: from the fragment of the address, which is taken away at once, or from before. */
 export function takeCredentials(): Credentials {
-  const found = /^#(token|link)=(.+)$/.exec(location.hash);
+  const found = /^#(token|link)=([^&]+)(?:&to=(.+))?$/.exec(location.hash);
   if (found) {
-    history.replaceState(null, "", location.pathname + location.search + "#/chat");
+    // A link may say where it leads: `#token=...&to=/chat/ID`.
+    const to = found[3] ? decodeURIComponent(found[3]) : "/chat";
+    history.replaceState(null, "", `${location.pathname}${location.search}#${to.startsWith("/") ? to : "/chat"}`);
     const given = decodeURIComponent(found[2]!);
     return found[1] === "token" ? { token: given } : { link: given };
   }
@@ -337,11 +340,21 @@ export function takeCredentials(): Credentials {
   return kept ? { token: kept } : {};
 }
 
-/** Where the door is, below the path that this page is served at. */
-export function doorUrl(): URL {
-  const url = new URL("workspace/capnweb", document.baseURI);
+/** The address that the page is served at; the server writes its path into the page. */
+export function baseUrl(): URL {
+  const path = document.querySelector<HTMLMetaElement>('meta[name="base-path"]')?.content ?? "./";
+  const url = new URL(path, location.href);
   url.hash = "";
   url.search = "";
+  return url;
+}
+
+/** Where the door is. */
+export function doorUrl(): URL {
+  const url = new URL("workspace/capnweb", baseUrl());
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   return url;
 }
+
+/** The build of this page, which is a part of the address of its files; empty where it is served without one. */
+const BUILD = /\/assets\/([0-9a-f]{8,64})\//.exec(import.meta.url)?.[1] ?? "";

@@ -2,7 +2,7 @@
 import type { ComponentType, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { connection, detailsOpen, shownEvent } from "../state/app.ts";
-import { route } from "../state/route.ts";
+import { agent, route } from "../state/route.ts";
 import { Page } from "../ui/page.tsx";
 import { Fault, Loading } from "../ui/states.tsx";
 import { Keys, keysOpen, listenToKeys } from "./keys.tsx";
@@ -19,7 +19,7 @@ export function App(): JSX.Element {
   if (link.kind === "signed-out") return <SignIn why={link.why} />;
   const { place, id, query } = route.value;
   return (
-    <div class="app" onClick={copyCode}>
+    <div class="app" onClick={heardClick}>
       <Nav />
       <PlaceView place={placeOf(place)} id={id} query={query} />
       <StatusBar />
@@ -55,8 +55,8 @@ function PlaceView({ place, id, query }: { place: Place } & ViewProps): JSX.Elem
   return <Shown key={place.name} id={id} query={query} />;
 }
 
-/** Code blocks are made of Markdown, so their button is heard here. */
-function copyCode(e: MouseEvent): void {
+/** Buttons that were made of Markdown are heard here: copy a block of code, open an event, open a picture elsewhere. */
+function heardClick(e: MouseEvent): void {
   const target = e.target as HTMLElement;
   if (target.dataset["copy"] !== undefined) {
     const code = target.closest(".codeblock")?.querySelector("code")?.textContent ?? "";
@@ -64,6 +64,11 @@ function copyCode(e: MouseEvent): void {
       target.textContent = "Copied";
       setTimeout(() => (target.textContent = "Copy"), 1_500);
     });
+  }
+  const event = target.dataset["event"];
+  if (event) {
+    shownEvent.value = { event: Number(event), agent: agent.peek() };
+    detailsOpen.value = true;
   }
   const picture = target.dataset["picture"];
   if (picture) window.open(picture, "_blank", "noopener,noreferrer");

@@ -1,6 +1,6 @@
 /** The details of one event: why, what the model was shown, and the event as the journal has it. */
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { read } from "../state/app.ts";
 import { address } from "../state/route.ts";
 import { fullTime } from "../text.ts";
@@ -8,10 +8,19 @@ import { Coded, CopyButton, Tabs, Text, WhyList } from "../ui/parts.tsx";
 import { CloseDetails } from "../ui/page.tsx";
 import { Show, useLoaded } from "../ui/states.tsx";
 
-const TABS = ["Why", "Seen", "Raw"] as const;
+const TABS = ["Why", "Recalled", "Seen", "Raw"] as const;
+
+interface EventProps {
+  event: number;
+  agent: string | undefined;
+  /** Stands below the reasons. */
+  extra?: ComponentChildren;
+  /** The place shows it by itself, so there is nothing to close but the sheet of narrow windows. */
+  own?: boolean;
+}
 
 /** An event of the journal, for the pane on the right. */
-export function EventDetails({ event, agent }: { event: number; agent: string | undefined }): JSX.Element {
+export function EventDetails({ event, agent, extra }: EventProps): JSX.Element {
   const tab = useSignal<(typeof TABS)[number]>("Why");
   const entry = useLoaded(() => read("getJournalByEvent", { event, agent }), [event, agent]);
   return (
@@ -37,8 +46,9 @@ export function EventDetails({ event, agent }: { event: number; agent: string | 
                   </div>
                 )}
                 <a class="quiet" href={address("journal", it.event, { agent })}>See it in the journal</a>
+                {extra}
               </>
-            ) : tab.value === "Seen" ? <Seen event={event} agent={agent} /> : (
+            ) : tab.value === "Recalled" ? <Recalled task={it.turn} agent={agent} /> : tab.value === "Seen" ? <Seen event={event} agent={agent} /> : (
               <>
                 <div class="row"><span class="dim grow">As the journal has it</span><CopyButton text={() => JSON.stringify(it.data, null, 2)} label="Copy the event" /></div>
                 <pre class="code"><Text text={JSON.stringify(it.data, null, 2)} /></pre>
@@ -57,6 +67,26 @@ export function sentence(change: unknown): string {
   const fields = change as Record<string, unknown> | null;
   for (const name of ["says", "text", "what", "path"]) if (typeof fields?.[name] === "string") return fields[name];
   return JSON.stringify(change);
+}
+
+/** What the agent remembered for the request that an event belongs to. */
+function Recalled({ task, agent }: { task: string | undefined; agent: string | undefined }): JSX.Element {
+  const found = useLoaded(async () => (task ? await read("getMemoryContext", { task_id: task, agent }) : null), [task, agent]);
+  return (
+    <Show of={found}>
+      {(it) => {
+        const records = [...(it?.previous_conversations ?? []), ...(it?.code_references ?? [])];
+        if (records.length === 0) return <p class="dim">Nothing in its memory has to do with this request.</p>;
+        return (
+          <ul class="recs">
+            {records.map((record) => (
+              <li><a class="rec" href={address("memory", record.id, { agent })}><p><Text text={record.content} /></p><span class="meta"><Text text={[record.source, record.layer, record.score === undefined ? undefined : `score ${record.score.toFixed(2)}`].filter(Boolean).join(" · ")} /></span></a></li>
+            ))}
+          </ul>
+        );
+      }}
+    </Show>
+  );
 }
 
 /** What the model was shown for the thought of an event. */

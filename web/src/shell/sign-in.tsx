@@ -24,7 +24,7 @@ export function SignIn({ why }: { why: string | null }): JSX.Element {
         <p class="soft">Open the link that the server printed when it started, or that you were sent. Or paste the link or a token here.</p>
         <label class="field tall"><input type="password" aria-label="Link or token" placeholder="Link or token" autocomplete="off" autoFocus value={typed.value} onInput={(e) => (typed.value = e.currentTarget.value)} /></label>
         <div class="row"><button class="b main" type="submit" disabled={typed.value.trim() === ""}>Sign in</button></div>
-        <p class="dim">It stays in this tab and is forgotten when the tab is closed. A new link: <code>monas link</code> on the server.</p>
+        <p class="dim">It stays in this tab and is forgotten when the tab is closed. A new link: <code>monas open</code> on the server.</p>
       </form>
     </main>
   );

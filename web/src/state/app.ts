@@ -2,12 +2,14 @@
 import { computed, effect, signal } from "@preact/signals";
 import { Connection, doorUrl, takeCredentials } from "../api/client.ts";
 import type { Agent, AnsweredQuestion, Waiting, Workspace } from "../api/types.ts";
-import { agent } from "./route.ts";
+import { agent, readRoute, route } from "./route.ts";
 
 /** What a method of the server replies with. */
 export type Reply<K extends keyof Workspace> = Awaited<ReturnType<Workspace[K]>>;
 
 export const connection = new Connection(doorUrl(), takeCredentials());
+// The credentials are out of the address now, and where the link leads is in it.
+route.value = readRoute(location.hash);
 /** Reads from the server; waits for the connection. */
 export const read: Connection["read"] = (name, args) => connection.read(name, args);
 /** Changes something at the server, once. */

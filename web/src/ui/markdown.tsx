@@ -1,10 +1,11 @@
 /** Markdown as a part; the parsing and cleaning is in html.ts. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { putMarkdown } from "../html.ts";
+import { citeEvents, putMarkdown } from "../html.ts";
 
-/** Shows Markdown. `growing` is for text that is being written: it is parsed at most once a frame, and plain when long. */
-export function Markdown({ text, growing = false, class: more }: { text: string; growing?: boolean; class?: string }): JSX.Element {
+/** Shows Markdown. `growing` is for text that is being written: it is parsed at most once a frame, and plain when long. `cite` makes numbers in
+ * brackets links to the events of the journal. */
+export function Markdown({ text, growing = false, cite = false, class: more }: { text: string; growing?: boolean; cite?: boolean; class?: string }): JSX.Element {
   const element = useRef<HTMLDivElement>(null);
   const latest = useRef({ text, growing, frame: 0 });
   useLayoutEffect(() => {
@@ -15,6 +16,7 @@ export function Markdown({ text, growing = false, class: more }: { text: string;
       cancelAnimationFrame(state.frame);
       state.frame = 0;
       putMarkdown(element.current!, text, false);
+      if (cite) citeEvents(element.current!);
     } else if (state.frame === 0) {
       state.frame = requestAnimationFrame(() => {
         state.frame = 0;

@@ -140,7 +140,7 @@ export interface FieldProps {
 
 /** A field with a label that is read out; `icon` stands in front. */
 export function Field({ label, icon, class: more, ...rest }: FieldProps): JSX.Element {
-  return <label class={`field ${more ?? ""}`}>{icon && <Icon name={icon} small />}<input aria-label={label} autocomplete="off" spellcheck={false} {...rest} /></label>;
+  return <label class={`field ${more ?? ""}`}>{icon && <Icon name={icon} small />}<input {...({ "aria-label": label, autocomplete: "off", spellcheck: false, ...rest } as JSX.IntrinsicElements["input"])} /></label>;
 }
 
 /** A dialog over the page, for the few things that need one. Focus returns to where it was. */

@@ -7,8 +7,7 @@
  * being read stays where it is. Whether the log follows its end is a flag: the reader's wheel, keys, touch or scroll bar
  * upwards clear it, reaching the end sets it. It is never derived from distances while the content grows.
  */
-import type { ComponentChildren, JSX, RefObject } from "preact";
-import { memo } from "preact/compat";
+import { Component, type ComponentChildren, type JSX, type RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Heights } from "./heights.ts";
 
@@ -205,7 +204,7 @@ export function VirtualLog<T extends LogItem>({ items, version, label, render, e
       <div class="thread">
         <div class="vlog" ref={body} style={{ height: `${heights.current.total()}px` }}>
           {items.slice(from, to).map((item, at) => (
-            <Part key={item.key} item={item} version={item.version} render={render} elements={elements.current} top={heights.current.before(from + at)} />
+            <LogPart key={item.key} item={item} version={item.version} render={render} elements={elements.current} top={heights.current.before(from + at)} />
           ))}
         </div>
         {tail}
@@ -223,17 +222,25 @@ interface PartProps<T extends LogItem> {
 }
 
 /** One part of a log; drawn again only when its version or its place changed. */
-const Part = memo(
-  function Part<T extends LogItem>({ item, render, elements, top }: PartProps<T>): JSX.Element {
-    const element = useRef<HTMLDivElement>(null);
-    useLayoutEffect(() => {
-      elements.set(item.key, element.current!);
-      return () => void elements.delete(item.key);
-    }, [item.key]);
-    return <div class="vpart" ref={element} style={{ top: `${top}px` }} data-key={item.key}>{render(item)}</div>;
-  },
-  (before: PartProps<any>, after: PartProps<any>) => before.item === after.item && before.version === after.version && before.top === after.top,
-) as <T extends LogItem>(props: PartProps<T> & { key: string }) => JSX.Element;
+class LogPart<T extends LogItem> extends Component<PartProps<T>> {
+  #element: HTMLDivElement | null = null;
+
+  override shouldComponentUpdate(next: PartProps<T>): boolean {
+    return next.item !== this.props.item || next.version !== this.props.version || next.top !== this.props.top;
+  }
+
+  override componentDidMount(): void {
+    this.props.elements.set(this.props.item.key, this.#element!);
+  }
+
+  override componentWillUnmount(): void {
+    this.props.elements.delete(this.props.item.key);
+  }
+
+  override render({ item, render, top }: PartProps<T>): JSX.Element {
+    return <div class="vpart" ref={(it) => { this.#element = it; }} style={{ top: `${top}px` }} data-key={item.key}>{render(item)}</div>;
+  }
+}
 
 /** Calls when an element, or one of its parts, changed its size. */
 function useSize(box: RefObject<HTMLElement | null>, then: () => void, parts?: RefObject<Map<string, HTMLElement>>): void {

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { count, grouped } from "../../text.ts";
 import { Aside } from "../../ui/page.tsx";
 import { Button, Note } from "../../ui/parts.tsx";
-import type { Audit } from "./records.ts";
+import type { Audit } from "./read.ts";
 
 /** What is counted, what it means, and whether it is a fault. */
 const COUNTED: [key: keyof Audit, name: string, what: string, fault: boolean][] = [
@@ -29,7 +29,7 @@ export function AuditDetails({ audit, again }: { audit: Audit; again: () => void
           <b>{audit.clean ? "Clean. " : "Not clean. "}</b>
           {audit.clean ? `${count(audit.records, "record")}, none of which supports itself or lacks its reason.` : `${faults.map(([key, name]) => `${name.toLowerCase()}: ${grouped(Number(audit[key]))}`).join("; ") || "The server says so"}.`}
         </Note>
-        <dl class="counts">
+        <dl class="mem-counts">
           {COUNTED.map(([key, name, what, fault]) => {
             const number = Number(audit[key] ?? 0);
             return <div class={fault && number > 0 ? "bad" : ""}><dt>{name}<small>{what}</small></dt><dd class="num">{grouped(number)}</dd></div>;

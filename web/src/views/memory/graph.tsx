@@ -33,8 +33,6 @@ interface Placed extends Entity {
 interface Picture {
   nodes: Placed[];
   edges: Relation[];
-  /** Half of the width and of the height that the places take, around 0. */
-  reach: [number, number];
 }
 
 /** Most nodes: more cannot be read in this room. */
@@ -52,15 +50,14 @@ async function place(entities: Entity[], relations: Relation[]): Promise<Picture
   const simulation = forceSimulation(nodes)
     .force("link", forceLink<Node, SimulationLinkDatum<Node>>([...pairs.values()]).id((it) => it.name).distance(78).strength(0.55))
     .force("apart", forceManyBody().strength(-320))
-    .force("collide", forceCollide<Node>((it) => it.r + 20))
+    .force("collide", forceCollide<Node>((it) => it.r + 12 + Math.min(46, 2.6 * it.name.length)).iterations(3))
     .force("x", forceX(0).strength(0.045))
-    .force("y", forceY(0).strength(0.16))
+    .force("y", forceY(0).strength(0.13))
     .force("center", forceCenter(0, 0))
     .stop();
   simulation.tick(240);
   const placed = nodes.map((it) => ({ name: it.name, kind: it.kind, mentions: it.mentions, r: it.r, x: it.x ?? 0, y: it.y ?? 0 }));
-  const reach: [number, number] = [Math.max(60, ...placed.map((it) => Math.abs(it.x))), Math.max(40, ...placed.map((it) => Math.abs(it.y)))];
-  return { nodes: placed, edges, reach };
+  return { nodes: placed, edges };
 }
 
 async function readGraph(agent: string | undefined, topic: string | undefined): Promise<Picture> {
@@ -101,6 +98,23 @@ export function Graph({ agent, topic, lit, choose, open, version }: GraphProps):
   );
 }
 
+/** The names that are written: in the order that is given, each that covers no other. The rest are shown on focus. */
+function labelled(nodes: readonly Placed[], width: number): Set<string> {
+  const boxes: [left: number, top: number, right: number, bottom: number][] = [];
+  const written = new Set<string>();
+  for (const it of nodes) {
+    const half = Math.min(20, it.name.length) * 3.3 + 3;
+    const top = it.y + it.r + 3;
+    const box: (typeof boxes)[number] = [it.x - half, top, it.x + half, top + 13];
+    const covers = boxes.some(([left, high, right, low]) => box[0] < right && left < box[2] && box[1] < low && high < box[3]);
+    const beside = nodes.some((other) => other !== it && other.x + other.r > box[0] && other.x - other.r < box[2] && other.y + other.r > box[1] && other.y - other.r < box[3]);
+    if (box[0] < -24 || box[2] > width + 24 || covers || (beside && written.size > 3)) continue;
+    boxes.push(box);
+    written.add(it.name);
+  }
+  return written;
+}
+
 function Drawing({ picture, topic, lit, choose }: { picture: Picture; topic: string | undefined; lit: string | undefined; choose: (topic: string) => void }): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const size = useSignal<[number, number]>([600, 250]);
@@ -113,7 +127,13 @@ function Drawing({ picture, topic, lit, choose }: { picture: Picture; topic: str
     return () => observer.disconnect();
   }, []);
   const [width, height] = size.value;
-  const { nodes, edges, reach } = picture;
+  const chosen = topic?.toLowerCase();
+  // Where there is little room, only what is mentioned most is drawn; the list has all.
+  const most = Math.max(8, Math.round(width / 26));
+  const nodes = picture.nodes.toSorted((a, b) => Number(b.name.toLowerCase() === chosen) - Number(a.name.toLowerCase() === chosen) || b.mentions - a.mentions).slice(0, most);
+  const drawn = new Set(nodes.map((it) => it.name));
+  const edges = picture.edges.filter((it) => drawn.has(it.from) && drawn.has(it.to));
+  const reach = [Math.max(60, ...nodes.map((it) => Math.abs(it.x))), Math.max(40, ...nodes.map((it) => Math.abs(it.y)))] as const;
   // Room for labels at the sides and below; never larger than life, so that a graph of three does not fill the wall.
   const scaleX = Math.min(1.25, (width / 2 - 52) / reach[0]);
   const scaleY = Math.min(1.1, (height / 2 - 30) / reach[1]);
@@ -123,7 +143,7 @@ function Drawing({ picture, topic, lit, choose }: { picture: Picture; topic: str
     const key = [it.from, it.to].sort().join("\n");
     pairs.set(key, [...(pairs.get(key) ?? []), it]);
   }
-  const chosen = topic?.toLowerCase();
+  const named = labelled([...at.values()], width);
   const near = new Set<string>();
   for (const it of edges) if (it.from.toLowerCase() === chosen || it.to.toLowerCase() === chosen) near.add(it.from).add(it.to);
   return (
@@ -145,16 +165,18 @@ function Drawing({ picture, topic, lit, choose }: { picture: Picture; topic: str
         {[...at.values()].map((it) => {
           const pressed = it.name.toLowerCase() === chosen;
           const press = () => choose(it.name);
+          const label = spelled(firstLine(it.name, 20));
+          const whole = spelled(it.name);
           return (
             <g
-              class={`node k-${it.kind}${near.has(it.name) ? " near" : ""}`} tabIndex={0} role="button" aria-pressed={pressed}
-              aria-label={`${spelled(it.name)}, ${it.kind}, ${count(it.mentions, "record")}`}
+              class={`node k-${it.kind}${near.has(it.name) ? " near" : ""}${named.has(it.name) ? "" : " quiet-name"}`} tabindex={0} role="button" aria-pressed={pressed}
+              aria-label={`${label === whole ? label : `${label} ${whole}`}, ${it.kind}, ${count(it.mentions, "record")}`}
               onClick={press} onKeyDown={(e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); press(); } }}
             >
-              <title>{spelled(it.name)}</title>
+              <title>{whole}</title>
               <circle cx={it.x} cy={it.y} r={it.r} />
               {pressed && <circle class="core" cx={it.x} cy={it.y} r={it.r / 2.4} />}
-              <text x={it.x} y={it.y + it.r + 13} text-anchor="middle">{spelled(firstLine(it.name, 20))}</text>
+              <text x={it.x} y={it.y + it.r + 13} text-anchor="middle">{label}</text>
             </g>
           );
         })}
@@ -170,12 +192,12 @@ function Connections({ picture, topic, choose, open }: { picture: Picture; topic
   const rank = (it: Relation) => (it.type === "MENTIONS" || it.type === "RELATED_TO" ? 0 : 100) + it.weight;
   const sorted = [...(shown.length > 0 ? shown : picture.edges)].sort((a, b) => rank(b) - rank(a));
   return (
-    <div class="links scroll" tabIndex={0} role="region" aria-label="Connections as a list">
+    <div class="mem-links scroll" tabIndex={0} role="region" aria-label="Connections as a list">
       <h2 class="sect">{shown.length > 0 && topic ? <>Around <Text text={topic} /></> : "Connections"}</h2>
       <ul>
         {sorted.map((it) => (
           <li>
-            <button type="button" class="link" title={it.sources.length > 0 ? "Open the record that says so" : undefined} onClick={() => (it.sources[0] ? open(it.sources[0]) : choose(it.to))}>
+            <button type="button" class="mem-link" title={it.sources.length > 0 ? "Open the record that says so" : undefined} onClick={() => (it.sources[0] ? open(it.sources[0]) : choose(it.to))}>
               <Text text={it.from} /> <span class="dim"><Text text={relationSays(it.type)} /></span> <Text text={it.to} />
               {it.weight > 1 && <Tag tone="line">{it.weight}</Tag>}
             </button>

@@ -16,7 +16,8 @@ import { VirtualList } from "../../ui/virtual.tsx";
 import { AuditDetails } from "./audit.tsx";
 import { RecordDetails } from "./details.tsx";
 import { Graph } from "./graph.tsx";
-import { clearOf, type Kept, LAYERS, readMemory, search } from "./records.ts";
+import { readMemory, search } from "./read.ts";
+import { clearOf, type Kept, LAYERS } from "./records.ts";
 import { Legend, Mixture } from "./score.tsx";
 
 export default function Memory({ id, query }: ViewProps): JSX.Element {

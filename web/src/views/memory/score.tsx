@@ -50,13 +50,13 @@ export function Legend({ parts }: { parts: readonly Part[] }): JSX.Element {
 export function Parts({ parts, score }: { parts: readonly Part[]; score: number }): JSX.Element {
   const most = Math.max(...parts.map((it) => Math.abs(it.part)), 0.001);
   return (
-    <table class="parts">
+    <table class="mem-parts">
       <caption class="hush">What the score is made of</caption>
       <tbody>
         {parts.map((it) => (
           <tr>
             <th scope="row">{signSays(it.sign)}</th>
-            <td class="grow"><span class="bar"><i class={it.part < 0 ? "less" : `sg-${kindOf(it.sign)}`} style={{ width: `${(100 * Math.abs(it.part)) / most}%` }} /></span></td>
+            <td class="grow"><span class="bar"><i class={it.part < 0 ? "sg-less" : `sg-${kindOf(it.sign)}`} style={{ width: `${(100 * Math.abs(it.part)) / most}%` }} /></span></td>
             <td class="num r">{it.part < 0 ? "−" : ""}{Math.abs(it.part).toFixed(2)}</td>
           </tr>
         ))}
