@@ -204,7 +204,10 @@ async fn readiness(journal: &Store) -> Response {
 }
 
 fn not_found(uri: &Uri) -> Response {
-    let message = format!("no route {}; the page at /connect lists the addresses", uri.path());
+    let message = format!(
+        "no route {}; the page at /connect lists the addresses",
+        uri.path()
+    );
     match is_api(uri) {
         true => refusal(StatusCode::NOT_FOUND, "not_found", &message),
         false => problem(StatusCode::NOT_FOUND, "NOT_FOUND", &message),

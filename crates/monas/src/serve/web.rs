@@ -47,7 +47,10 @@ pub(crate) static BUILD: LazyLock<&'static str> = LazyLock::new(|| {
 pub(crate) fn routes(base: &str) -> Router {
     let index: Arc<str> = index(base).into();
     Router::new()
-        .route("/", get(async move |headers: HeaderMap| front(&index, &headers)))
+        .route(
+            "/",
+            get(async move |headers: HeaderMap| front(&index, &headers)),
+        )
         .route("/assets/{build}/{*name}", get(file))
 }
 
@@ -121,7 +124,12 @@ static PACKED: LazyLock<Vec<OnceLock<Bytes>>> = LazyLock::new(|| {
 });
 
 /// A response in gzip where the browser takes it.
-fn packed(body: &Bytes, headers: &HeaderMap, kept: Option<&OnceLock<Bytes>>, kind: &str) -> Response {
+fn packed(
+    body: &Bytes,
+    headers: &HeaderMap,
+    kept: Option<&OnceLock<Bytes>>,
+    kind: &str,
+) -> Response {
     let accepts = headers.get_all(ACCEPT_ENCODING).iter();
     let gzip = accepts
         .filter_map(|it| it.to_str().ok())
@@ -132,7 +140,12 @@ fn packed(body: &Bytes, headers: &HeaderMap, kept: Option<&OnceLock<Bytes>>, kin
         (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     ];
     let kind = [(CONTENT_TYPE, kind.to_owned())];
-    match gzip.then(|| kept.map_or_else(|| compress(body), |kept| kept.get_or_init(|| compress(body)).clone())) {
+    match gzip.then(|| {
+        kept.map_or_else(
+            || compress(body),
+            |kept| kept.get_or_init(|| compress(body)).clone(),
+        )
+    }) {
         Some(packed) => (fixed, kind, [(CONTENT_ENCODING, "gzip")], packed).into_response(),
         None => (fixed, kind, body.clone()).into_response(),
     }

@@ -34,9 +34,9 @@ use crate::serve::issuers::Issuers;
 use crate::serve::mcp::{self, Endpoint, ServeMcp};
 use crate::serve::metrics::Measured;
 use crate::serve::page::{self, Page, Shown};
-use crate::serve::web;
 use crate::serve::tokens::{self, TokenSecrets};
 use crate::serve::traces::Exporter;
+use crate::serve::web;
 use crate::serve::{
     administration, backup, door, large, metrics, operator, resource, rules, secrets, signing,
 };
