@@ -8,9 +8,11 @@ import { fullTime, spelled } from "../../text.ts";
 import { Button, EventLink, Note, Text } from "../../ui/parts.tsx";
 import { notify } from "../../ui/say.ts";
 import { Empty, Fault, Loading, type Loading as Loads } from "../../ui/states.tsx";
-import { diffCounts, DiffView } from "./diff.tsx";
+import { DiffView } from "./diff.tsx";
+import { diffCounts } from "./lines.ts";
 import { OPERATIONS } from "./side.tsx";
-import { type AgentChange, openOf, shortPath } from "./state.ts";
+import { shortPath } from "./paths.ts";
+import { type AgentChange, openOf } from "./state.ts";
 
 export function ChangeView({ id, change, changes }: { id: string; change: AgentChange | undefined; changes: Loads<AgentChange[]> }): JSX.Element {
   const working = useSignal(false);

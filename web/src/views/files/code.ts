@@ -185,7 +185,7 @@ export class CodeEditor {
       this.#compared.of([]),
       EditorState.readOnly.of(this.#options.readOnly),
       EditorState.tabSize.of(4),
-      EditorView.contentAttributes.of({ "aria-label": `Text of ${file.path}`, spellcheck: "false", autocorrect: "off", autocapitalize: "off" }),
+      EditorView.contentAttributes.of({ tabindex: "0", "aria-label": `Text of ${file.path}`, spellcheck: "false", autocorrect: "off", autocapitalize: "off" }),
       keymap.of([
         { key: "Mod-s", preventDefault: true, run: () => (this.#options.save(), true) },
         ...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...defaultKeymap, indentWithTab,

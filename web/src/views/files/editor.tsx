@@ -7,7 +7,7 @@ import { shortTime, size, spelled } from "../../text.ts";
 import { Button, CopyButton, Note, Text } from "../../ui/parts.tsx";
 import { notify, shout } from "../../ui/say.ts";
 import { Fault, Loading } from "../../ui/states.tsx";
-import { addedLines } from "./diff.tsx";
+import { addedLines } from "./lines.ts";
 import type { CodeEditor } from "./code.ts";
 import type { AgentChange, OpenFile } from "./state.ts";
 

@@ -13,7 +13,8 @@ import { ChangeView } from "./change.tsx";
 import { Side } from "./side.tsx";
 import { Tabs } from "./tabs.tsx";
 import { EditorPane } from "./editor.tsx";
-import { type AgentChange, fileOf, openOf, shortPath } from "./state.ts";
+import { shortPath } from "./paths.ts";
+import { type AgentChange, fileOf, openOf } from "./state.ts";
 import "./style.css";
 
 export default function Files({ id, query }: ViewProps): JSX.Element {

@@ -8,6 +8,7 @@
 import type { Terminal as Xterm } from "@xterm/xterm";
 import type { FitAddon } from "@xterm/addon-fit";
 import "@xterm/xterm/css/xterm.css";
+import { withoutTurns } from "./bytes.ts";
 
 let wrapped = false;
 /** Gives the nonce to every style element that is made from now on. */
@@ -158,14 +159,14 @@ export class Screen {
     });
   }
 
-  /** Writes the name of who types at the end of the line, where another one begins than before. */
+  /** Writes the name of who types beside the line, where another one begins than before. */
   #name(typed: Typed): void {
     if (typed.by === this.#lastTypist) return;
     this.#lastTypist = typed.by;
     const marker = this.#term.registerMarker(0);
     if (!marker) return;
     const width = Math.min(18, typed.by.length + 2);
-    const shown = this.#term.registerDecoration({ marker, anchor: "right", width, layer: "top" });
+    const shown = this.#term.registerDecoration({ marker, width, layer: "top" });
     shown?.onRender((element) => {
       element.className = "xterm-decoration typist";
       element.textContent = typed.by;
@@ -196,28 +197,4 @@ export class Screen {
     this.#dark.removeEventListener("change", this.#recolour);
     this.#term.dispose();
   }
-}
-
-/**
- * Characters that turn the direction of writing become visible ones, so that a line reads as it is. `rest` is the beginning of
- * a character that the next part may complete.
- */
-export function withoutTurns(before: Uint8Array, given: Uint8Array): { bytes: Uint8Array; rest: Uint8Array<ArrayBuffer> } {
-  const bytes = new Uint8Array(before.length + given.length);
-  bytes.set(before);
-  bytes.set(given, before.length);
-  for (let at = bytes.indexOf(0xe2); at >= 0; at = bytes.indexOf(0xe2, at + 1)) {
-    const [second, third] = [bytes[at + 1] ?? 0, bytes[at + 2] ?? 0];
-    const turns = (second === 0x80 && (third === 0x8e || third === 0x8f || (third >= 0xaa && third <= 0xae))) || (second === 0x81 && third >= 0xa6 && third <= 0xa9);
-    if (turns) bytes.set([0xef, 0xbf, 0xbd], at);
-  }
-  const end = bytes.at(-1) === 0xe2 ? 1 : bytes.at(-2) === 0xe2 ? 2 : 0;
-  return { bytes: bytes.subarray(0, bytes.length - end), rest: bytes.slice(bytes.length - end) };
-}
-
-export function bytesOf(base64: string): Uint8Array {
-  const text = atob(base64);
-  const bytes = new Uint8Array(text.length);
-  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
-  return bytes;
 }

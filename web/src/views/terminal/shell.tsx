@@ -12,7 +12,8 @@ import { Button, CopyButton, Note, Tag, Text } from "../../ui/parts.tsx";
 import { say } from "../../ui/say.ts";
 import { Fault, Loading } from "../../ui/states.tsx";
 import { who } from "./index.tsx";
-import { bytesOf, Screen, type Typed } from "./screen.ts";
+import { bytesOf, edited } from "./bytes.ts";
+import { Screen, type Typed } from "./screen.ts";
 
 /** A line that was typed. */
 export interface Line {
@@ -165,15 +166,4 @@ export function Shell({ terminal, lines, moments, changed }: ShellProps): JSX.El
       <div class="screen" ref={host} />
     </div>
   );
-}
-
-/** What a line was when Enter was pressed: backspaces are applied, other control characters are left for `Text` to spell out. */
-export function edited(line: string): string {
-  const out: string[] = [];
-  for (const letter of line.replace(/\u001b(\[[0-?]*[ -/]*[@-~]|O.)/g, "")) {
-    if (letter === "\u007f" || letter === "\b") out.pop();
-    else if (letter === "\u0015" || letter === "\u0003") out.length = 0;
-    else out.push(letter);
-  }
-  return out.join("");
 }

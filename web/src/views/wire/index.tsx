@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { baseUrl } from "../../api/client.ts";
 import type { Refusal } from "../../api/refusal.ts";
 import type { WireFrame } from "../../api/types.ts";
 import type { ViewProps } from "../../shell/places.ts";
@@ -147,7 +148,7 @@ export default function Wire({ id, query }: ViewProps): JSX.Element {
 }
 
 function CallDetails({ call }: { call: Call }): JSX.Element {
-  const curl = asCurl(call, document.baseURI);
+  const curl = asCurl(call, baseUrl().href);
   return (
     <Aside title={call.operation || "Call"}>
       <div class="stack loose">
