@@ -120,6 +120,8 @@ interface Kept {
 export class CodeEditor {
   #view: EditorView;
   #file: OpenFile | null = null;
+  /** The turn of the file that is shown: a later one has another text. */
+  #turn = 0;
   #language = new Compartment();
   #compared = new Compartment();
   #options: EditorOptions;
@@ -137,10 +139,11 @@ export class CodeEditor {
   show(file: OpenFile): void {
     this.#keep();
     this.#file = file;
+    this.#turn = file.turn.peek();
     const kept = file.kept as Kept | null;
     const fits = kept !== null && kept.turn === file.turn.peek();
     this.#view.setState(fits ? kept.state : this.#begin(file, kept));
-    file.kept = { state: this.#view.state, turn: file.turn.peek() } satisfies Kept;
+    file.kept = { state: this.#view.state, turn: this.#turn } satisfies Kept;
     file.current = () => (this.#file === file ? this.#view.state : (file.kept as Kept).state).sliceDoc();
     if (!fits) this.#load(file);
   }
@@ -219,7 +222,7 @@ export class CodeEditor {
   }
 
   #keep(): void {
-    if (this.#file) this.#file.kept = { state: this.#view.state, turn: this.#file.turn.peek() } satisfies Kept;
+    if (this.#file) this.#file.kept = { state: this.#view.state, turn: this.#turn } satisfies Kept;
   }
 
   destroy(): void {
