@@ -106,8 +106,19 @@ function lineEnd(text: string): Extension {
   return EditorState.lineSeparator.of(all > 0 && (text.match(/\r\n/g)?.length ?? 0) === all && !/\r(?!\n)/.test(text) ? "\r\n" : "\n");
 }
 
+/** A button beside a part that differs: the text of the editor stays there, or the other one comes. */
+function mergeButton(kind: "reject" | "accept", act: (e: MouseEvent) => void): HTMLElement {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = kind === "accept" ? "Keep mine here" : "Take theirs here";
+  button.onmousedown = act;
+  button.onkeydown = (e) => { if (e.key === "Enter" || e.key === " ") act(e as unknown as MouseEvent); };
+  return button;
+}
+
 export interface EditorOptions {
-  readOnly: boolean;
+  /** Asked for each file, when it is known who looks at it. */
+  readOnly: () => boolean;
   save: () => void;
 }
 
@@ -186,7 +197,7 @@ export class CodeEditor {
       look,
       this.#language.of([]),
       this.#compared.of([]),
-      EditorState.readOnly.of(this.#options.readOnly),
+      EditorState.readOnly.of(this.#options.readOnly()),
       EditorState.tabSize.of(4),
       EditorView.contentAttributes.of({ tabindex: "0", "aria-label": `Text of ${file.path}`, spellcheck: "false", autocorrect: "off", autocapitalize: "off" }),
       keymap.of([
@@ -206,7 +217,7 @@ export class CodeEditor {
 
   /** Shows the difference to another text within the editor; each part can be taken or not. Null ends it. */
   compare(theirs: string | null): void {
-    const shown = theirs === null ? [] : unifiedMergeView({ original: theirs, mergeControls: true, gutter: true });
+    const shown = theirs === null ? [] : unifiedMergeView({ original: theirs, mergeControls: mergeButton, gutter: true });
     this.#view.dispatch({ effects: this.#compared.reconfigure(shown) });
   }
 

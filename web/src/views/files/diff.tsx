@@ -1,4 +1,4 @@
-/** A unified diff as lines. Everything in it is text of somebody else. */
+/** A unified diff as lines. Everything in it is foreign text. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { withoutEscapes } from "../../text.ts";

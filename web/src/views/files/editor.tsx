@@ -37,7 +37,7 @@ export function EditorPane({ file, line, last }: { file: OpenFile; line: number 
     import("./code.ts").then(
       ({ CodeEditor }) => {
         if (!host.current || editor.current) return;
-        editor.current = new CodeEditor(host.current, { readOnly: !may("write_files"), save });
+        editor.current = new CodeEditor(host.current, { readOnly: () => !may("write_files"), save });
         ready.value += 1;
       },
       (error) => { fault.value = error; },

@@ -151,7 +151,7 @@ export function Shell({ terminal, lines, moments, changed }: ShellProps): JSX.El
         <span class="dim clip hide-s">
           {ended.value !== null ? <Text text={ended.value} />
             : !allowed ? "You look on; to type, the permission execute_commands is needed."
-            : holder.value === null ? "Whatever anybody types goes to the shell."
+            : holder.value === null ? "What anyone types here goes to the shell."
             : mine ? "What you type goes to the shell. The agent looks on." : "You look on. Take it, and what you type goes to the shell."}
         </span>
         <span class="grow" />

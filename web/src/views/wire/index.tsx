@@ -93,7 +93,7 @@ export default function Wire({ id, query }: ViewProps): JSX.Element {
     if (!now.delete(wire)) now.add(wire);
     off.value = now;
   };
-  const denied = !may("operate");
+  const denied = connection.me.value !== null && !may("operate");
   return (
     <Page
       title="Wire"
