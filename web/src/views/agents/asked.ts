@@ -1,4 +1,4 @@
-/** Who asked whom: requests as the journals of the agents have them, and a picture of who talks with whom. */
+/** Requests as the journals of the agents have them: who asked, which agent, what; and a picture of it. */
 import type { JournalRecord } from "../../api/types.ts";
 
 /** A request that an agent heard. */

@@ -24,7 +24,7 @@ function withNonce(): void {
   }) as typeof document.createElement;
 }
 
-/** Something that was typed: by whom, what, and at which place of the output. */
+/** Something that was typed: the name of its writer, the text, and its place in the output. */
 export interface Typed {
   by: string;
   text: string;
