@@ -48,10 +48,8 @@ test("a file that changed meanwhile is not overwritten, until the reader says so
   const { page, trouble } = await openPage(browser, `${monas.page}#/files/clash.md`);
   await type(page, "mine");
   put("clash.md", "theirs\n");
-  await page.getByText("This file changed meanwhile.").waitFor();
-  await text(page).click();
   await page.keyboard.press("Control+s");
-  await page.waitForTimeout(300);
+  await page.getByText("This file changed meanwhile.").waitFor();
   assert.equal(disk("clash.md"), "theirs\n");
   await page.getByRole("button", { name: "Show the difference" }).click();
   await page.locator(".cm-deletedChunk").first().waitFor();

@@ -10,7 +10,8 @@ import { Icon } from "../../ui/icons.tsx";
 
 /** The event that matters most at the moment: what waits, else the last answer. */
 function mainEvent(chat: Chat): number | null {
-  const { parts } = chat.conversation;
+  const { parts, restored } = chat.conversation;
+  if (!restored) return null;
   const waits = parts.findLast((it) => it.kind === "question" && it.decision === null);
   const last = waits ?? parts.findLast((it) => it.kind === "answer" || it.kind === "question");
   return last && last.event > 0 ? last.event : null;

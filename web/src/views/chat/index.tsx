@@ -58,7 +58,7 @@ function Tags(): JSX.Element {
           {agents.value.map((it) => <option value={it.id}>{it.name || it.id}</option>)}
         </select>
       )}
-      <a class="tag line hide-s quiet" href={address("settings", "model")} title="The model that answers"><Text text={modelWords()} /></a>
+      {modelWords() !== "" && <a class="tag line hide-s quiet" href={address("settings", "model")} title="The model that answers"><Text text={modelWords()} /></a>}
     </>
   );
 }
@@ -108,6 +108,10 @@ function Conversation({ id, message }: { id: string; message: string | undefined
     if (key === "Escape" && busy) {
       if (Date.now() - escaped.current < 800) stop();
       escaped.current = Date.now();
+      return true;
+    }
+    if (key === "j" || key === "k") {
+      jump(log.current, chat, key === "j" ? 1 : -1);
       return true;
     }
     return false;
@@ -163,6 +167,16 @@ function Conversation({ id, message }: { id: string; message: string | undefined
       {dialog.value === "more" && <More chat={chat} title={title} close={() => (dialog.value = null)} />}
     </Page>
   );
+}
+
+/** Goes to the next or the previous thing that the reader said, seen from the top of the window. */
+function jump(log: LogHandle | null, chat: OpenChat, step: 1 | -1): void {
+  const parts = chat.parts();
+  const seen = log?.first() ?? 0;
+  const keys = parts.map((it, at) => [it, at] as const).filter(([it]) => it.kind === "user");
+  const to = step === 1 ? keys.find(([, at]) => at > seen) : keys.findLast(([, at]) => at < seen);
+  if (to) log?.reveal(to[0].key, "start");
+  else if (step === 1) log?.toEnd();
 }
 
 const firstWords = (parts: readonly Part[]): string => {

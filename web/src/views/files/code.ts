@@ -99,6 +99,9 @@ function marked(doc: Text, lines: readonly AgentLine[]): DecorationSet {
   return builder.finish();
 }
 
+/** Texts from this length on are not compared with each letter that is typed. */
+const LONG = 300_000;
+
 /** How lines of a text end: as they do in the file. Where ends differ, what is no plain line feed stays in the line. */
 function lineEnd(text: string): Extension {
   if (!text.includes("\r")) return EditorState.lineSeparator.of("\n");
@@ -136,6 +139,7 @@ export class CodeEditor {
   #language = new Compartment();
   #compared = new Compartment();
   #options: EditorOptions;
+  #pause: ReturnType<typeof setTimeout> | undefined;
 
   constructor(host: HTMLElement, options: EditorOptions) {
     this.#options = options;
@@ -205,9 +209,18 @@ export class CodeEditor {
         ...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...defaultKeymap, indentWithTab,
       ]),
       EditorView.updateListener.of((change) => {
-        if (change.docChanged) file.dirty.value = change.state.sliceDoc() !== file.base;
+        if (change.docChanged) this.#compare(file, change.state);
       }),
     ];
+  }
+
+  /** Says whether the text differs from the server's: at once for most files, after a pause for those of which it is dear. */
+  #compare(file: OpenFile, state: EditorState): void {
+    clearTimeout(this.#pause);
+    const look = () => { file.dirty.value = (this.#file === file ? this.#view.state : state).sliceDoc() !== file.base; };
+    if (state.doc.length < LONG) return look();
+    file.dirty.value = true;
+    this.#pause = setTimeout(look, 400);
   }
 
   /** Marks the lines that the agent wrote. */
