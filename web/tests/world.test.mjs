@@ -5,14 +5,15 @@ import { load } from "./load.mjs";
 
 const { shortPath, treeRows } = await load("views/files/paths.ts");
 const { addedLines, diffCounts, diffLines } = await load("views/files/lines.ts");
-const { bytesOf, edited, withoutTurns } = await load("views/terminal/bytes.ts");
+const { bytesOf, edited, endedWords, isAnswer, withoutTurns } = await load("views/terminal/bytes.ts");
 const { after, joined, safeName, titleOf } = await load("views/tasks/model.ts");
 const { asCurl, past } = await load("views/wire/frames.ts");
 const { askedOf, picture } = await load("views/agents/asked.ts");
 
 test("paths are shown below the project", () => {
   assert.equal(shortPath("/project/src/a.rs"), "src/a.rs");
-  assert.equal(shortPath("project/src"), "src");
+  assert.equal(shortPath("/project/project/a"), "project/a");
+  assert.equal(shortPath("project/a"), "project/a");
   assert.equal(shortPath("/project"), "");
   assert.equal(shortPath("projects/a"), "projects/a");
 });
@@ -50,6 +51,12 @@ test("what turns the direction of writing is made visible, also when it is cut i
   }
   assert.equal(out, "a\ufffdb\ufffdc€");
   assert.deepEqual([...bytesOf(btoa("\u00ff\u0000"))], [255, 0]);
+});
+
+test("what a terminal answers by itself is told from keys", () => {
+  for (const answer of ["\u001b[12;40R", "\u001b[?1;2c", "\u001b[0n", "\u001bP1$r0m\u001b\\", "\u001b]10;rgb:0/0/0\u0007"]) assert.ok(isAnswer(answer), answer);
+  for (const key of ["a", "\r", "\u001b[A", "\u001b[3~", "\u001bOP", "\u001b", "\u001b[200~R\u001b[201~", "\u0003"]) assert.ok(!isAnswer(key), key);
+  assert.equal(endedWords("exited(3)"), "the shell ended with code 3");
 });
 
 test("a typed line is what it was when Enter was pressed", () => {

@@ -1,14 +1,9 @@
 /** Notices of the browser when a question waits and the page is not looked at. Off until the reader asks for them. */
 import { effect } from "@preact/signals";
-import { preferences, prefer, waiting } from "./app.ts";
+import { preferences, waiting } from "./app.ts";
 import { goTo, address } from "./route.ts";
 
-/** Asks the browser whether notices may be shown; gives whether they are on now. */
-export async function allowNotices(): Promise<boolean> {
-  const allowed = "Notification" in window && (await Notification.requestPermission()) === "granted";
-  prefer({ notices: allowed });
-  return allowed;
-}
+
 
 let known: ReadonlySet<string> | null = null;
 effect(() => {

@@ -2,7 +2,7 @@
 import type { FileNode } from "../../api/types.ts";
 
 /** `/project/src/json.rs` is shown and addressed as `src/json.rs`. */
-export const shortPath = (path: string): string => path.replace(/^\/?project(\/|$)/, "").replace(/^\/+/, "");
+export const shortPath = (path: string): string => path.replace(/^\/project(?=\/|$)/, "").replace(/^\/+/, "");
 export const fileName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 /** A line of the tree. */

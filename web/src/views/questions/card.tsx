@@ -79,7 +79,7 @@ export function QuestionCard({ asked, decision }: { asked: Asked; decision: Deci
         <Note tone="bad" icon="eye"><b>There is a character in it that cannot be seen. </b>It is spelled out below. A yes to it counts just this once.</Note>
       )}
       {asked.notes.map((note) => <p class="asknote"><Icon name="eye" small /><Text text={note} /></p>)}
-      <div class="askbody scroll" ref={body} onScroll={lookEnd} tabIndex={0} role="region" aria-label="What it would do"><Body asked={asked} draft={draft} open={open} /></div>
+      <div class="askbody scroll" ref={body} onScroll={lookEnd} tabIndex={0} role="group" aria-label="What it would do"><Body asked={asked} draft={draft} open={open} /></div>
       {open && <Foot asked={asked} draft={draft} />}
       {decision === null && !mayAnswer && <Note icon="lock"><b>You may look, not decide. </b>A person who may approve can answer.</Note>}
     </div>

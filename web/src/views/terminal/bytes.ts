@@ -17,6 +17,17 @@ export function withoutTurns(before: Uint8Array, given: Uint8Array): { bytes: Ui
   return { bytes: bytes.subarray(0, bytes.length - end), rest: bytes.slice(bytes.length - end) };
 }
 
+/** Whether a text is what a terminal answers to a program by itself: its place, its kind, its colours. No key sends such. */
+export const isAnswer = (text: string): boolean => /^(\u001b\[[?>=]?[\d;]*(?:[cnRtx]|\$y)|\u001b[P\]])/.test(text);
+
+/** How a shell ended, in words. */
+export function endedWords(told: string): string {
+  const code = /^(?:exited|code)\((-?\d+)\)$/.exec(told);
+  if (code) return code[1] === "0" ? "the shell was left" : `the shell ended with code ${code[1]}`;
+  const signal = /^(?:killed|signal\w*)\((\d+)\)$/.exec(told);
+  return signal ? `the shell was ended by signal ${signal[1]}` : told;
+}
+
 export function bytesOf(base64: string): Uint8Array {
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);

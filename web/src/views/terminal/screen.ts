@@ -8,7 +8,10 @@
 import type { Terminal as Xterm } from "@xterm/xterm";
 import type { FitAddon } from "@xterm/addon-fit";
 import "@xterm/xterm/css/xterm.css";
-import { withoutTurns } from "./bytes.ts";
+import { isAnswer, withoutTurns } from "./bytes.ts";
+
+/** How long after it was attached what comes counts as having been there before, in milliseconds. */
+const REPLAY = 1_500;
 
 let wrapped = false;
 /** Gives the nonce to every style element that is made from now on. */
@@ -69,7 +72,8 @@ export class Screen {
   readonly #observer: ResizeObserver;
   readonly #dark = matchMedia("(prefers-color-scheme: dark)");
   readonly #themes: MutationObserver;
-  #replaying = 0;
+  /** Answers to questions of programs are sent from this time on: those in what was there before were answered then. */
+  #answersFrom = Infinity;
   #lastTypist = "";
   #rest = new Uint8Array();
   #mine = false;
@@ -116,7 +120,7 @@ export class Screen {
       return true;
     });
     term.onData((text) => {
-      if (screen.#mine && screen.#replaying === 0) send(text);
+      if (screen.#mine && (performance.now() > screen.#answersFrom || !isAnswer(text))) send(text);
     });
     fit.fit();
     resized(term.cols, term.rows);
@@ -134,29 +138,30 @@ export class Screen {
     this.#term.options.cursorStyle = on ? "block" : "underline";
   }
 
-  /** Draws a part of the output. `replay` is for what was there before: questions in it are not answered again. */
-  write(part: Output, replay: boolean): void {
+  /** It was attached: what was there before comes at once, and questions in it are not answered again. */
+  attached(): void {
+    this.#answersFrom = performance.now() + REPLAY;
+  }
+
+  /** Draws a part of the output. */
+  write(part: Output): void {
     let at = part.cursor - part.bytes.length;
     let rest = part.bytes;
-    if (part.missed > 0) this.#put(new TextEncoder().encode(`\r\n[${part.missed} bytes are kept no longer]\r\n`), replay);
+    if (part.missed > 0) this.#put(new TextEncoder().encode(`\r\n[${part.missed} bytes are kept no longer]\r\n`));
     for (const typed of [...part.typed].sort((a, b) => a.at - b.at)) {
       const cut = Math.max(0, Math.min(rest.length, typed.at - at));
-      this.#put(rest.subarray(0, cut), replay, typed);
+      this.#put(rest.subarray(0, cut), typed);
       rest = rest.subarray(cut);
       at += cut;
     }
-    this.#put(rest, replay);
+    this.#put(rest);
   }
 
-  #put(given: Uint8Array, replay: boolean, then?: Typed): void {
+  #put(given: Uint8Array, then?: Typed): void {
     const { bytes, rest } = withoutTurns(this.#rest, given);
     this.#rest = rest;
     if (bytes.length === 0 && !then) return;
-    if (replay) this.#replaying += 1;
-    this.#term.write(bytes, () => {
-      if (replay) this.#replaying -= 1;
-      if (then) this.#name(then);
-    });
+    this.#term.write(bytes, () => { if (then) this.#name(then); });
   }
 
   /** Writes the name of who types beside the line, where another one begins than before. */
