@@ -19,6 +19,7 @@ import { notify, say } from "../../ui/say.ts";
 import { type LogHandle, VirtualLog } from "../../ui/virtual.tsx";
 import { ChatAside } from "./aside.tsx";
 import { Composer } from "./composer.tsx";
+import { Guide } from "./guide.tsx";
 import { LivePart, PartView, Working } from "./parts.tsx";
 import { Share } from "./share.tsx";
 import { Welcome } from "./welcome.tsx";
@@ -141,6 +142,7 @@ function Conversation({ id, message }: { id: string; message: string | undefined
   const tail = (
     <>
       {conversation.live && <LivePart live={conversation.live} first={first} />}
+      <Guide chat={chat} idle={!busy && !conversation.live} />
       {!conversation.live && busy && conversation.state !== "awaiting_approval" && !quiet && <Working state={conversation.state} progress={conversation.progress} first={first} since={Date.parse(last?.at ?? "") || Date.now()} />}
     </>
   );
