@@ -1,16 +1,12 @@
 // Those who may not operate the server see their memory, and are told in words that law and journal are not theirs to see.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { Monas, openPage, startBrowser } from "./harness.mjs";
 
 let browser, monas;
 before(async () => {
   browser = await startBrowser();
-  monas = await Monas.start({ open: false });
-});
-after(async () => {
-  await browser.close();
-  await monas.stop();
+  monas = await Monas.start({ open: false, keep: true });
 });
 
 test("law and journal are refused in words, and memory works", async () => {

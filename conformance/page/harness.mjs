@@ -69,6 +69,7 @@ export class Monas {
 
   /** Ends the process at once, as a crash would. */
   async kill() {
+    this.bridge?.kill();
     this.process.kill("SIGKILL");
     await this.ended;
   }

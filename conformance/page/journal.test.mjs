@@ -1,13 +1,13 @@
 // Journal: events by request with why, filters, live, the past that is read and never run, and what a model was shown.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { ask, Monas, openPage, startBrowser, until } from "./harness.mjs";
 import { startModel } from "./model.mjs";
 
 let browser, monas;
 before(async () => {
   browser = await startBrowser();
-  monas = await Monas.start();
+  monas = await Monas.start({ keep: true });
   const { page, close } = await openPage(browser, monas.page);
   await ask(page, "remember that I like short answers");
   await page.locator(".prose").getByText("I will remember").waitFor();
@@ -16,10 +16,6 @@ before(async () => {
   await page.getByText("Approved.").waitFor();
   await until(async () => (await events()).some((it) => it.kind === "decided"), "the decision is in the journal");
   await close();
-});
-after(async () => {
-  await browser.close();
-  await monas.stop();
 });
 
 const events = async (query = "limit=500") => (await monas.api("GET", `/api/journal?${query}`)).value.events;

@@ -1,16 +1,12 @@
 // Law: rules in words, versions, a proposal with its evidence that is adopted and undone, a rejected one, and what is refused.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { Monas, openPage, startBrowser, until } from "./harness.mjs";
 
 let browser, monas;
 before(async () => {
   browser = await startBrowser();
-  monas = await Monas.start();
-});
-after(async () => {
-  await browser.close();
-  await monas.stop();
+  monas = await Monas.start({ keep: true });
 });
 
 const law = async (version) => (await monas.api("GET", `/api/agent/law${version ? `?version=${version}` : ""}`)).value;
@@ -33,33 +29,6 @@ test("every sentence of the law is on the page, with its place", async () => {
   const aside = page.getByRole("complementary");
   await aside.getByText("condition.min_confidence").waitFor();
   await aside.getByRole("link", { name: "Version 1" }).waitFor();
-  assert.deepEqual(await trouble(), []);
-  await close();
-});
-
-test("a proposal is read with its evidence, adopted, and undone with one click: the law is the old one", async () => {
-  const before = await law();
-  await propose(CONFIDENCE, 0.8, "two claims were wrong by the next day", [1]);
-  const { page, trouble, close } = await openPage(browser, `${monas.page}#/law`);
-  const card = page.getByRole("group", { name: /would like to change “min confidence”/ });
-  await card.getByText("two claims were wrong by the next day").waitFor();
-  await card.getByText("0.7", { exact: true }).waitFor();
-  await card.getByText("0.8", { exact: true }).waitFor();
-  await card.getByText(/Too few to say/).waitFor();
-  await card.getByRole("button", { name: "Event 1", exact: true }).click();
-  await page.getByRole("complementary", { name: "Event 1" }).waitFor();
-  await page.keyboard.press("Escape");
-  await card.getByRole("button", { name: "Adopt", exact: true }).click();
-  await page.locator(".toast").getByText(/The law is version 2/).waitFor();
-  assert.equal((await law()).law.memory.rules[0].condition.min_confidence, 0.8);
-  await page.locator(".rule").getByText("since v2").waitFor();
-  await page.locator(".toast").getByRole("button", { name: "Undo" }).click();
-  await page.getByRole("button", { name: /^v3/ }).waitFor();
-  const after = await law();
-  assert.equal(after.version, 3);
-  assert.equal(after.hash, before.hash);
-  assert.deepEqual(after.law, before.law);
-  assert.equal((await proposals()).at(-1).standing, "adopted");
   assert.deepEqual(await trouble(), []);
   await close();
 });
@@ -108,6 +77,34 @@ test("a person proposes a change on the page, and it waits with its test", async
   await page.getByRole("textbox", { name: "Why not?" }).fill("enough");
   await page.keyboard.press("Enter");
   await until(async () => (await proposals()).at(-1).standing === "rejected", "it is rejected");
+  await close();
+});
+
+// After a change was adopted, the next proposal waits for its turn: so this comes after those that are rejected.
+test("a proposal is read with its evidence, adopted, and undone with one click: the law is the old one", async () => {
+  const before = await law();
+  await propose(CONFIDENCE, 0.8, "two claims were wrong by the next day", [1]);
+  const { page, trouble, close } = await openPage(browser, `${monas.page}#/law`);
+  const card = page.getByRole("group", { name: /would like to change “min confidence”/ });
+  await card.getByText("two claims were wrong by the next day").waitFor();
+  await card.getByText("0.7", { exact: true }).waitFor();
+  await card.getByText("0.8", { exact: true }).waitFor();
+  await card.getByText(/Too few to say/).waitFor();
+  await card.getByRole("button", { name: "Event 1", exact: true }).click();
+  await page.getByRole("complementary", { name: "Event 1" }).waitFor();
+  await page.keyboard.press("Escape");
+  await card.getByRole("button", { name: "Adopt", exact: true }).click();
+  await page.locator(".toast").getByText(/The law is version 2/).waitFor();
+  assert.equal((await law()).law.memory.rules[0].condition.min_confidence, 0.8);
+  await page.locator(".rule").getByText("since v2").waitFor();
+  await page.locator(".toast").getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("button", { name: /^v3/ }).waitFor();
+  const after = await law();
+  assert.equal(after.version, 3);
+  assert.equal(after.hash, before.hash);
+  assert.deepEqual(after.law, before.law);
+  assert.equal((await proposals()).at(-1).standing, "adopted");
+  assert.deepEqual(await trouble(), []);
   await close();
 });
 

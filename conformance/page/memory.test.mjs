@@ -1,16 +1,12 @@
 // Memory: why a record is kept, what a score is made of, the graph, correcting and forgetting, and what the server then holds.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { Monas, openPage, startBrowser, until } from "./harness.mjs";
 
 let browser, monas;
 before(async () => {
   browser = await startBrowser();
-  monas = await Monas.start();
-});
-after(async () => {
-  await browser.close();
-  await monas.stop();
+  monas = await Monas.start({ keep: true });
 });
 
 const EVIL = "<script>alert(1)</script> <img src=x onerror=alert(1)> [x](javascript:alert(1)) user\u202egnp.exe \u001b[31mred";
@@ -22,8 +18,11 @@ async function remember(body) {
   assert.equal(status, 200, JSON.stringify(value));
   return value.node_id;
 }
-const records = async () => String((await monas.api("GET", "/api/memory/export")).value?.id ? JSON.stringify((await monas.api("GET", "/api/memory/export")).value) : (await monas.api("GET", "/api/memory/export")).value)
-  .split("\n").filter(Boolean).map((line) => JSON.parse(line));
+/** The records that the server has, from its export; one line alone is read as JSON by the harness. */
+async function records() {
+  const { value } = await monas.api("GET", "/api/memory/export");
+  return typeof value === "string" ? value.split("\n").filter(Boolean).map((line) => JSON.parse(line)) : [value];
+}
 
 test("an empty memory says what to do", async () => {
   const { page, trouble, close } = await openPage(browser, `${monas.page}#/memory`);
@@ -37,7 +36,7 @@ test("a search says what each score is made of, and leaves no trace in what coun
   await remember({ content: "Ben writes the tests of Tides in Riga.", metadata: { speaker: "Ada", session_id: "s1" } });
   await remember({ content: "Ada owns Tides, which is released by a tag.", metadata: { speaker: "Ada", session_id: "s1" } });
   const { page, trouble, close } = await openPage(browser, `${monas.page}#/memory`);
-  await page.getByRole("textbox", { name: "Ask memory" }).first().fill("how should the changelog be written?");
+  await page.getByRole("textbox", { name: "Ask memory" }).first().fill("entries of the changelog in the imperative");
   await page.keyboard.press("Enter");
   const first = page.locator(".mem-rec").first();
   await first.getByText("Ada wants changelog entries in the imperative.").waitFor();

@@ -103,7 +103,7 @@ function addHead(block: HTMLElement): void {
   frame.className = "codeblock";
   block.replaceWith(frame);
   block.tabIndex = 0;
-  block.setAttribute("role", "region");
+  block.setAttribute("role", "group");
   block.setAttribute("aria-label", language === "" ? "Code" : `Code, ${language}`);
   frame.append(head, block);
 }
@@ -112,7 +112,7 @@ function scrollable(table: HTMLElement): void {
   const frame = document.createElement("div");
   frame.className = "tablebox";
   frame.tabIndex = 0;
-  frame.setAttribute("role", "region");
+  frame.setAttribute("role", "group");
   frame.setAttribute("aria-label", "Table");
   table.replaceWith(frame);
   frame.append(table);

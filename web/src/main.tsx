@@ -10,6 +10,7 @@ import { render } from "preact";
 import { App } from "./shell/app.tsx";
 import { connection } from "./state/app.ts";
 import "./state/sessions.ts";
+import "./state/notices.ts";
 
 connection.tryNow();
 render(<App />, document.getElementById("app")!);

@@ -28,6 +28,8 @@ const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 30_000;
 const CHECK_EVERY = 15_000;
 const ANSWER_WITHIN = 10_000;
+const AGAIN_AFTER = 700;
+const MOST_TRIES = 8;
 const TOKEN = "monas.token";
 
 interface Opened {
@@ -37,6 +39,8 @@ interface Opened {
 interface Follower {
   open(workspace: any, generation: number): Promise<Opened>;
   failed(error: unknown): void;
+  /** How often it was refused in a row because of too many calls. */
+  tries: number;
   opened: Opened | null;
   ended: boolean;
 }
@@ -116,6 +120,7 @@ export class Connection {
 
   /** Calls a method that reads: waits for the connection, and is made again if it was cut. */
   async read<K extends Name>(name: K, args: Arguments<K>): Promise<Reply<K>> {
+    let tries = 0;
     for (;;) {
       await this.#live();
       const generation = this.generation.peek();
@@ -123,6 +128,10 @@ export class Connection {
         return await this.#call(name, args);
       } catch (error) {
         const why = refusal(error);
+        if (why.code === "rate_limited" && tries++ < MOST_TRIES) {
+          await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER * tries));
+          continue;
+        }
         if (!why.lost || this.link.peek().kind === "signed-out") throw why;
         if (generation === this.generation.peek() && this.link.peek().kind === "live") throw why;
       }
@@ -148,6 +157,7 @@ export class Connection {
     const follower: Follower = {
       opened: null,
       ended: false,
+      tries: 0,
       failed: (error) => {
         const why = refusal(error);
         if (!why.lost) more.failed?.(why);
@@ -157,7 +167,9 @@ export class Connection {
           if (!follower.ended && generation === this.generation.peek()) on(given);
         };
         const handle = await workspace[name](withoutUndefined(args()), receive);
+        follower.tries = 0;
         more.opened?.(handle);
+        this.#watch(handle, follower, generation);
         return {
           close: () => {
             more.opened?.(null);
@@ -210,9 +222,28 @@ export class Connection {
         else follower.opened = opened;
       },
       (error) => {
-        if (generation === this.generation.peek() && !follower.ended) follower.failed(error);
+        if (generation !== this.generation.peek() || follower.ended) return;
+        if (refusal(error).code === "rate_limited" && follower.tries++ < MOST_TRIES) this.#openLater(follower, generation);
+        else follower.failed(error);
       },
     );
+  }
+
+  /** Opens a stream again that the server ended although there was more to tell: the page was too slow, for one. */
+  #watch(handle: { ended?: () => Promise<{ reason: string }> }, follower: Follower, generation: number): void {
+    const again = (reason: string) => {
+      if (follower.ended || generation !== this.generation.peek() || reason === "complete") return;
+      follower.opened?.close();
+      follower.opened = null;
+      this.#openLater(follower, generation);
+    };
+    Promise.resolve(handle.ended?.()).then((it) => { if (it) again(it.reason); }, () => {});
+  }
+
+  #openLater(follower: Follower, generation: number): void {
+    setTimeout(() => {
+      if (!follower.ended && !follower.opened && generation === this.generation.peek() && this.link.peek().kind === "live") this.#open(follower);
+    }, AGAIN_AFTER * Math.max(1, follower.tries));
   }
 
   async #begin(): Promise<void> {

@@ -30,14 +30,14 @@ const lazy = (load: () => Promise<{ default: View }>) => ({ view: load, lazy: tr
 export const PLACES: readonly Place[] = [
   { name: "chat", label: "Chat", icon: "chat", key: "c", group: "", view: Chat, lazy: false },
   { name: "questions", label: "Questions", icon: "ask", key: "q", group: "", view: Questions, lazy: false },
-  { name: "files", label: "Files", icon: "files", key: "f", group: "", ...lazy(() => import("../views/files/index.tsx")) },
-  { name: "terminal", label: "Terminal", icon: "term", key: "x", group: "", ...lazy(() => import("../views/terminal/index.tsx")) },
+  { name: "files", label: "Files", icon: "files", key: "f", group: "", needs: "read_files", ...lazy(() => import("../views/files/index.tsx")) },
+  { name: "terminal", label: "Terminal", icon: "term", key: "x", group: "", needs: "execute_commands", ...lazy(() => import("../views/terminal/index.tsx")) },
   { name: "tasks", label: "Tasks", icon: "task", key: "t", group: "", ...lazy(() => import("../views/tasks/index.tsx")) },
   { name: "memory", label: "Memory", icon: "mem", key: "m", group: "Its mind", ...lazy(() => import("../views/memory/index.tsx")) },
-  { name: "law", label: "Law", icon: "law", key: "l", group: "Its mind", ...lazy(() => import("../views/law/index.tsx")) },
-  { name: "journal", label: "Journal", icon: "book", key: "j", group: "Its mind", ...lazy(() => import("../views/journal/index.tsx")) },
+  { name: "law", label: "Law", icon: "law", key: "l", group: "Its mind", needs: "operate", ...lazy(() => import("../views/law/index.tsx")) },
+  { name: "journal", label: "Journal", icon: "book", key: "j", group: "Its mind", needs: "operate", ...lazy(() => import("../views/journal/index.tsx")) },
   { name: "agents", label: "Agents", icon: "agents", key: "a", group: "Its world", ...lazy(() => import("../views/agents/index.tsx")) },
-  { name: "wire", label: "Wire", icon: "wire", key: "w", group: "Its world", ...lazy(() => import("../views/wire/index.tsx")) },
+  { name: "wire", label: "Wire", icon: "wire", key: "w", group: "Its world", needs: "operate", ...lazy(() => import("../views/wire/index.tsx")) },
   { name: "settings", label: "Settings", icon: "gear", key: "s", group: "", ...lazy(() => import("../views/settings/index.tsx")) },
 ];
 

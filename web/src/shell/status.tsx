@@ -10,7 +10,8 @@ import { openPalette } from "./palette.tsx";
 
 /** The model that answers for the chosen agent, in a few words. */
 export function modelWords(): string {
-  const models = status.value?.models ?? [];
+  if (status.value === null) return "";
+  const { models } = status.value;
   const mine = models.find((it) => it.agent === (agent.value ?? "default")) ?? models[0];
   return mine?.model ? mine.model : "no model: rules answer";
 }
@@ -29,7 +30,7 @@ export function StatusBar(): JSX.Element {
       </button>
       {typeof version === "number" && <span>law v{version}</span>}
       {now && <span class="num" title={`${grouped(now.event)} events`}>event <EventLink event={now.event} /></span>}
-      <span class="clip"><Text text={modelWords()} /></span>
+      {modelWords() !== "" && <span class="clip"><Text text={modelWords()} /></span>}
       <span class="grow" />
       <button type="button" onClick={() => openPalette()}><kbd>{isMac ? "⌘K" : "Ctrl K"}</kbd> anything</button>
       <button type="button" onClick={openKeys}><kbd>?</kbd> keys</button>

@@ -71,8 +71,10 @@ export interface LogItem {
 export interface LogHandle {
   /** Goes to the end and follows it. */
   toEnd(): void;
-  /** Brings a part into sight. */
-  reveal(key: string): void;
+  /** Brings a part into sight, below the middle or at the top. */
+  reveal(key: string, where?: "start"): void;
+  /** The index of the part at the top of the window. */
+  first(): number;
 }
 
 interface LogProps<T extends LogItem> {
@@ -99,6 +101,7 @@ export function VirtualLog<T extends LogItem>({ items, version, label, render, e
   const own = useRef(false);
   const [, draw] = useState(0);
   const range = useRef<[number, number]>([0, 0]);
+  const drawn = useRef(0);
   const measured = useRef(new Map<string, number>());
   const elements = useRef(new Map<string, HTMLElement>());
 
@@ -124,11 +127,16 @@ export function VirtualLog<T extends LogItem>({ items, version, label, render, e
     const to = Math.min(items.length, heights.current.at(top + element.clientHeight + 400) + 1);
     return [from, to];
   };
+  /** Draws again; at most a few times before the next frame, so that heights that depend on each other cannot turn in circles. */
+  const again = () => {
+    if (drawn.current === 0) requestAnimationFrame(() => (drawn.current = 0));
+    if (drawn.current++ < 6) draw((it) => it + 1);
+  };
   const look = () => {
     const [from, to] = place();
     if (from !== range.current[0] || to !== range.current[1]) {
       range.current = [from, to];
-      draw((it) => it + 1);
+      again();
     }
   };
   const onScroll = () => {
@@ -157,7 +165,7 @@ export function VirtualLog<T extends LogItem>({ items, version, label, render, e
     }
     if (pinned.current) scrollTo(element.scrollHeight);
     else if (moved !== 0) scrollTo(element.scrollTop + moved);
-    if (changed) draw((it) => it + 1);
+    if (changed) again();
   };
   useLayoutEffect(() => {
     if (pinned.current && box.current) scrollTo(box.current.scrollHeight);
@@ -174,12 +182,13 @@ export function VirtualLog<T extends LogItem>({ items, version, label, render, e
         scrollTo(box.current?.scrollHeight ?? 0);
         look();
       },
-      reveal: (key) => {
+      first: () => heights.current.at(Math.max(0, (box.current?.scrollTop ?? 0) - (body.current?.offsetTop ?? 0) + 12)),
+      reveal: (key, where) => {
         const at = items.findIndex((it) => it.key === key);
         if (at < 0) return;
         setPinned(false);
         // Heights on the way are estimates, so the place is looked up again after what is there was measured.
-        const go = () => scrollTo(heights.current.before(at) + (body.current?.offsetTop ?? 0) - (box.current?.clientHeight ?? 0) / 3);
+        const go = () => scrollTo(heights.current.before(at) + (body.current?.offsetTop ?? 0) - (where === "start" ? 4 : (box.current?.clientHeight ?? 0) / 3));
         go();
         look();
         requestAnimationFrame(() => { go(); requestAnimationFrame(go); });

@@ -1,6 +1,5 @@
-/** Who asked whom: requests as the journals of the agents have them, and a picture of who talks with whom. */
+/** Requests as the journals of the agents have them: who asked, which agent, what; and a picture of it. */
 import type { JournalRecord } from "../../api/types.ts";
-import { displayName } from "../../state/app.ts";
 
 /** A request that an agent heard. */
 export interface Asked {
@@ -23,7 +22,7 @@ export function askedOf(record: JournalRecord, to: string): Asked | null {
   const caller = [data.caller, data.from, said?.[1]].find((it): it is string => typeof it === "string" && it !== "") ?? "anonymous";
   const text = typeof data.text === "string" ? data.text : (said?.[2] ?? record.text);
   const task = record.turn ?? (typeof data.turn === "string" ? data.turn : undefined);
-  return { key: `${to}-${record.event}`, from: displayName(caller), fromAgent: caller.startsWith("agent:"), to, text, at: record.at, event: record.event, ...(task ? { task } : {}) };
+  return { key: `${to}-${record.event}`, from: caller.replace(/^[a-z]+:/, "").split("#", 1)[0] || caller, fromAgent: caller.startsWith("agent:"), to, text, at: record.at, event: record.event, ...(task ? { task } : {}) };
 }
 
 export interface Node {

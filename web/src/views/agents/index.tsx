@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import { refusal, type Refusal } from "../../api/refusal.ts";
 import type { Agent } from "../../api/types.ts";
 import type { ViewProps } from "../../shell/places.ts";
-import { agents as listed, change, connection, detailsOpen, read, readAgents, readAgentStatus, type Reply } from "../../state/app.ts";
+import { agents as listed, change, connection, detailsOpen, may, read, readAgents, readAgentStatus, type Reply } from "../../state/app.ts";
 import { address, go } from "../../state/route.ts";
 import { count, dayAndTime, firstLine, withoutEscapes } from "../../text.ts";
 import { Button, EventLink, Facts, Note, Tag, Text, type Tone, When } from "../../ui/parts.tsx";
@@ -129,7 +129,7 @@ export default function Agents({ id }: ViewProps): JSX.Element {
                           <span class="dim clip hide-s"><Text text={firstLine(it.description, 160)} /></span>
                           <Tag tone={tone}>{words}</Tag>
                         </a>
-                        <Button small look="bare" icon={paused ? "play" : "pause"} disabled={busy.value === it.id} onClick={() => void pause(it, !paused)} aria-label={`${paused ? "Resume" : "Pause"} ${it.name || it.id}`}>{paused ? "Resume" : "Pause"}</Button>
+                        {may("approve") && <Button small look="bare" icon={paused ? "play" : "pause"} disabled={busy.value === it.id} onClick={() => void pause(it, !paused)} aria-label={`${paused ? "Resume" : "Pause"} ${it.name || it.id}`}>{paused ? "Resume" : "Pause"}</Button>}
                       </li>
                     );
                   })}
@@ -186,7 +186,7 @@ function AgentDetails({ agent, status, asked, busy, fault, pause, nameOf }: Deta
     <Aside title={agent.name || agent.id}>
       <div class="stack loose">
         <div class="stack">
-          <div class="row wrap"><Tag tone={tone}>{words}</Tag><span class="grow" /><Button small icon={paused ? "play" : "pause"} disabled={busy} onClick={() => pause(!paused)}>{paused ? "Resume" : "Pause"}</Button></div>
+          <div class="row wrap"><Tag tone={tone}>{words}</Tag><span class="grow" />{may("approve") && <Button small icon={paused ? "play" : "pause"} disabled={busy} onClick={() => pause(!paused)}>{paused ? "Resume" : "Pause"}</Button>}</div>
           {agent.description && <p class="soft"><Text text={agent.description} /></p>}
           {status?.fault && <Note tone="bad" icon="no"><Text text={status.fault} /></Note>}
           {fault && <Note tone="bad" icon="no"><b><Text text={fault.message} /> </b>It goes on as before.</Note>}

@@ -51,8 +51,7 @@ export function Picture({ agents, asked, chosen, nameOf, states }: PictureProps)
             <>
               <circle cx={node.x} cy={node.y} r={22} />
               <circle class="core" cx={node.x} cy={node.y} r={node.agent ? 6 : 3} />
-              <text x={node.x} y={node.y + 40} text-anchor="middle">{name}</text>
-              <text class="el" x={node.x} y={node.y + 55} text-anchor="middle">{does}</text>
+              <text text-anchor="middle"><tspan x={node.x} y={node.y + 40}>{name}</tspan>{" "}<tspan class="el" x={node.x} y={node.y + 55}>{does}</tspan></text>
             </>
           );
           if (!agent) return <g class="node">{inner}</g>;

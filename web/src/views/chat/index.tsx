@@ -19,6 +19,7 @@ import { notify, say } from "../../ui/say.ts";
 import { type LogHandle, VirtualLog } from "../../ui/virtual.tsx";
 import { ChatAside } from "./aside.tsx";
 import { Composer } from "./composer.tsx";
+import { Guide } from "./guide.tsx";
 import { LivePart, PartView, Working } from "./parts.tsx";
 import { Share } from "./share.tsx";
 import { Welcome } from "./welcome.tsx";
@@ -58,7 +59,7 @@ function Tags(): JSX.Element {
           {agents.value.map((it) => <option value={it.id}>{it.name || it.id}</option>)}
         </select>
       )}
-      <a class="tag line hide-s quiet" href={address("settings", "model")} title="The model that answers"><Text text={modelWords()} /></a>
+      {modelWords() !== "" && <a class="tag line hide-s quiet" href={address("settings", "model")} title="The model that answers"><Text text={modelWords()} /></a>}
     </>
   );
 }
@@ -110,6 +111,10 @@ function Conversation({ id, message }: { id: string; message: string | undefined
       escaped.current = Date.now();
       return true;
     }
+    if (key === "j" || key === "k") {
+      jump(log.current, chat, key === "j" ? 1 : -1);
+      return true;
+    }
     return false;
   }), [busy, id]);
 
@@ -137,6 +142,7 @@ function Conversation({ id, message }: { id: string; message: string | undefined
   const tail = (
     <>
       {conversation.live && <LivePart live={conversation.live} first={first} />}
+      <Guide chat={chat} idle={!busy && !conversation.live} />
       {!conversation.live && busy && conversation.state !== "awaiting_approval" && !quiet && <Working state={conversation.state} progress={conversation.progress} first={first} since={Date.parse(last?.at ?? "") || Date.now()} />}
     </>
   );
@@ -163,6 +169,16 @@ function Conversation({ id, message }: { id: string; message: string | undefined
       {dialog.value === "more" && <More chat={chat} title={title} close={() => (dialog.value = null)} />}
     </Page>
   );
+}
+
+/** Goes to the next or the previous thing that the reader said, seen from the top of the window. */
+function jump(log: LogHandle | null, chat: OpenChat, step: 1 | -1): void {
+  const parts = chat.parts();
+  const seen = log?.first() ?? 0;
+  const keys = parts.map((it, at) => [it, at] as const).filter(([it]) => it.kind === "user");
+  const to = step === 1 ? keys.find(([, at]) => at > seen) : keys.findLast(([, at]) => at < seen);
+  if (to) log?.reveal(to[0].key, "start");
+  else if (step === 1) log?.toEnd();
 }
 
 const firstWords = (parts: readonly Part[]): string => {

@@ -17,13 +17,13 @@ export interface Deeds {
   retry: (part: AnswerPart) => void;
 }
 
-function Message({ who, at, person, first, children, tools }: { who: string; at: string | number; person: boolean; first: boolean; children: ComponentChildren; tools?: ComponentChildren }): JSX.Element {
+function Message({ who, at, person, first, last = false, children, tools }: { last?: boolean; who: string; at: string | number; person: boolean; first: boolean; children: ComponentChildren; tools?: ComponentChildren }): JSX.Element {
   return (
-    <article class={first ? "msg" : "msg more"} aria-label={`${who}, ${clock(at)}`}>
+    <article class={first ? "msg" : "msg next"} aria-label={`${who}, ${clock(at)}`}>
       {first && <Face name={who} person={person} />}
       {first && <div class="by"><b><Text text={who} /></b><When at={at} show={clock} /></div>}
       {children}
-      {tools && <div class="tools">{tools}</div>}
+      {tools && <div class={person ? "tools top" : last ? "tools last" : "tools"}>{tools}</div>}
     </article>
   );
 }
@@ -53,8 +53,8 @@ export function PartView({ part, chat, deeds }: { part: Part; chat: Chat; deeds:
     case "answer":
       return (
         <Message
-          who={name} at={part.at} person={false} first={part.first}
-          tools={<><CopyButton text={part.text} label="Copy the answer" /><IconButton small icon="branch" label="Branch from here" onClick={() => deeds.branch(part)} /><IconButton small icon="redo" label="Ask again" onClick={() => deeds.retry(part)} /><EventLink event={part.event} of={chat.agent} /></>}
+          who={name} at={part.at} person={false} first={part.first} last={chat.conversation.parts.at(-1) === part}
+          tools={part.end !== "" && <><CopyButton text={part.text} label="Copy the answer" /><IconButton small icon="branch" label="Branch from here" onClick={() => deeds.branch(part)} /><IconButton small icon="redo" label="Ask again" onClick={() => deeds.retry(part)} /><EventLink event={part.event} of={chat.agent} /></>}
         >
           <Answer part={part} deeds={deeds} />
         </Message>

@@ -117,7 +117,7 @@ export function Output({ text }: { text: string }): JSX.Element {
   return (
     <>
       {shown.length < lines.length && <div><Button small onClick={() => (all.value = true)}>Show all {lines.length} lines</Button></div>}
-      <pre class="code" tabIndex={0} role="region" aria-label="Output"><Text text={shown.join("\n")} /></pre>
+      <pre class="code" tabIndex={0} role="group" aria-label="Output"><Text text={shown.join("\n")} /></pre>
     </>
   );
 }
@@ -143,7 +143,7 @@ function LiveOutput({ task }: { task: string | undefined }): JSX.Element {
     text.value;
     requestAnimationFrame(() => { if (box.current) box.current.scrollTop = box.current.scrollHeight; });
   });
-  return <pre class="code live" ref={box} tabIndex={0} role="region" aria-label="Output so far"><Text text={withoutEscapes(text.value)} /><span class="caret" /></pre>;
+  return <pre class="code live" ref={box} tabIndex={0} role="group" aria-label="Output so far"><Text text={withoutEscapes(text.value)} /><span class="caret" /></pre>;
 }
 
 function Thought({ step }: { step: Step }): JSX.Element {

@@ -8,9 +8,11 @@ import { fullTime, spelled } from "../../text.ts";
 import { Button, EventLink, Note, Text } from "../../ui/parts.tsx";
 import { notify } from "../../ui/say.ts";
 import { Empty, Fault, Loading, type Loading as Loads } from "../../ui/states.tsx";
-import { diffCounts, DiffView } from "./diff.tsx";
+import { DiffView } from "./diff.tsx";
+import { diffCounts } from "./lines.ts";
 import { OPERATIONS } from "./side.tsx";
-import { type AgentChange, openOf, shortPath } from "./state.ts";
+import { shortPath } from "./paths.ts";
+import { type AgentChange, openOf } from "./state.ts";
 
 export function ChangeView({ id, change, changes }: { id: string; change: AgentChange | undefined; changes: Loads<AgentChange[]> }): JSX.Element {
   const working = useSignal(false);
@@ -45,10 +47,12 @@ export function ChangeView({ id, change, changes }: { id: string; change: AgentC
             {counts && <span class="num">, +{counts.added} −{counts.removed}</span>} {change.event !== undefined && <EventLink event={change.event} />}
           </p>
           {fault.value && <Note tone="bad" icon="no"><b><Text text={fault.value.message} /> </b>{fault.value.code === "changed_since" ? "The lines were changed since, so nothing was done." : "Nothing was changed."}</Note>}
-          <div class="row">
-            {may("write_files") && <Button icon="undo" disabled={working.value} onClick={() => void takeBack(change.id, change.path)}>Take back</Button>}
-            <span class="dim t2">Only these lines. If they were changed since, nothing is done, and it is said.</span>
-          </div>
+          {may("write_files") && (
+            <div class="row">
+              <Button icon="undo" disabled={working.value} onClick={() => void takeBack(change.id, change.path)}>Take back</Button>
+              <span class="dim t2">Only these lines. If they were changed since, nothing is done, and it is said.</span>
+            </div>
+          )}
         </div>
         {change.diff ? <DiffView diff={change.diff} /> : <p class="dim pad">{change.too_long ? "The difference is too long to be shown." : "The server does not tell the difference of this change. Open the file to see how it is now."}</p>}
       </>

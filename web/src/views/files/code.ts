@@ -99,6 +99,9 @@ function marked(doc: Text, lines: readonly AgentLine[]): DecorationSet {
   return builder.finish();
 }
 
+/** Texts from this length on are not compared with each letter that is typed. */
+const LONG = 300_000;
+
 /** How lines of a text end: as they do in the file. Where ends differ, what is no plain line feed stays in the line. */
 function lineEnd(text: string): Extension {
   if (!text.includes("\r")) return EditorState.lineSeparator.of("\n");
@@ -106,8 +109,19 @@ function lineEnd(text: string): Extension {
   return EditorState.lineSeparator.of(all > 0 && (text.match(/\r\n/g)?.length ?? 0) === all && !/\r(?!\n)/.test(text) ? "\r\n" : "\n");
 }
 
+/** A button beside a part that differs: the text of the editor stays there, or the other one comes. */
+function mergeButton(kind: "reject" | "accept", act: (e: MouseEvent) => void): HTMLElement {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = kind === "accept" ? "Keep mine here" : "Take theirs here";
+  button.onmousedown = act;
+  button.onkeydown = (e) => { if (e.key === "Enter" || e.key === " ") act(e as unknown as MouseEvent); };
+  return button;
+}
+
 export interface EditorOptions {
-  readOnly: boolean;
+  /** Asked for each file, when it is known who looks at it. */
+  readOnly: () => boolean;
   save: () => void;
 }
 
@@ -120,9 +134,12 @@ interface Kept {
 export class CodeEditor {
   #view: EditorView;
   #file: OpenFile | null = null;
+  /** The turn of the file that is shown: a later one has another text. */
+  #turn = 0;
   #language = new Compartment();
   #compared = new Compartment();
   #options: EditorOptions;
+  #pause: ReturnType<typeof setTimeout> | undefined;
 
   constructor(host: HTMLElement, options: EditorOptions) {
     this.#options = options;
@@ -137,10 +154,11 @@ export class CodeEditor {
   show(file: OpenFile): void {
     this.#keep();
     this.#file = file;
+    this.#turn = file.turn.peek();
     const kept = file.kept as Kept | null;
     const fits = kept !== null && kept.turn === file.turn.peek();
     this.#view.setState(fits ? kept.state : this.#begin(file, kept));
-    file.kept = { state: this.#view.state, turn: file.turn.peek() } satisfies Kept;
+    file.kept = { state: this.#view.state, turn: this.#turn } satisfies Kept;
     file.current = () => (this.#file === file ? this.#view.state : (file.kept as Kept).state).sliceDoc();
     if (!fits) this.#load(file);
   }
@@ -183,17 +201,26 @@ export class CodeEditor {
       look,
       this.#language.of([]),
       this.#compared.of([]),
-      EditorState.readOnly.of(this.#options.readOnly),
+      EditorState.readOnly.of(this.#options.readOnly()),
       EditorState.tabSize.of(4),
-      EditorView.contentAttributes.of({ "aria-label": `Text of ${file.path}`, spellcheck: "false", autocorrect: "off", autocapitalize: "off" }),
+      EditorView.contentAttributes.of({ tabindex: "0", "aria-label": `Text of ${file.path}`, spellcheck: "false", autocorrect: "off", autocapitalize: "off" }),
       keymap.of([
         { key: "Mod-s", preventDefault: true, run: () => (this.#options.save(), true) },
         ...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...defaultKeymap, indentWithTab,
       ]),
       EditorView.updateListener.of((change) => {
-        if (change.docChanged) file.dirty.value = change.state.sliceDoc() !== file.base;
+        if (change.docChanged) this.#compare(file, change.state);
       }),
     ];
+  }
+
+  /** Says whether the text differs from the server's: at once for most files, after a pause for those of which it is dear. */
+  #compare(file: OpenFile, state: EditorState): void {
+    clearTimeout(this.#pause);
+    const look = () => { file.dirty.value = (this.#file === file ? this.#view.state : state).sliceDoc() !== file.base; };
+    if (state.doc.length < LONG) return look();
+    file.dirty.value = true;
+    this.#pause = setTimeout(look, 400);
   }
 
   /** Marks the lines that the agent wrote. */
@@ -203,7 +230,7 @@ export class CodeEditor {
 
   /** Shows the difference to another text within the editor; each part can be taken or not. Null ends it. */
   compare(theirs: string | null): void {
-    const shown = theirs === null ? [] : unifiedMergeView({ original: theirs, mergeControls: true, gutter: true });
+    const shown = theirs === null ? [] : unifiedMergeView({ original: theirs, mergeControls: mergeButton, gutter: true });
     this.#view.dispatch({ effects: this.#compared.reconfigure(shown) });
   }
 
@@ -219,7 +246,7 @@ export class CodeEditor {
   }
 
   #keep(): void {
-    if (this.#file) this.#file.kept = { state: this.#view.state, turn: this.#file.turn.peek() } satisfies Kept;
+    if (this.#file) this.#file.kept = { state: this.#view.state, turn: this.#turn } satisfies Kept;
   }
 
   destroy(): void {

@@ -7,7 +7,7 @@ import { shortTime, size, spelled } from "../../text.ts";
 import { Button, CopyButton, Note, Text } from "../../ui/parts.tsx";
 import { notify, shout } from "../../ui/say.ts";
 import { Fault, Loading } from "../../ui/states.tsx";
-import { addedLines } from "./diff.tsx";
+import { addedLines } from "./lines.ts";
 import type { CodeEditor } from "./code.ts";
 import type { AgentChange, OpenFile } from "./state.ts";
 
@@ -37,7 +37,7 @@ export function EditorPane({ file, line, last }: { file: OpenFile; line: number 
     import("./code.ts").then(
       ({ CodeEditor }) => {
         if (!host.current || editor.current) return;
-        editor.current = new CodeEditor(host.current, { readOnly: !may("write_files"), save });
+        editor.current = new CodeEditor(host.current, { readOnly: () => !may("write_files"), save });
         ready.value += 1;
       },
       (error) => { fault.value = error; },

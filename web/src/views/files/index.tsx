@@ -13,7 +13,8 @@ import { ChangeView } from "./change.tsx";
 import { Side } from "./side.tsx";
 import { Tabs } from "./tabs.tsx";
 import { EditorPane } from "./editor.tsx";
-import { type AgentChange, fileOf, openOf, shortPath } from "./state.ts";
+import { shortPath } from "./paths.ts";
+import { type AgentChange, fileOf, openOf } from "./state.ts";
 import "./style.css";
 
 export default function Files({ id, query }: ViewProps): JSX.Element {
@@ -38,6 +39,7 @@ export default function Files({ id, query }: ViewProps): JSX.Element {
         changes.again();
       }, 250);
     };
+    let often: ReturnType<typeof setInterval> | undefined;
     const end = connection.follow("followFiles", () => ({ agent: from }), (batch) => {
       const now = new Map(touched.peek());
       for (const it of batch) {
@@ -48,8 +50,13 @@ export default function Files({ id, query }: ViewProps): JSX.Element {
       }
       touched.value = now;
       again();
-    }, { opened: (handle) => { if (handle) for (const file of open.files.peek()) void file.load(); } });
+    }, {
+      opened: (handle) => { if (handle) for (const file of open.files.peek()) void file.load(); },
+      // A server that cannot watch the folder: it is looked at now and then.
+      failed: () => { often ??= setInterval(() => { if (!document.hidden) again(); }, 5_000); },
+    });
     return () => {
+      clearInterval(often);
       clearTimeout(pending.current);
       end();
     };

@@ -12,7 +12,8 @@ import { Icon } from "../../ui/icons.tsx";
 import { Button, Field, Tabs, Text, When } from "../../ui/parts.tsx";
 import { VirtualList } from "../../ui/virtual.tsx";
 import { Empty, Fault, Loading, type Loading as Loads, Show } from "../../ui/states.tsx";
-import { type AgentChange, fileName, type Open, shortPath, type TreeRow, treeRows } from "./state.ts";
+import { fileName, shortPath, type TreeRow, treeRows } from "./paths.ts";
+import type { AgentChange, Open } from "./state.ts";
 
 const KINDS = ["Files", "Changes"] as const;
 export const OPERATIONS: Record<string, string> = { created: "made", modified: "changed", deleted: "deleted", moved: "moved" };

@@ -2,7 +2,7 @@
 import { signal, type Signal } from "@preact/signals";
 import type { Refusal } from "../../api/refusal.ts";
 import { refusal } from "../../api/refusal.ts";
-import type { FileNode, KeptChange } from "../../api/types.ts";
+import type { KeptChange } from "../../api/types.ts";
 import { change, read } from "../../state/app.ts";
 
 /** What `seen` says of a file that is not there. */
@@ -10,10 +10,6 @@ export const ABSENT = "absent";
 
 /** A change as the server keeps it; the difference is there unless it is too long. */
 export type AgentChange = KeptChange & { diff?: string; too_long?: boolean; undone?: string; event?: number };
-
-/** `/project/src/json.rs` is shown and addressed as `src/json.rs`. */
-export const shortPath = (path: string): string => path.replace(/^\/?project(\/|$)/, "").replace(/^\/+/, "");
-export const fileName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 /** Another version of a file than the one that was opened. */
 export interface Newer {
@@ -181,25 +177,3 @@ export function fileOf(agent: string | undefined, path: string, isNew = false): 
 addEventListener("beforeunload", (e) => {
   for (const { files } of open.values()) if (files.peek().some((it) => it.dirty.peek())) e.preventDefault();
 });
-
-/** A line of the tree. */
-export interface TreeRow {
-  path: string;
-  name: string;
-  depth: number;
-  type: FileNode["type"];
-  open: boolean;
-}
-
-/** The lines that are in sight, folders first, as they are folded. */
-export function treeRows(nodes: readonly FileNode[], folders: ReadonlySet<string>, depth = 0, into: TreeRow[] = []): TreeRow[] {
-  const order = (it: FileNode) => (it.type === "directory" ? 0 : 1);
-  const sorted = [...nodes].sort((a, b) => order(a) - order(b) || (a.name ?? a.path).localeCompare(b.name ?? b.path, "en"));
-  for (const node of sorted) {
-    const path = shortPath(node.path);
-    const isOpen = node.type === "directory" && folders.has(path);
-    into.push({ path, name: node.name ?? fileName(path), depth, type: node.type, open: isOpen });
-    if (isOpen) treeRows(node.children ?? [], folders, depth + 1, into);
-  }
-  return into;
-}

@@ -6,7 +6,8 @@ import { dayAndTime, spelled } from "../../text.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { IconButton, Tag, Text } from "../../ui/parts.tsx";
 import { notify } from "../../ui/say.ts";
-import { type AgentChange, fileName, type Open, type OpenFile, shortPath } from "./state.ts";
+import { fileName, shortPath } from "./paths.ts";
+import type { AgentChange, Open, OpenFile } from "./state.ts";
 
 interface TabsProps {
   open: Open;

@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import { refusal } from "../../api/refusal.ts";
 import { displayName, read, type Reply } from "../../state/app.ts";
 import { address } from "../../state/route.ts";
-import { count, fullTime, withoutEscapes } from "../../text.ts";
+import { count, fullTime, size, withoutEscapes } from "../../text.ts";
 import { CloseDetails } from "../../ui/page.tsx";
 import { Button, Coded, CopyButton, Facts, Tabs, Tag, Text, WhyList } from "../../ui/parts.tsx";
 import { Show, useLoaded } from "../../ui/states.tsx";
@@ -38,6 +38,21 @@ export function JournalEvent({ event, agent, travelled, travel }: EventProps): J
   );
 }
 
+/** Most characters that are shown before the reader asks for all. */
+const MOST = 40_000;
+
+/** A text as it is; of a very long one the beginning, until all is asked for. */
+function Written({ text }: { text: string }): JSX.Element {
+  const all = useSignal(false);
+  const cut = !all.value && text.length > MOST;
+  return (
+    <>
+      <pre class="code"><Text text={cut ? text.slice(0, MOST) : text} /></pre>
+      {cut && <div class="row"><Button small onClick={() => (all.value = true)}>Show all {size(text.length)}</Button></div>}
+    </>
+  );
+}
+
 function Entry({ event, agent, raw, travelled, travel }: EventProps & { raw: boolean }): JSX.Element {
   const entry = useLoaded(() => read("getJournalByEvent", { event, agent }), [event, agent]);
   return (
@@ -45,7 +60,7 @@ function Entry({ event, agent, raw, travelled, travel }: EventProps & { raw: boo
       {(it) => raw ? (
         <>
           <div class="row"><span class="dim grow">As it is written down</span><CopyButton text={() => JSON.stringify(it, null, 2)} label="Copy the event" /></div>
-          <pre class="code"><Text text={JSON.stringify({ event: it.event, at: it.at, kind: it.kind, ...(it.turn ? { turn: it.turn } : {}), data: it.data, changes: it.changes }, null, 2)} /></pre>
+          <Written text={JSON.stringify({ event: it.event, at: it.at, kind: it.kind, ...(it.turn ? { turn: it.turn } : {}), data: it.data, changes: it.changes }, null, 2)} />
         </>
       ) : (
         <>
@@ -122,11 +137,11 @@ function Seen({ event, agent }: { event: number; agent: string | undefined }): J
       {(it) => it === null ? <p class="dim">No model was asked for this event. Choose a thought.</p> : (
         <>
           <p class="dim">All that the model was shown for this thought, and nothing else.</p>
-          {it.system && <section><h2 class="sect">Instructions</h2><pre class="code"><Text text={it.system} /></pre></section>}
+          {it.system && <section><h2 class="sect">Instructions</h2><Written text={it.system} /></section>}
           {it.messages.map(messageSays).map(([role, says]) => (
             <section>
               <h2 class="sect"><Text text={role} /></h2>
-              <pre class="code"><Text text={withoutEscapes(says)} /></pre>
+              <Written text={withoutEscapes(says)} />
             </section>
           ))}
           {it.tools.length > 0 && <details class="fold"><summary>{count(it.tools.length, "skill")} that it could choose from</summary><ul class="stack tight">{it.tools.map((tool) => <li><code><Text text={String(tool["name"] ?? tool["id"] ?? "")} /></code> <span class="soft"><Text text={String(tool["description"] ?? "")} /></span></li>)}</ul></details>}

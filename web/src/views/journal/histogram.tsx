@@ -10,6 +10,14 @@ import { lookOf } from "./kinds.ts";
 const BINS = 48;
 const HEIGHT = 44;
 
+/** The times of events; reading a text as a time takes long for many of them, and they never change. */
+const times = new WeakMap<JournalRecord, number>();
+function timeOf(it: JournalRecord): number {
+  let time = times.get(it);
+  if (time === undefined) times.set(it, (time = Date.parse(it.at)));
+  return time;
+}
+
 interface Bin {
   all: number;
   done: number;
@@ -21,7 +29,7 @@ function binsOf(events: readonly JournalRecord[], from: number, to: number): Bin
   const bins = Array.from({ length: BINS }, (): Bin => ({ all: 0, done: 0, thought: 0, asked: 0 }));
   const span = Math.max(1, to - from);
   for (const it of events) {
-    const bin = bins[Math.max(0, Math.min(BINS - 1, Math.floor(((Date.parse(it.at) - from) / span) * BINS)))]!;
+    const bin = bins[Math.max(0, Math.min(BINS - 1, Math.floor(((timeOf(it) - from) / span) * BINS)))]!;
     const { tone } = lookOf(it.kind);
     bin.all += 1;
     if (tone === "do") bin.done += 1;
@@ -44,8 +52,8 @@ export function Histogram({ journal, version, then, travel }: HistogramProps): J
   const { events } = journal;
   const first = events[0];
   const last = events.at(-1);
-  const from = first ? Date.parse(first.at) : 0;
-  const to = last ? Math.max(Date.parse(last.at), from + 1) : 1;
+  const from = first ? timeOf(first) : 0;
+  const to = last ? Math.max(timeOf(last), from + 1) : 1;
   const bins = useMemo(() => binsOf(events, from, to), [version]);
   if (!first || !last) return null;
   const most = Math.max(1, ...bins.map((it) => it.all));
@@ -53,11 +61,11 @@ export function Histogram({ journal, version, then, travel }: HistogramProps): J
   const high = (number: number, of: number) => (of === 0 ? 0 : (Math.sqrt(of / most) * (HEIGHT - 9) * number) / of);
   const place = then === undefined ? events.length - 1 : Math.max(0, journal.before(then));
   const shown = events[place]!;
-  const value = then === undefined ? to : Date.parse(shown.at);
+  const value = then === undefined ? to : timeOf(shown);
   const put = (at: number) => travel(at >= events.length - 1 && !journal.detached ? undefined : events[Math.max(0, Math.min(events.length - 1, at))]!.event);
   const slide = (ms: number) => {
     if (ms >= to) return put(events.length - 1);
-    let at = events.findLastIndex((it) => Date.parse(it.at) <= ms);
+    const at = events.findLastIndex((it) => timeOf(it) <= ms);
     put(Math.max(0, at));
   };
   const steps: Record<string, number> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -20, PageUp: 20 };

@@ -38,7 +38,11 @@ export default function Journal({ id, query }: ViewProps): JSX.Element {
   const rows = useMemo(() => rowsOf(journal.events), [journal, version]);
   const asked = number(id);
   const chosen = asked ?? then ?? undefined;
-  const event = chosen ?? (rows.length > 1 ? journal.events.at(-1)?.event : undefined);
+  // Without a choice the details show the newest event, as it was when the view was opened: they do not run ahead.
+  const first = useRef<{ journal: Events; event: number | undefined }>({ journal, event: undefined });
+  if (first.current.journal !== journal) first.current = { journal, event: undefined };
+  first.current.event ??= journal.events.at(-1)?.event;
+  const event = chosen ?? first.current.event;
   const at = event === undefined ? -1 : rows.findIndex((row) => "record" in row && row.record.event === event);
 
   // An event that the address names may be further back than what was read.

@@ -14,6 +14,14 @@ export interface Group {
   events: JournalRecord[];
 }
 
+/** The row of an event is made once. */
+const made = new WeakMap<JournalRecord, Row>();
+function rowOf(record: JournalRecord): Row {
+  let row = made.get(record);
+  if (!row) made.set(record, (row = { record }));
+  return row;
+}
+
 /** Rows by request: the newest request first, and in it the oldest event first, as it happened. */
 export function rowsOf(events: readonly JournalRecord[]): Row[] {
   const groups: Group[] = [];
@@ -37,7 +45,7 @@ export function rowsOf(events: readonly JournalRecord[]): Row[] {
     const asked = heard?.data?.["text"];
     group.title = typeof asked === "string" && asked !== "" ? asked : group.request ? (group.events[0]?.text ?? "") : "Between requests";
     rows.push({ head: group });
-    for (const record of group.events) rows.push({ record });
+    for (const record of group.events) rows.push(rowOf(record));
   }
   return rows;
 }

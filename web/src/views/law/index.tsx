@@ -179,7 +179,7 @@ function Loaded({ id, query, of, state, again }: { id: string | undefined; query
     >
       <div class="cols c-l body">
         <div class="scroll law-vers" tabIndex={0} role="region" aria-label="Versions"><h2 class="group">Versions</h2><div class="list">{list}</div></div>
-        <div class="scroll" tabIndex={0} role="region" aria-label="Rules">
+        <div class="scroll law-rules" tabIndex={0} role="region" aria-label="Rules">
           <div class="pad stack loose law-main">
             {state.offered.length > 0 && <Offered lines={state.offered} agent={of} done={again} />}
             {waiting.map((it) => (

@@ -111,6 +111,8 @@ export function ProposalCard({ it, agent, changed, edit, undo }: CardProps): JSX
     try {
       await work();
       changed();
+      // The button that was pressed goes with the card.
+      if (name !== "test") requestAnimationFrame(() => document.querySelector<HTMLElement>(".law-rules")?.focus({ preventScroll: true }));
     } catch (error) {
       const why = refusal(error);
       refused.value = why.hint ? `${why.message} ${why.hint}` : why.message;

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import type { LawVersion } from "../../api/types.ts";
 import { may, read } from "../../state/app.ts";
 import { address } from "../../state/route.ts";
+import { fullTime } from "../../text.ts";
 import { Aside } from "../../ui/page.tsx";
 import { Button, EventLink, Field, Tag, Text } from "../../ui/parts.tsx";
 import { Show, useLoaded } from "../../ui/states.tsx";
@@ -41,6 +42,9 @@ export function VersionDetails({ agent, version: it, newest, undo }: VersionProp
   const inForce = it.version === newest;
   const [from, to] = against.value === "now" ? [it.version, newest] : [Math.max(1, it.version - 1), it.version];
   const diff = useLoaded(() => read("getAgentDiff", { agent, from, to }), [agent, from, to]);
+  // The journal knows when; without it the version is shown all the same.
+  const when = useLoaded(() => read("getJournalByEvent", { event: it.event, agent }).then((entry) => fullTime(entry.at), () => ""), [it.event, agent]);
+  const at = when.state.value.kind === "there" ? when.state.value.value : "";
   const target = inForce ? it.version - 1 : it.version;
   const back = async () => {
     busy.value = true;
@@ -54,7 +58,7 @@ export function VersionDetails({ agent, version: it, newest, undo }: VersionProp
         <div class="stack">
           <div class="row wrap"><b class="t5">Version {it.version}</b>{inForce && <Tag tone="good">in force</Tag>}<code class="t1" title={it.hash}>{it.hash.slice(0, 12)}</code></div>
           <p class="said first"><Text text={it.why} /></p>
-          <p class="dim t2"><Text text={author(it.by)} /> <EventLink event={it.event} of={agent} /></p>
+          <p class="dim t2"><Text text={author(it.by)} />{at && `, ${at}`} <EventLink event={it.event} of={agent} /></p>
         </div>
         {!inForce && (
           <div class="chips" role="group" aria-label="Compare">

@@ -98,19 +98,20 @@ export function Graph({ agent, topic, lit, choose, open, version }: GraphProps):
   );
 }
 
-/** The names that are written: in the order that is given, each that covers no other. The rest are shown on focus. */
-function labelled(nodes: readonly Placed[], width: number): Set<string> {
-  const boxes: [left: number, top: number, right: number, bottom: number][] = [];
-  const written = new Set<string>();
+/** Where names are written: below or above their node, in the order that is given, each where it covers no other. */
+function labelled(nodes: readonly Placed[], width: number): Map<string, number> {
+  const boxes: [left: number, top: number, right: number, bottom: number][] = nodes.map((it) => [it.x - it.r, it.y - it.r, it.x + it.r, it.y + it.r]);
+  const written = new Map<string, number>();
   for (const it of nodes) {
-    const half = Math.min(20, it.name.length) * 3.3 + 3;
-    const top = it.y + it.r + 3;
-    const box: (typeof boxes)[number] = [it.x - half, top, it.x + half, top + 13];
-    const covers = boxes.some(([left, high, right, low]) => box[0] < right && left < box[2] && box[1] < low && high < box[3]);
-    const beside = nodes.some((other) => other !== it && other.x + other.r > box[0] && other.x - other.r < box[2] && other.y + other.r > box[1] && other.y - other.r < box[3]);
-    if (box[0] < -24 || box[2] > width + 24 || covers || (beside && written.size > 3)) continue;
-    boxes.push(box);
-    written.add(it.name);
+    const half = Math.min(20, it.name.length) * 3.3 + 2;
+    if (it.x - half < -20 || it.x + half > width + 20) continue;
+    for (const baseline of [it.y + it.r + 13, it.y - it.r - 5]) {
+      const [left, top, right, bottom] = [it.x - half, baseline - 10, it.x + half, baseline + 3];
+      if (top < 0 || boxes.some((box) => left < box[2] && box[0] < right && top < box[3] && box[1] < bottom)) continue;
+      boxes.push([left, top, right, bottom]);
+      written.set(it.name, baseline);
+      break;
+    }
   }
   return written;
 }
@@ -176,7 +177,7 @@ function Drawing({ picture, topic, lit, choose }: { picture: Picture; topic: str
               <title>{whole}</title>
               <circle cx={it.x} cy={it.y} r={it.r} />
               {pressed && <circle class="core" cx={it.x} cy={it.y} r={it.r / 2.4} />}
-              <text x={it.x} y={it.y + it.r + 13} text-anchor="middle">{label}</text>
+              <text x={it.x} y={named.get(it.name) ?? it.y + it.r + 13} text-anchor="middle">{label}</text>
             </g>
           );
         })}

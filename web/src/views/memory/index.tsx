@@ -72,6 +72,8 @@ export default function Memory({ id, query }: ViewProps): JSX.Element {
     all.again();
     hits.again();
     if (forgotten === id) show({ id: undefined }, true);
+    // What was in focus is gone with the record.
+    requestAnimationFrame(() => document.querySelector<HTMLElement>(".c-m > .body")?.focus({ preventScroll: true }));
   };
   const audit = memory.kind === "there" ? memory.value.audit : undefined;
   const around = topic ?? (answer.kind === "there" ? answer.value?.entities[0] : undefined);

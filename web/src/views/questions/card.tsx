@@ -78,8 +78,8 @@ export function QuestionCard({ asked, decision }: { asked: Asked; decision: Deci
       {draft.odd && (
         <Note tone="bad" icon="eye"><b>There is a character in it that cannot be seen. </b>It is spelled out below. A yes to it counts just this once.</Note>
       )}
-      {asked.notes.map((note) => <Note icon="eye"><Text text={note} /></Note>)}
-      <div class="askbody scroll" ref={body} onScroll={lookEnd} tabIndex={0} role="region" aria-label="What it would do"><Body asked={asked} draft={draft} open={open} /></div>
+      {asked.notes.map((note) => <p class="asknote"><Icon name="eye" small /><Text text={note} /></p>)}
+      <div class="askbody scroll" ref={body} onScroll={lookEnd} tabIndex={0} role="group" aria-label="What it would do"><Body asked={asked} draft={draft} open={open} /></div>
       {open && <Foot asked={asked} draft={draft} />}
       {decision === null && !mayAnswer && <Note icon="lock"><b>You may look, not decide. </b>A person who may approve can answer.</Note>}
     </div>
@@ -101,7 +101,7 @@ function Body({ asked, draft, open }: { asked: Asked; draft: Draft; open: boolea
   }
   if (draft.diff) {
     const parts = open && draft.canTakeParts;
-    return <DiffView diff={draft.diff} odd={draft.odd} {...(parts ? { taken: draft.taken.value, toggle: (at: number) => draft.toggle(at) } : {})} />;
+    return <DiffView diff={draft.diff} odd={draft.odd} {...(parts ? { taken: draft.taken.value, toggle: (at: number) => draft.toggle(at) } : decisionKinds.get(asked.id) === "part" ? { taken: draft.taken.value } : {})} />;
   }
   const { input, preview } = asked;
   if (typeof input["command"] === "string") {

@@ -1,6 +1,7 @@
 /** What was allowed in advance, and links that were handed out. */
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { baseUrl } from "../../api/client.ts";
 import type { Capability, Grant } from "../../api/types.ts";
 import { agentName, change, connection, displayName, may, read } from "../../state/app.ts";
 import { address, agent } from "../../state/route.ts";
@@ -74,7 +75,7 @@ export function LinksSection(): JSX.Element {
       ...(task.value.trim() ? { task: task.value.trim() } : {}),
     }));
     if (!done) return;
-    const base = new URL(".", document.baseURI);
+    const base = baseUrl();
     base.hash = `token=${done.token ?? ""}`;
     made.value = done.token ? base.href : null;
     open.value = false;

@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { baseUrl } from "../../api/client.ts";
 import type { ViewProps } from "../../shell/places.ts";
 import { connection, displayName, may, prefer, preferences, status } from "../../state/app.ts";
 import { address, go } from "../../state/route.ts";
@@ -39,9 +40,23 @@ export default function Settings({ id }: ViewProps): JSX.Element {
   useEffect(() => {
     if (id === undefined) return;
     const heading = document.getElementById(`set-${id}-h`);
-    heading?.scrollIntoView({ block: "start", behavior: "auto" });
-    heading?.focus({ preventScroll: true });
-  }, [id]);
+    const sheet = heading?.closest(".sheet");
+    if (!heading || !sheet) return;
+    heading.focus({ preventScroll: true });
+    // What stands above is still being read, and grows: it stays in sight until the reader moves.
+    const show = () => heading.scrollIntoView({ block: "start", behavior: "auto" });
+    const observer = new ResizeObserver(show);
+    observer.observe(sheet);
+    const end = () => observer.disconnect();
+    const timer = setTimeout(end, 3_000);
+    const moves = ["wheel", "keydown", "touchstart", "pointerdown"] as const;
+    for (const move of moves) addEventListener(move, end, { once: true, passive: true });
+    return () => {
+      end();
+      clearTimeout(timer);
+      for (const move of moves) removeEventListener(move, end);
+    };
+  }, [id, admin]);
   return (
     <Page title="Settings">
       <div class="body scroll setroot" tabIndex={0} role="region" aria-label="Settings">
@@ -63,7 +78,9 @@ function YouSection(): JSX.Element {
           {me?.expires && <Tag>{endsIn(me.expires)}</Tag>}
           {hello && !hello.open && <Button small onClick={() => connection.signOut()}>Sign out</Button>}
         </Option>
-        <Option title={<>Monas <Text text={about?.version ?? hello?.version ?? ""} /></>} about={about ? <>{count(about.agents.length, "agent")}, running since {fullTime(about.started)}, page <code><Text text={hello?.build.slice(0, 8) ?? ""} /></code></> : "The server does not tell more about itself."} />
+        <Option title={<>Monas <Text text={about?.version ?? hello?.version ?? ""} /></>} about={about ? <>{count(about.agents.length, "agent")}, running since {fullTime(about.started)}, page <code><Text text={hello?.build.slice(0, 8) ?? ""} /></code></> : "The server does not tell more about itself."}>
+          <a class="b small" href={new URL("connect", baseUrl()).href}>Addresses and commands</a>
+        </Option>
         {hello?.open && <div class="optnote"><Note icon="lock">This server asks for no credentials: all who reach its address come in as you did.</Note></div>}
       </div>
     </Section>

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { change, may, read, readAgents, status } from "../../state/app.ts";
-import { Button, Field, Tag, Text } from "../../ui/parts.tsx";
+import { Button, Field, Note, Tag, Text } from "../../ui/parts.tsx";
 import { notify } from "../../ui/say.ts";
 import { Show, useLoaded } from "../../ui/states.tsx";
 import { Option, Refused, Section, Select, useAction } from "./bits.tsx";
@@ -31,6 +31,7 @@ export function ModelSection(): JSX.Element {
   const action = useAction();
   const admin = may("admin");
   const here = ollamaModels(status.value?.ollama);
+  const offered = typeof status.value?.ollama?.["says"] === "string" ? status.value.ollama["says"] : "";
 
   const use = async (wanted: { provider: string; name: string; url?: string; key?: string }) => {
     const done = await action.run(() => change("putModel", wanted));
@@ -64,6 +65,7 @@ export function ModelSection(): JSX.Element {
                   <Button small disabled={action.working.value} onClick={() => void use({ provider: "ollama", name: one })}>Use it</Button>
                 </Option>
               ))}
+              {it !== null && !it.name && offered !== "" && <div class="optnote"><Note icon="bolt"><Text text={offered} /></Note></div>}
               {it !== null && open.value && (
                 <form class="setform" onSubmit={(e) => { e.preventDefault(); if (name.value.trim() !== "") void use({ provider: provider.value, name: name.value.trim(), ...(url.value.trim() ? { url: url.value.trim() } : {}), ...(key.value ? { key: key.value } : {}) }); }}>
                   <div class="formgrid">

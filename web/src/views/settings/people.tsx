@@ -47,7 +47,7 @@ export function PeopleSection(): JSX.Element {
     users.again();
   };
   return (
-    <Section name="people" title="People" about="A person signs in with a link that counts once; programs have keys. Nobody has a password.">
+    <Section name="people" title="People" about="A person signs in with a link that counts once; programs have keys. There are no passwords.">
       <div class="card">
         <Show of={users} lines={3}>
           {(all) => (

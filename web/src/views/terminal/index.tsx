@@ -18,7 +18,7 @@ import "./style.css";
 
 /** Who is meant by a name of the server, seen from here. */
 export function who(name: string | null | undefined): string {
-  if (!name) return "nobody";
+  if (!name) return "no one";
   const me = connection.me.value?.caller ?? "";
   return name === me || displayName(name) === displayName(me) ? "you" : displayName(name);
 }
@@ -100,7 +100,7 @@ export default function Terminal({ id }: ViewProps): JSX.Element {
             {shown ? <Shell key={shown.id} terminal={shown} lines={lines} moments={moments} changed={list.again} />
               : id !== undefined ? <Empty title="This terminal is closed.">What was typed in it is not kept here. <a href={address("terminal")}>See those that are open</a></Empty>
               : allowed ? <Empty title="No terminal is open."><>A shell in the project folder, in the sandbox that commands of the agent have. You and the agent see the same. <Button small look="main" disabled={opening.value} onClick={() => void open()}>Open a terminal</Button></></Empty>
-              : <div class="pad"><Note icon="lock"><b>You may not run commands here. </b>Somebody who may administer the server can give you the permission <code>execute_commands</code>.</Note></div>}
+              : <div class="pad"><Note icon="lock"><b>You may not run commands here. </b>An administrator of the server can give you the permission <code>execute_commands</code>.</Note></div>}
           </div>
         )}
     </Page>

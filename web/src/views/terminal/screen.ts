@@ -8,6 +8,10 @@
 import type { Terminal as Xterm } from "@xterm/xterm";
 import type { FitAddon } from "@xterm/addon-fit";
 import "@xterm/xterm/css/xterm.css";
+import { isAnswer, withoutTurns } from "./bytes.ts";
+
+/** How long after it was attached what comes counts as having been there before, in milliseconds. */
+const REPLAY = 1_500;
 
 let wrapped = false;
 /** Gives the nonce to every style element that is made from now on. */
@@ -23,7 +27,7 @@ function withNonce(): void {
   }) as typeof document.createElement;
 }
 
-/** Something that was typed: by whom, what, and at which place of the output. */
+/** Something that was typed: the name of its writer, the text, and its place in the output. */
 export interface Typed {
   by: string;
   text: string;
@@ -68,7 +72,8 @@ export class Screen {
   readonly #observer: ResizeObserver;
   readonly #dark = matchMedia("(prefers-color-scheme: dark)");
   readonly #themes: MutationObserver;
-  #replaying = 0;
+  /** Answers to questions of programs are sent from this time on: those in what was there before were answered then. */
+  #answersFrom = Infinity;
   #lastTypist = "";
   #rest = new Uint8Array();
   #mine = false;
@@ -115,7 +120,7 @@ export class Screen {
       return true;
     });
     term.onData((text) => {
-      if (screen.#mine && screen.#replaying === 0) send(text);
+      if (screen.#mine && (performance.now() > screen.#answersFrom || !isAnswer(text))) send(text);
     });
     fit.fit();
     resized(term.cols, term.rows);
@@ -133,39 +138,40 @@ export class Screen {
     this.#term.options.cursorStyle = on ? "block" : "underline";
   }
 
-  /** Draws a part of the output. `replay` is for what was there before: questions in it are not answered again. */
-  write(part: Output, replay: boolean): void {
+  /** It was attached: what was there before comes at once, and questions in it are not answered again. */
+  attached(): void {
+    this.#answersFrom = performance.now() + REPLAY;
+  }
+
+  /** Draws a part of the output. */
+  write(part: Output): void {
     let at = part.cursor - part.bytes.length;
     let rest = part.bytes;
-    if (part.missed > 0) this.#put(new TextEncoder().encode(`\r\n[${part.missed} bytes are kept no longer]\r\n`), replay);
+    if (part.missed > 0) this.#put(new TextEncoder().encode(`\r\n[${part.missed} bytes are kept no longer]\r\n`));
     for (const typed of [...part.typed].sort((a, b) => a.at - b.at)) {
       const cut = Math.max(0, Math.min(rest.length, typed.at - at));
-      this.#put(rest.subarray(0, cut), replay, typed);
+      this.#put(rest.subarray(0, cut), typed);
       rest = rest.subarray(cut);
       at += cut;
     }
-    this.#put(rest, replay);
+    this.#put(rest);
   }
 
-  #put(given: Uint8Array, replay: boolean, then?: Typed): void {
+  #put(given: Uint8Array, then?: Typed): void {
     const { bytes, rest } = withoutTurns(this.#rest, given);
     this.#rest = rest;
     if (bytes.length === 0 && !then) return;
-    if (replay) this.#replaying += 1;
-    this.#term.write(bytes, () => {
-      if (replay) this.#replaying -= 1;
-      if (then) this.#name(then);
-    });
+    this.#term.write(bytes, () => { if (then) this.#name(then); });
   }
 
-  /** Writes the name of who types at the end of the line, where another one begins than before. */
+  /** Writes the name of who types beside the line, where another one begins than before. */
   #name(typed: Typed): void {
     if (typed.by === this.#lastTypist) return;
     this.#lastTypist = typed.by;
     const marker = this.#term.registerMarker(0);
     if (!marker) return;
     const width = Math.min(18, typed.by.length + 2);
-    const shown = this.#term.registerDecoration({ marker, anchor: "right", width, layer: "top" });
+    const shown = this.#term.registerDecoration({ marker, width, layer: "top" });
     shown?.onRender((element) => {
       element.className = "xterm-decoration typist";
       element.textContent = typed.by;
@@ -196,28 +202,4 @@ export class Screen {
     this.#dark.removeEventListener("change", this.#recolour);
     this.#term.dispose();
   }
-}
-
-/**
- * Characters that turn the direction of writing become visible ones, so that a line reads as it is. `rest` is the beginning of
- * a character that the next part may complete.
- */
-export function withoutTurns(before: Uint8Array, given: Uint8Array): { bytes: Uint8Array; rest: Uint8Array<ArrayBuffer> } {
-  const bytes = new Uint8Array(before.length + given.length);
-  bytes.set(before);
-  bytes.set(given, before.length);
-  for (let at = bytes.indexOf(0xe2); at >= 0; at = bytes.indexOf(0xe2, at + 1)) {
-    const [second, third] = [bytes[at + 1] ?? 0, bytes[at + 2] ?? 0];
-    const turns = (second === 0x80 && (third === 0x8e || third === 0x8f || (third >= 0xaa && third <= 0xae))) || (second === 0x81 && third >= 0xa6 && third <= 0xa9);
-    if (turns) bytes.set([0xef, 0xbf, 0xbd], at);
-  }
-  const end = bytes.at(-1) === 0xe2 ? 1 : bytes.at(-2) === 0xe2 ? 2 : 0;
-  return { bytes: bytes.subarray(0, bytes.length - end), rest: bytes.slice(bytes.length - end) };
-}
-
-export function bytesOf(base64: string): Uint8Array {
-  const text = atob(base64);
-  const bytes = new Uint8Array(text.length);
-  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
-  return bytes;
 }

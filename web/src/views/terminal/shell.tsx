@@ -12,7 +12,8 @@ import { Button, CopyButton, Note, Tag, Text } from "../../ui/parts.tsx";
 import { say } from "../../ui/say.ts";
 import { Fault, Loading } from "../../ui/states.tsx";
 import { who } from "./index.tsx";
-import { bytesOf, Screen, type Typed } from "./screen.ts";
+import { bytesOf, edited, endedWords } from "./bytes.ts";
+import { Screen, type Typed } from "./screen.ts";
 
 /** A line that was typed. */
 export interface Line {
@@ -42,7 +43,6 @@ export function Shell({ terminal, lines, moments, changed }: ShellProps): JSX.El
   const handle = useRef<Handle<"attachTerminal"> | null>(null);
   const cursor = useRef<number | undefined>(undefined);
   const early = useRef<Piece[]>([]);
-  const replay = useRef(true);
   const size = useRef({ columns: 80, rows: 24 });
   const holder = useSignal<string | null>(terminal.holder ?? null);
   const ended = useSignal<string | null>(terminal.ended ? "it has ended" : null);
@@ -69,7 +69,7 @@ export function Shell({ terminal, lines, moments, changed }: ShellProps): JSX.El
     const bytes = bytesOf(piece.bytes);
     const typed = (piece.typed ?? []).map((it) => ({ by: it.by, text: it.text, at: it.at }));
     for (const it of typed) noteTyped(it);
-    screen.current?.write({ cursor: piece.cursor, bytes, missed: piece.missed ?? 0, typed: typed.map((it) => ({ ...it, by: who(it.by) })) }, replay.current);
+    screen.current?.write({ cursor: piece.cursor, bytes, missed: piece.missed ?? 0, typed: typed.map((it) => ({ ...it, by: who(it.by) })) });
   };
   const take = (pieces: readonly Piece[]) => {
     for (const piece of pieces) {
@@ -81,14 +81,12 @@ export function Shell({ terminal, lines, moments, changed }: ShellProps): JSX.El
         say(piece.holder === null ? "The terminal is free." : who(piece.holder) === "you" ? "You hold the terminal." : `${who(piece.holder)} holds the terminal.`);
       }
       if (piece.ended !== undefined) {
-        ended.value = piece.ended;
+        ended.value = endedWords(piece.ended);
         changed();
       }
       if (screen.current) draw(piece);
       else early.current.push(piece);
     }
-    // What came at once when it was attached was there before; what comes from now on is new.
-    setTimeout(() => { replay.current = false; }, 0);
   };
 
   const act = (work: () => Promise<unknown> | undefined) => {
@@ -111,6 +109,7 @@ export function Shell({ terminal, lines, moments, changed }: ShellProps): JSX.El
       (made) => {
         if (!host.current) return made.destroy();
         screen.current = made;
+        made.attached();
         for (const piece of early.current.splice(0)) draw(piece);
         ready.value = true;
       },
@@ -126,7 +125,9 @@ export function Shell({ terminal, lines, moments, changed }: ShellProps): JSX.El
       {
         opened: (given) => {
           handle.current = given;
-          if (given) resize();
+          if (!given) return;
+          screen.current?.attached();
+          resize();
         },
         failed: (why) => { fault.value = why; },
       },
@@ -149,8 +150,9 @@ export function Shell({ terminal, lines, moments, changed }: ShellProps): JSX.El
         {ended.value !== null ? <Tag>ended</Tag> : <Tag tone={name === "you" ? "accent" : holder.value === null ? undefined : "think"}>{holder.value === null ? "free" : name === "you" ? "you hold it" : <><Text text={name} /> holds it</>}</Tag>}
         <span class="dim clip hide-s">
           {ended.value !== null ? <Text text={ended.value} />
+            : !live ? "There is no connection: what you type is not sent. The shell goes on."
             : !allowed ? "You look on; to type, the permission execute_commands is needed."
-            : holder.value === null ? "Whatever anybody types goes to the shell."
+            : holder.value === null ? "What anyone types here goes to the shell."
             : mine ? "What you type goes to the shell. The agent looks on." : "You look on. Take it, and what you type goes to the shell."}
         </span>
         <span class="grow" />
@@ -165,15 +167,4 @@ export function Shell({ terminal, lines, moments, changed }: ShellProps): JSX.El
       <div class="screen" ref={host} />
     </div>
   );
-}
-
-/** What a line was when Enter was pressed: backspaces are applied, other control characters are left for `Text` to spell out. */
-export function edited(line: string): string {
-  const out: string[] = [];
-  for (const letter of line.replace(/\u001b(\[[0-?]*[ -/]*[@-~]|O.)/g, "")) {
-    if (letter === "\u007f" || letter === "\b") out.pop();
-    else if (letter === "\u0015" || letter === "\u0003") out.length = 0;
-    else out.push(letter);
-  }
-  return out.join("");
 }

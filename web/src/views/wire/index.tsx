@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { baseUrl } from "../../api/client.ts";
 import type { Refusal } from "../../api/refusal.ts";
 import type { WireFrame } from "../../api/types.ts";
 import type { ViewProps } from "../../shell/places.ts";
@@ -29,6 +30,8 @@ export default function Wire({ id, query }: ViewProps): JSX.Element {
   const ready = useSignal(false);
   const fault = useSignal<Refusal | null>(null);
   const held = useSignal(false);
+  /** While the pointer is over the list, the rows stay where they are: what comes waits, so that a click meets its row. */
+  const pointed = useSignal(false);
   const waitingCalls = useRef<Call[]>([]);
   const more = useSignal(0);
   const words = useSignal(query.get("find") ?? "");
@@ -43,7 +46,7 @@ export default function Wire({ id, query }: ViewProps): JSX.Element {
     let session = 0;
     const put = () => {
       frame = 0;
-      if (held.peek()) {
+      if (held.peek() || pointed.peek()) {
         more.value = waitingCalls.current.length;
         return;
       }
@@ -65,10 +68,10 @@ export default function Wire({ id, query }: ViewProps): JSX.Element {
       const before = past(given).filter((it) => !known.has(it.request)).sort((a, b) => (a.at < b.at ? 1 : -1));
       calls.value = [...calls.peek(), ...before].slice(0, KEPT);
     }, () => undefined);
-    const release = held.subscribe((on) => { if (!on && waitingCalls.current.length > 0) put(); });
+    const releases = [held, pointed].map((it) => it.subscribe((on) => { if (!on && waitingCalls.current.length > 0) put(); }));
     return () => {
       end();
-      release();
+      for (const release of releases) release();
       cancelAnimationFrame(frame);
     };
   }, [turn.value]);
@@ -92,7 +95,7 @@ export default function Wire({ id, query }: ViewProps): JSX.Element {
     if (!now.delete(wire)) now.add(wire);
     off.value = now;
   };
-  const denied = !may("operate");
+  const denied = connection.me.value !== null && !may("operate");
   return (
     <Page
       title="Wire"
@@ -124,6 +127,8 @@ export default function Wire({ id, query }: ViewProps): JSX.Element {
             ) : (
               <>
                 <div class="wrow thead" aria-hidden="true"><span class="hide-s">When</span><span>Wire</span><span>What</span><span class="hide-s">Who</span><span class="hide-s">Ended</span><span class="hide-s r">Size</span><span class="hide-s r">Took</span></div>
+                <div class="wlist" onPointerEnter={(e) => { if (e.pointerType === "mouse") pointed.value = true; }} onPointerLeave={() => (pointed.value = false)}>
+                {pointed.value && !held.value && more.value > 0 && <div class="wnew" role="status">{grouped(more.value)} new, shown when you point elsewhere</div>}
                 <VirtualList
                   items={rows} rowHeight={rowHeight()} label="Calls" keyOf={(it) => it.key} reveal={at}
                   row={(it) => (
@@ -138,6 +143,7 @@ export default function Wire({ id, query }: ViewProps): JSX.Element {
                     </a>
                   )}
                 />
+                </div>
               </>
             )}
           </>
@@ -147,7 +153,7 @@ export default function Wire({ id, query }: ViewProps): JSX.Element {
 }
 
 function CallDetails({ call }: { call: Call }): JSX.Element {
-  const curl = asCurl(call, document.baseURI);
+  const curl = asCurl(call, baseUrl().href);
   return (
     <Aside title={call.operation || "Call"}>
       <div class="stack loose">
