@@ -9,14 +9,16 @@ use crate::tools::{self, Chromium, Node, Python};
 use crate::{examples, process, prove, tidy, types, workspace};
 
 /// Folders with a `package-lock.json`, which lists npm packages that the tests use.
-const NPM_FOLDERS: [&str; 7] = [
+const NPM_FOLDERS: [&str; 9] = [
     "conformance/capnweb",
     "conformance/mcp",
     "conformance/oidc",
+    "conformance/page",
     "conformance/a2a/js",
     "conformance/a2a/v0_3/js",
     "conformance/signatures",
     "clients/typescript",
+    "web",
 ];
 
 /// The checks of every few minutes: they need nothing but cargo. Under three minutes when little has changed.

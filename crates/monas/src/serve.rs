@@ -11,7 +11,7 @@
 //! - `large`: large bodies below `/api`; `backup`: all data in one file
 //! - `calls`: what happens around every call; `audit`: the trail of calls
 //! - `traces`: spans, sent to a receiver of OpenTelemetry
-//! - `page`, `metrics`, `operator`: the page at `/`, `/metrics`, and the routes below `/operator`
+//! - `web`: the page of the workspace at `/`; `page`: the addresses at `/connect`; `metrics`; `operator`: the routes below `/operator`
 //! - [`mcp`]: the agent's skills over MCP; `tools`: tools of other MCP servers that the agent uses
 //! - `models`: the models of the configuration
 //! - [`demo`]: the small agent of `--demo`
@@ -40,3 +40,4 @@ pub(crate) mod signing;
 pub(crate) mod tokens;
 pub(crate) mod tools;
 pub(crate) mod traces;
+pub(crate) mod web;

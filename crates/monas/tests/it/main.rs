@@ -28,6 +28,7 @@ mod naming;
 mod operator;
 mod outbound;
 mod owners;
+mod page;
 mod program;
 mod reach;
 mod rights;

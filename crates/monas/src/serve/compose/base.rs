@@ -40,6 +40,7 @@ use crate::serve::models::chosen::{self, ModelDesk};
 use crate::serve::page::{self, Page, Shown};
 use crate::serve::tokens::{self, TokenSecrets};
 use crate::serve::traces::Exporter;
+use crate::serve::web;
 use crate::serve::{
     administration, backup, door, large, metrics, operator, resource, rules, secrets, signing,
     tools,
@@ -333,6 +334,7 @@ impl<'a> Base<'a> {
         let rows: Vec<_> = rules::all().copied().collect();
         let reference = workspace::api::openapi::routes(&rows, &self.url);
         page::routes(&page, self.store.clone())
+            .merge(web::routes(&self.address.path))
             .merge(reference)
             .merge(about)
     }
@@ -385,7 +387,7 @@ impl<'a> Base<'a> {
     /// What everyone may know of the server.
     fn about(&self) -> AboutServer {
         AboutServer {
-            build: page::build().to_owned(),
+            build: (*web::BUILD).to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             open: !self.config.access.is_closed(),
             base: self.address.path.clone(),
