@@ -11,7 +11,7 @@ use crate::law::Origin;
 use crate::{limits, message};
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
-struct AskAgentInput {
+pub(super) struct AskAgentInput {
     /// What the other agent is asked.
     request: String,
     /// Which agent; left out, the law of this agent chooses.
@@ -21,7 +21,7 @@ struct AskAgentInput {
 
 /// What another agent said.
 #[derive(Serialize, JsonSchema)]
-struct Answered {
+pub(super) struct Answered {
     /// Its words.
     says: String,
     /// The agent, by its id.

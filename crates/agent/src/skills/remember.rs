@@ -14,7 +14,7 @@ use crate::law::Origin;
 use crate::{limits, text};
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
-struct RememberInput {
+pub(super) struct RememberInput {
     /// What to remember, as a sentence that can be understood by itself.
     text: String,
     /// How sure it is, from 0 to 1.
@@ -40,7 +40,7 @@ fn sure() -> f64 {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Remembered {
+pub(super) struct Remembered {
     /// In a sentence.
     says: String,
     /// What became of it: kept, supposed, doubted, corroborated, known, echo, observed or declined.
