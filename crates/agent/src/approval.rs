@@ -193,9 +193,8 @@ pub(crate) fn canonical(value: &Value) -> String {
             let mut members: Vec<_> = members.iter().collect();
             members.sort_by_key(|(name, _)| *name);
             let members = members.into_iter();
-            let members = members.map(|(name, it)| {
-                format!("{}:{}", Value::from(name.as_str()), canonical(it))
-            });
+            let members = members
+                .map(|(name, it)| format!("{}:{}", Value::from(name.as_str()), canonical(it)));
             format!("{{{}}}", members.collect::<Vec<_>>().join(","))
         }
         Value::Array(items) => {

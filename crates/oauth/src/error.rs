@@ -46,7 +46,9 @@ pub enum Error {
     #[error("sign in at {issuer}: a person has to agree; {hint}")]
     NeedsPerson { issuer: String, hint: String },
     /// The server rejects a token that has all scopes it asked for.
-    #[error("get a token with more scopes than {0:?}: the server rejects a token that has the scopes it asked for")]
+    #[error(
+        "get a token with more scopes than {0:?}: the server rejects a token that has the scopes it asked for"
+    )]
     Repeated(String),
     /// A private key that cannot be used.
     #[error("use the private key: {0}")]

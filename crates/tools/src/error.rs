@@ -70,7 +70,9 @@ pub enum Error {
     #[error("undo change {0:?}: unknown, or already dropped from the history")]
     NoChange(String),
     /// The place of the change is not as the change left it.
-    #[error("undo change {change} of {path}: these lines were changed again since; nothing was undone")]
+    #[error(
+        "undo change {change} of {path}: these lines were changed again since; nothing was undone"
+    )]
     NotUndone { path: ProjectPath, change: String },
     /// The text or the glob of a search is invalid.
     #[error("{what}: {problem}")]

@@ -139,10 +139,10 @@ impl Recording {
                     let intent = &pending.intent;
                     self.wanted.push((intent.id, intent.effect.clone()));
                 }
-                Change::Asked { approval } if approval.turn == self.turn => {
-                    if !self.asked.contains(&approval.id) {
-                        self.asked.push(approval.id);
-                    }
+                Change::Asked { approval }
+                    if approval.turn == self.turn && !self.asked.contains(&approval.id) =>
+                {
+                    self.asked.push(approval.id);
                 }
                 Change::Decided { approval, .. } => withdrawn |= self.asked.contains(approval),
                 _ => {}

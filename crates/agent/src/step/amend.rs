@@ -149,7 +149,8 @@ impl Work<'_> {
         };
         let law = Arc::new(law.clone());
         let why = format!("back to version {to}: {why}");
-        drop(self.revise(&restored, Some((law, by.to_owned(), why))));
+        let given = (law, by.to_owned(), why);
+        drop(self.revise(&restored, Some(&given)));
     }
 
     /// No person answered a proposal in time.
@@ -206,7 +207,7 @@ impl Work<'_> {
     pub(super) fn revise(
         &mut self,
         event: &revise::Event,
-        given: Option<(Arc<Law>, String, String)>,
+        given: Option<&(Arc<Law>, String, String)>,
     ) -> Result<(), revise::Refused> {
         let before = self.now.revision.clone();
         let step = before.gate.next(&self.law.frozen.limits(), event)?;
@@ -227,7 +228,7 @@ impl Work<'_> {
                     );
                     (law, CANARY.to_owned(), why)
                 }),
-                revise::Change::Restored(_) | revise::Change::Replaced(_) => given.clone(),
+                revise::Change::Restored(_) | revise::Change::Replaced(_) => given.cloned(),
                 _ => None,
             };
             self.change(Change::Gate { step: change });
