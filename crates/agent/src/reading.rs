@@ -10,7 +10,7 @@ use store::Follow;
 use crate::approval::{Decision, Remember};
 use crate::context::{Change, Outcome};
 use crate::error::Error;
-use crate::event::{Effect, EventKind};
+use crate::event::{Effect, EventKind, TurnId};
 use crate::handle::AgentHandle;
 use crate::journal::{self, Record};
 use crate::prompt;
@@ -184,7 +184,7 @@ impl Record {
             _ => None,
         };
         let turn = turn.or_else(|| self.changes.iter().find_map(turn_of));
-        turn.map(String::as_str)
+        turn.map(TurnId::as_str)
     }
 
     /// Its event as data. `whole` false: long texts are cut.
@@ -319,7 +319,7 @@ fn decided(decision: &Decision) -> String {
 }
 
 /// The request that a change is about.
-fn turn_of(change: &Change) -> Option<&String> {
+fn turn_of(change: &Change) -> Option<&TurnId> {
     match change {
         Change::Opened { turn } => Some(&turn.heard.turn),
         Change::Stage { turn, .. }

@@ -92,13 +92,22 @@ pub(crate) struct Passing {
     pub(crate) cursor: Cursor,
 }
 
+/// The payload of a `system_event`.
+fn event_payload(event: &str, data: Value) -> Value {
+    let members = [
+        ("event".to_owned(), event.into()),
+        ("data".to_owned(), data),
+    ];
+    Value::Object(Map::from_iter(members))
+}
+
 impl Passing {
     /// A `system_event`.
     pub(crate) fn event(event: &str, data: Value, state: State, cursor: Cursor) -> Self {
         Self {
             id: None,
             kind: MessageType::SystemEvent,
-            payload: json!({ "event": event, "data": data }),
+            payload: event_payload(event, data),
             state,
             priority: Priority::Low,
             task: None,
@@ -151,7 +160,7 @@ impl Shown {
     }
 
     fn event(event: &str, data: Value) -> Self {
-        let payload = json!({ "event": event, "data": data });
+        let payload = event_payload(event, data);
         Self::new(MessageType::SystemEvent, Source::System, payload)
     }
 

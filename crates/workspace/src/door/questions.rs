@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ::capnweb::{Error as RpcError, Value};
-use agent::{AgentHandle, Change, EventKind, Record, Standing};
+use agent::{AgentHandle, ApprovalState, Change, EventKind, Record};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream, SelectAll};
 use serde_json::{Value as Json, json};
@@ -204,10 +204,12 @@ type Decided = (&'static str, String, Option<(&'static str, String)>);
 fn decision(record: &Record, approval: bool, task: &str) -> Option<Decided> {
     record.changes.iter().find_map(|change| match change {
         Change::Decided { standing, by, .. } if approval => match standing {
-            Standing::Approved(_) => Some(("approve", by.clone(), None)),
-            Standing::Rejected(why) => Some(("reject", by.clone(), Some(("reason", why.clone())))),
-            Standing::Expired => Some(("expired", by.clone(), None)),
-            Standing::Pending => None,
+            ApprovalState::Approved(_) => Some(("approve", by.clone(), None)),
+            ApprovalState::Rejected(why) => {
+                Some(("reject", by.clone(), Some(("reason", why.clone()))))
+            }
+            ApprovalState::Expired => Some(("expired", by.clone(), None)),
+            ApprovalState::Pending => None,
         },
         Change::Replied {
             turn, answer, by, ..
