@@ -24,36 +24,36 @@ pub struct Event {
     pub what: EventKind,
 }
 
-/// What can be perceived.
+/// An event that an agent can perceive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum EventKind {
     /// The agent is created, with its identity, goals and law.
     Born {
         identity: Identity,
-        /// What it is for.
+        /// The purpose of the agent.
         goals: Vec<Goal>,
         /// The first version of the law.
         law: Box<Law>,
     },
-    /// What it is able to do has become this.
+    /// The skills of the agent have become these.
     Enabled {
         abilities: Vec<Ability>,
     },
     /// A request has arrived.
     Heard(Request),
-    /// What it remembers about a request.
+    /// The records that memory found for a request.
     Recalled {
         effect: EffectId,
         /// The recalled records, most relevant first.
         found: Vec<Recollection>,
     },
-    /// What it, or its model, thinks about a request.
+    /// A thought of the agent, or of its model, about a request.
     Thought {
         effect: EffectId,
-        /// What is to be said.
+        /// The answer to say.
         text: String,
-        /// What is to be done first.
+        /// Calls to make first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<Call>,
         /// What only the model understands, to be shown to it again.
@@ -84,7 +84,7 @@ pub enum EventKind {
     Wanted {
         /// The task that the call is part of.
         turn: TurnId,
-        /// Which call of that task.
+        /// The call of that task.
         place: String,
         /// The conversation it belongs to.
         conversation: String,
@@ -159,14 +159,14 @@ pub enum EventKind {
     },
     /// A grant is to count no more.
     Revoked {
-        /// What it is known by outside of the agent.
+        /// The id by which it is known outside of the agent.
         grant: String,
         by: String,
     },
     /// A person answered a question.
     Clarified {
         effect: EffectId,
-        /// What was said; nothing if the question was declined.
+        /// The answer; nothing if the question was declined.
         text: Option<String>,
         /// The id of the message that says so.
         #[serde(default)]
@@ -420,7 +420,7 @@ pub struct Recollection {
     /// The record of memory.
     pub record: String,
     pub text: String,
-    /// Who or what it comes from.
+    /// The source of the claim.
     pub source: String,
     /// The layer of memory it is in.
     pub layer: memory::Layer,
@@ -446,7 +446,7 @@ pub struct Call {
 pub struct MemoryResult {
     /// The record of memory.
     pub record: String,
-    /// What memory did with it.
+    /// The decision of memory about it.
     pub outcome: MemoryOutcome,
     /// Why memory refused it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -470,7 +470,7 @@ pub struct StoredItem {
     pub outcome: MemoryOutcome,
 }
 
-/// What memory did with something.
+/// A decision of memory about a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryOutcome {

@@ -44,7 +44,7 @@ impl JournalFollow {
     }
 }
 
-/// What a model was shown, as data.
+/// A prompt that a model was shown, as data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ShownPrompt {
     pub system: String,
@@ -107,7 +107,7 @@ impl AgentHandle {
         Ok(found.map(|(_, record)| record))
     }
 
-    /// What its journal adds up to, up to an event and including it.
+    /// The state that its journal adds up to, up to an event and including it.
     pub async fn state_at(&self, event: u64) -> Result<AgentState, Error> {
         self.flush().await?;
         let store = &self.population.0.parts.store;
@@ -141,12 +141,12 @@ impl AgentHandle {
 }
 
 impl AgentState {
-    /// What it goes by.
+    /// The law in force.
     pub fn own_law(&self) -> &crate::law::Law {
         &self.law
     }
 
-    /// Which version of its law that is.
+    /// The version of its law.
     pub fn law_version(&self) -> u64 {
         self.context.law_version
     }
@@ -158,7 +158,7 @@ impl AgentState {
         (queue.collect(), self.context.busy())
     }
 
-    /// What it has planned for the requests that it works on.
+    /// Plans for the requests that it works on.
     pub fn plans(&self) -> Vec<crate::plan::Plan> {
         self.context.plans(&self.law)
     }
@@ -199,7 +199,7 @@ impl Record {
         data
     }
 
-    /// What happened, in a sentence.
+    /// The event in a sentence.
     pub fn sentence(&self) -> String {
         bounded(&self.words(), SENTENCE)
     }

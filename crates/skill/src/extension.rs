@@ -19,10 +19,10 @@ use crate::reply::said;
 
 pub const URI: &str = "urn:monas:a2a:ext:skill:1";
 
-/// Which skill is called.
+/// The id of the skill that is called.
 pub const SKILL: &str = "urn:monas:a2a:ext:skill:1/skill";
 
-/// What a skill asks: a [`Question`].
+/// The question of a skill: a [`Question`].
 pub const QUESTION: &str = "urn:monas:a2a:ext:skill:1/question";
 
 /// How far a skill is: a [`Progress`].
@@ -43,13 +43,13 @@ pub const DECLINED: &str = "urn:monas:a2a:ext:skill:1/declined";
 /// The id of the artifact that holds what a skill gives.
 pub const OUTPUT: &str = "output";
 
-/// What a skill asks.
+/// A question of a skill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
     pub message: String,
-    /// What an answer looks like.
+    /// The form of an answer.
     pub schema: Value,
-    /// Which question of the task it is, from 0 on.
+    /// The number of the question in its task, from 0 on.
     pub number: usize,
     /// It is asked before the skill has begun, so that even a skill that is not replayable can be begun after a restart.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -61,7 +61,7 @@ pub struct Question {
     pub from: Option<String>,
 }
 
-/// What an answer decides.
+/// The decision that an answer makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum QuestionKind {
@@ -137,7 +137,7 @@ pub enum CallStage {
     Failed,
 }
 
-/// What a card says of the extension.
+/// The entry of the extension in a card.
 pub fn declared() -> AgentExtension {
     AgentExtension {
         uri: URI.to_owned(),
@@ -183,12 +183,12 @@ pub fn skill(message: &Message) -> Option<&str> {
     get(message, SKILL).map(|named| named.as_str().unwrap_or_default())
 }
 
-/// What a task's skill asks now, if it asks.
+/// The question that the skill of a task asks now, if it asks.
 pub fn question(task: &Task) -> Option<Question> {
     asked_in(task.status.as_ref()?.message.as_ref()?)
 }
 
-/// What a message asks.
+/// The question in a message.
 pub fn asked_in(message: &Message) -> Option<Question> {
     read(message, QUESTION)
 }
@@ -198,7 +198,7 @@ pub fn progress(message: &Message) -> Option<Progress> {
     read(message, PROGRESS)
 }
 
-/// What a message says of a call that an agent makes.
+/// The report in a message about a call that an agent makes.
 pub fn called(message: &Message) -> Option<Called> {
     read(message, CALLED)
 }
@@ -225,7 +225,7 @@ pub fn failure_code(task: &Task) -> Option<String> {
     code.as_str().map(str::to_owned)
 }
 
-/// What a task's skill gave.
+/// The output of the skill of a task.
 pub fn output(task: &Task) -> Option<Value> {
     let mut made = task.artifacts.iter();
     let output = made.find(|artifact| artifact.artifact_id == OUTPUT)?;
@@ -250,7 +250,7 @@ pub fn output_artifact(name: &str, output: Value) -> Artifact {
     }
 }
 
-/// What a task says when it failed.
+/// The text of a task that failed.
 pub fn failed(error: &SkillError) -> Message {
     let mut said = said(error.to_string());
     let mut about = json!({ "code": error.code(), "message": error.to_string() });

@@ -57,7 +57,7 @@ pub const PATH: &str = "/workspace/capnweb";
 /// The name of the wire. It is counted among those of agents, whose limits are wider: a page makes many calls at once.
 pub const WIRE: &str = "workspace";
 
-/// What the door needs of a server.
+/// Parts of a server that the door needs.
 #[derive(Clone)]
 pub struct DoorParts {
     /// The door that knows callers, limits, and where sessions are counted.
@@ -73,7 +73,7 @@ pub struct DoorParts {
     pub about: AboutServer,
 }
 
-/// What everyone may know of a server.
+/// Facts of a server that every caller may know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AboutServer {
     /// The hash of the page's files: another one means that a page is out of date.
@@ -99,7 +99,7 @@ pub struct DoorCaller {
     pub origin: Origin,
 }
 
-/// What all sessions share.
+/// State that all sessions share.
 #[derive(Debug)]
 struct Shared {
     parts: DoorParts,

@@ -107,10 +107,10 @@ struct AgentStatus {
 #[derive(Serialize)]
 struct Switched {
     success: bool,
-    /// What it did before the pause.
+    /// The state before the pause.
     #[serde(skip_serializing_if = "Option::is_none")]
     previous_state: Option<agent::State>,
-    /// What it goes on with.
+    /// The state that it goes on with.
     #[serde(skip_serializing_if = "Option::is_none")]
     current_state: Option<agent::State>,
     #[serde(flatten)]

@@ -56,7 +56,7 @@ fn number(fields: &Fields, name: &str) -> Result<Option<u64>, Failure> {
     given.map_err(|_| invalid(name, "expected the number of an event"))
 }
 
-/// Which events are asked for.
+/// The events that are asked for.
 struct Question {
     before: Option<u64>,
     after: Option<u64>,

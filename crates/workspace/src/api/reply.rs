@@ -67,7 +67,7 @@ pub struct ListedAgent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     pub paused: bool,
-    /// What it does at the moment.
+    /// The state of the agent at the moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// The name of the model that answers for it; none: rules do.

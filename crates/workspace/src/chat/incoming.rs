@@ -24,7 +24,7 @@ pub(crate) struct Incoming {
     pub(crate) what: Said,
 }
 
-/// What a client can say.
+/// A message of a client.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Said {
     Command(Command),
@@ -69,7 +69,7 @@ pub(crate) struct Attachment {
     pub(crate) content: Attached,
 }
 
-/// What an attachment holds.
+/// The content of an attachment.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Attached {
     Text(String),

@@ -12,7 +12,7 @@ use crate::api::openapi::described::{Fields, Kind};
 #[path = "declarations_tests.rs"]
 mod tests;
 
-/// What is no route: the first object, and the streams.
+/// Declarations that follow from no route: the first object, and the streams.
 const STREAMS: &str = include_str!("streams.ts");
 
 /// The declarations of a server with these routes.

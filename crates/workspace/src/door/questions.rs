@@ -16,7 +16,7 @@ use crate::api::approvals::{is_for, previews};
 /// The next records of an agent, and the rest of them.
 type Records = BoxStream<'static, (usize, Result<Vec<(u64, Record)>, agent::Error>)>;
 
-/// What waits at one agent, by id.
+/// Questions that wait at one agent, by id.
 type Waiting = BTreeMap<String, Json>;
 
 pub(super) async fn follow(
@@ -46,9 +46,9 @@ pub(super) async fn follow(
 struct List {
     workspace: WorkspaceObject,
     agents: Vec<AgentHandle>,
-    /// What waits at each of them.
+    /// Questions that wait at each of them.
     waiting: Vec<Waiting>,
-    /// What a person was shown, by the id of the approval, and the event by which it was asked.
+    /// Previews that a person was shown, by the id of the approval, and the event by which it was asked.
     previews: BTreeMap<String, (String, u64)>,
 }
 

@@ -27,7 +27,7 @@ pub(super) struct RootObject {
     peer: Peer,
 }
 
-/// What a caller shows.
+/// The credentials of a caller.
 #[derive(Debug, PartialEq, Eq)]
 enum Shown {
     Nothing,

@@ -17,7 +17,7 @@ use crate::api::{Failure, invalid};
 #[path = "table_tests.rs"]
 mod tests;
 
-/// What stands in a path as it is.
+/// Characters that stand in a path as they are.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')

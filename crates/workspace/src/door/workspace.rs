@@ -56,7 +56,7 @@ const STREAMS: [(Stream, &str, (&str, &str)); 10] = [
     ),
 ];
 
-/// What is no route.
+/// Methods that are no routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stream {
     SignedIn,
@@ -339,7 +339,7 @@ impl WorkspaceObject {
         })
     }
 
-    /// What the caller is, with the token that it is to keep.
+    /// The caller's name and permissions, with the token that it is to keep.
     async fn signed_in(&self) -> Result<Value, RpcError> {
         let session = self.ask("getSession", Map::new()).await?;
         let mut signed_in = json!({

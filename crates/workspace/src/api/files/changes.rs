@@ -205,7 +205,7 @@ async fn diff(
     respond(applied.await)
 }
 
-/// What became of a hunk.
+/// The outcome for a hunk.
 fn hunk(hunk: &Hunk) -> Value {
     match hunk {
         Hunk::Applied { line, .. } => json!({ "applied": true, "line": line }),

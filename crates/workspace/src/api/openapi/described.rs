@@ -17,7 +17,7 @@ pub(crate) struct Described {
     pub(crate) reply: Kind,
 }
 
-/// What a route replies with.
+/// The reply of a route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     /// An object with these fields.

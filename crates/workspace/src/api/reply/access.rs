@@ -51,7 +51,7 @@ pub struct KeyList {
 pub struct ListedKey {
     pub id: String,
     pub user: String,
-    /// What it is for.
+    /// The purpose of the secret.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// How far it reaches; none stands for all that its user may.
