@@ -22,6 +22,9 @@ pub struct Approval {
     /// The caller that the call is made for.
     #[serde(default)]
     pub by: String,
+    /// The person for whom that caller acts, if it is an agent that acts for one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub person: String,
     /// The task that the call is part of.
     pub turn: TurnId,
     /// Which call of that task.

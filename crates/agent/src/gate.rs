@@ -50,7 +50,10 @@ impl Gate {
         let definition = entry.definition();
         let skill = definition.id.clone();
         let place = format!("{}/{skill}#{}", ctx.scope(), ctx.count(&skill));
-        let facts = self.facts(definition);
+        let facts = CallFacts {
+            person: turn::person(&ctx.caller()),
+            ..self.facts(definition)
+        };
         let wanted = |shown: &Shown| EventKind::Wanted {
             turn: ctx.task_id(),
             place: place.clone(),
@@ -142,6 +145,7 @@ impl Gate {
             unasked: self.unasked && !traits.ask_each_time,
             each_time: traits.ask_each_time,
             version: approval::version(definition),
+            person: String::new(),
             approval: uuid::Uuid::new_v4().to_string(),
             bound: None,
             further: Vec::new(),

@@ -42,7 +42,7 @@ pub struct Imported {
 }
 
 impl AgentHandle {
-    /// The memory of the agent as a caller sees it.
+    /// The memory of the agent as a caller sees it. An agent that acts for a person sees what that person does.
     pub fn memory(&self, caller: &Principal) -> Result<Handle, KeepError> {
         let memory = self.population.0.parts.memory.as_ref();
         let space = memory.ok_or(KeepError::NoMemory)?.space(&self.id)?;
@@ -59,6 +59,16 @@ impl AgentHandle {
         match crate::turn::is_principal(caller.name()) {
             true => caller.name().to_owned(),
             false => format!("user:{caller}"),
+        }
+    }
+
+    /// Whether a caller said a record. What an agent said for a person is said by that person alone.
+    pub(crate) fn is_said_by(caller: &Principal, record: &Record) -> bool {
+        let person = caller.person();
+        let said = |by: &Principal| record.source() == Some(Self::source_of(by).as_str());
+        match caller.acts_for() {
+            None => said(caller),
+            Some(_) => record.owner() == Some(person.name()) && (said(caller) || said(&person)),
         }
     }
 

@@ -107,7 +107,6 @@ impl Forget {
         ctx: &Context,
     ) -> Result<Vec<Arc<Record>>, SkillError> {
         let caller = ctx.caller();
-        let source = AgentHandle::source_of(&caller);
         let space = self.agent.memory(&caller).map_err(|error| failed(&error))?;
         let plain = text::plain(wanted);
         let says = |record: &Record| {
@@ -120,7 +119,7 @@ impl Forget {
             |record: &Record| record.kept().is_some() || text::plain(&record.content.text) == plain;
         let records = space
             .records(|it| {
-                it.source() == Some(source.as_str()) && told(it) && (everything || says(it))
+                AgentHandle::is_said_by(&caller, it) && told(it) && (everything || says(it))
             })
             .await;
         records.map_err(|error| SkillError::coded("memory", error.to_string()))

@@ -54,6 +54,14 @@ impl ProposedCall<'_> {
     fn input(&self) -> &Value {
         self.facts.bound.as_ref().unwrap_or(self.input)
     }
+
+    /// The person for whom it is made: the caller, unless that is an agent that acts for a person.
+    fn person(&self) -> &str {
+        match self.facts.person.as_str() {
+            "" => self.by,
+            person => person,
+        }
+    }
 }
 
 impl Work<'_> {
@@ -114,7 +122,7 @@ impl Work<'_> {
             let why = "nobody is there to agree to what this agent does by itself".to_owned();
             return self.gate(None, Verdict::No(why));
         }
-        if let Some(why) = self.too_many(asked.by) {
+        if let Some(why) = self.too_many(asked.person()) {
             return self.gate(None, Verdict::No(why));
         }
         let notes = notes(asked, proposed, changed);
@@ -141,6 +149,7 @@ impl Work<'_> {
             id: self.now.next,
             uuid: asked.facts.approval.clone(),
             by: asked.by.to_owned(),
+            person: asked.facts.person.clone(),
             turn: asked.turn.to_owned(),
             place: asked.place.to_owned(),
             conversation: asked.conversation.to_owned(),
@@ -248,10 +257,11 @@ impl Work<'_> {
     }
 
     /// Why nothing more can be asked for a caller, if so many calls wait for a person. Each caller has a share, so that
-    /// the unanswered questions of one leave room for those of others.
-    fn too_many(&self, caller: &str) -> Option<String> {
+    /// the unanswered questions of one leave room for those of others; what agents ask each other is in the share of the
+    /// person at the start of their chain.
+    fn too_many(&self, person: &str) -> Option<String> {
         let waiting = self.now.pending();
-        let own = waiting.iter().filter(|it| it.by == caller).count();
+        let own = waiting.iter().filter(|it| it.person() == person).count();
         if own >= limits::WAITING_EACH {
             let most = limits::WAITING_EACH;
             return Some(format!(
