@@ -91,7 +91,9 @@ pub mod users;
 #[path = "users_tests.rs"]
 mod users_tests;
 
-pub use calls::{Admitted, Asked, Calls, Limit, Origin, Outcome, Overseer, TooManyCalls};
+pub use calls::{
+    Admitted, Asked, Calls, Limit, Origin, Outcome, Overseer, TooManyCalls, UnreadCall,
+};
 pub use capability::{Attenuation, Capabilities};
 pub use door::{Door, Refusal, Unauthenticated};
 pub use insider::Insiders;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use access::budget::{Budgets, Clock};
+use access::budget::{Account, Budgets, Clock};
 use access::{Admitted, Asked, Calls, Limit, Outcome, Overseer, Principal};
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::RETRY_AFTER;
@@ -71,7 +71,7 @@ impl CallDesk {
         false
     }
 
-    fn admit(&self, asked: &Asked) -> Result<Admitted, Limit> {
+    fn charge(&self, asked: &Asked) -> Result<Account, Limit> {
         if let Some(rates) = &self.rates {
             rates.check(asked)?;
         }
@@ -82,13 +82,10 @@ impl CallDesk {
         };
         let account = self.budgets.open(asked.caller.name(), None, clock)?;
         account.hold(asked.origin.bytes)?;
-        Ok(Admitted {
-            span: self.span(asked),
-            account,
-        })
+        Ok(account)
     }
 
-    fn span(&self, asked: &Asked) -> Span {
+    fn span_of(&self, asked: &Asked) -> Span {
         let Some(tracer) = &self.tracer else {
             return Span::default();
         };
@@ -116,9 +113,20 @@ impl CallDesk {
 
 impl Overseer for CallDesk {
     fn begin(&self, asked: &Asked) -> Result<Admitted, Limit> {
-        self.admit(asked).inspect_err(|_| {
+        Ok(Admitted {
+            account: self.admit(asked)?,
+            span: self.span_of(asked),
+        })
+    }
+
+    fn admit(&self, asked: &Asked) -> Result<Account, Limit> {
+        self.charge(asked).inspect_err(|_| {
             self.record(asked, Outcome::Limited, Duration::ZERO);
         })
+    }
+
+    fn span(&self, asked: &Asked) -> Span {
+        self.span_of(asked)
     }
 
     fn end(&self, asked: &Asked, outcome: Outcome, time: Duration) {
