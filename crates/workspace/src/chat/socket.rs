@@ -5,10 +5,11 @@ use std::pin::pin;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use a2a::binding::{beside, weight};
 use a2a::server::end_of_credentials;
 use a2a::service::Call;
 use access::calls::Session;
-use access::{Asked, FoundRule, Limit, Origin, Outcome, Principal, RouteRule};
+use access::{Asked, FoundRule, Limit, Origin, Outcome, Principal, RouteRule, UnreadCall};
 use agent::{AgentHandle, Owner};
 use axum::Router;
 use axum::body::Body;
@@ -54,6 +55,9 @@ const MAX_WINDOWS: usize = 32;
 
 /// The code of a message that uses more than its caller may.
 const BUDGET: &str = "budget_exceeded";
+
+/// The longest frame, in bytes, that is read only to find the id of a message that is refused.
+const SMALL: usize = 16 << 10;
 
 /// The buffers that every connection has.
 const READ_BUFFER: usize = 2 << 10;
@@ -168,10 +172,10 @@ impl Connection {
                     heard = true;
                     match incoming {
                         Some(Ok(Message::Text(text))) if !self.packed => {
-                            self.take_text(text.as_bytes()).await
+                            self.take_frame(text.as_bytes()).await
                         }
                         Some(Ok(Message::Binary(bytes))) if self.packed => {
-                            self.take_packed(&bytes).await
+                            self.take_frame(&bytes).await
                         }
                         Some(Ok(Message::Text(_))) => {
                             let why = "the subprotocol msgpack was chosen: messages are binary frames";
@@ -214,60 +218,80 @@ impl Connection {
         }
     }
 
-    async fn take_text(&mut self, text: &[u8]) -> Option<Message> {
-        match serde_json::from_slice::<Value>(text) {
-            Ok(message) => self.take(&message, text.len()).await,
-            Err(error) => {
-                let why = format!("not JSON: {error}");
-                Some(self.refuse(&Fault::new("not_json", "", why)))
+    /// Takes a frame in. It is charged to its caller before it is looked at, weighed before it is parsed, and parsed beside the
+    /// threads that serve if it is large.
+    async fn take_frame(&mut self, frame: &[u8]) -> Option<Message> {
+        let packed = self.packed;
+        let unread = match self.admit(frame.len()) {
+            Ok(unread) => unread,
+            Err(mut fault) => {
+                // A small frame is read for its id, so that its sender knows which message is refused.
+                if frame.len() <= SMALL {
+                    match parse(frame, packed) {
+                        Ok(read) => (fault.in_reply_to, fault.session) = (read.id, read.session),
+                        Err(read) => {
+                            (fault.in_reply_to, fault.session) = (read.in_reply_to, read.session);
+                        }
+                    }
+                }
+                return Some(self.refuse(&fault));
             }
+        };
+        let read = beside(frame.len(), || parse(frame, packed)).await;
+        self.take(unread, read, frame.len()).await
+    }
+
+    /// Charges a frame of so many bytes to the caller.
+    fn admit(&self, bytes: usize) -> Result<UnreadCall, Fault> {
+        if let Err(error) = Call::by(self.caller.clone()).check() {
+            return Err(Fault::new("unauthorized", "", error.to_string()));
+        }
+        let admitted = self
+            .chat
+            .0
+            .parts
+            .calls
+            .admit(&self.caller, self.sent(bytes));
+        admitted.map_err(|limit| limited(&limit))
+    }
+
+    /// Where a frame of so many bytes comes from.
+    fn sent(&self, bytes: usize) -> Origin {
+        Origin {
+            bytes: bytes as u64,
+            ..self.origin.clone()
         }
     }
 
-    async fn take_packed(&mut self, bytes: &[u8]) -> Option<Message> {
-        match crate::packed::read(bytes) {
-            Ok(message) => self.take(&message, bytes.len()).await,
-            Err(why) => Some(self.refuse(&Fault::new("not_msgpack", "", why))),
-        }
-    }
-
-    /// Takes a message of so many bytes in. Gives the answer that is only for this client, if there is one.
-    async fn take(&mut self, message: &Value, bytes: usize) -> Option<Message> {
-        let read = incoming::read(message);
-        let kind = read.as_ref().map(|it| it.what.kind());
-        let asked = Asked {
-            origin: Origin {
-                bytes: bytes as u64,
-                ..self.origin.clone()
-            },
+    /// Takes a message in that was charged to the caller. Gives the answer that is only for this client, if there is one.
+    async fn take(
+        &mut self,
+        unread: UnreadCall,
+        read: Result<Incoming, Fault>,
+        bytes: usize,
+    ) -> Option<Message> {
+        let read = match read {
+            Ok(read) => read,
+            Err(fault) => {
+                unread.end(Outcome::Rejected);
+                return Some(self.refuse(&fault));
+            }
+        };
+        let begun = unread.begin(Asked {
+            origin: self.sent(bytes),
             caller: self.caller.clone(),
             version: "",
-            operation: kind.map_or(access::calls::UNKNOWN, |it| it.name()).into(),
-        };
-        let (id, session) = match &read {
-            Ok(read) => (read.id.clone(), read.session.clone()),
-            Err(fault) => (fault.in_reply_to.clone(), fault.session.clone()),
-        };
+            operation: read.what.kind().name().into(),
+        });
+        let (id, session) = (read.id.clone(), read.session.clone());
         let fault = |fault: Fault| Fault {
             in_reply_to: id.clone(),
             session: session.clone(),
             ..fault
         };
-        if let Err(error) = Call::by(self.caller.clone()).check() {
-            return Some(self.refuse(&fault(Fault::new("unauthorized", "", error.to_string()))));
-        }
-        let begun = match self.chat.0.parts.calls.begin(asked) {
-            Ok(begun) => begun,
-            Err(limit) => return Some(self.refuse(&fault(limited(&limit)))),
-        };
-        let done = match read {
-            Ok(read) => {
-                let done = begun.run(self.perform(read)).await;
-                let done = done.unwrap_or_else(|exceeded| Err(limited(&exceeded.into())));
-                done.map_err(fault)
-            }
-            Err(fault) => Err(fault),
-        };
+        let done = begun.run(self.perform(read)).await;
+        let done = done.unwrap_or_else(|exceeded| Err(limited(&exceeded.into())));
+        let done = done.map_err(fault);
         begun.end(match &done {
             Ok(_) => Outcome::Ok,
             Err(fault) if fault.code == BUDGET => Outcome::Limited,
@@ -475,6 +499,23 @@ impl Connection {
             }
         }
     }
+}
+
+/// Reads a frame that is not too heavy.
+fn parse(frame: &[u8], packed: bool) -> Result<Incoming, Fault> {
+    let heavy = |why: String| Fault::new("too_large", "", why);
+    let message: Value = match packed {
+        true => {
+            crate::packed::check(frame).map_err(|it| heavy(it.to_string()))?;
+            crate::packed::read(frame).map_err(|why| Fault::new("not_msgpack", "", why))?
+        }
+        false => {
+            weight::check(frame).map_err(|it| heavy(it.to_string()))?;
+            let read = serde_json::from_slice(frame);
+            read.map_err(|error| Fault::new("not_json", "", format!("not JSON: {error}")))?
+        }
+    };
+    incoming::read(&message)
 }
 
 /// The farewell to a client after a frame that cannot be read.
