@@ -2,16 +2,23 @@
 //! each, and the journal has each by the id of its record and the hash of its text. It has no text, so that a forgotten
 //! record is gone as a whole.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use access::Principal;
 use memory::{
     Certainty, Content, Handle, Keep, Lasting, Outcome, Reason, Record, RecordId, Standing,
     Utterance, Viewer,
 };
 use sha2::{Digest, Sha256};
+use tokio::sync::oneshot;
 
+use crate::actor::Mail;
 use crate::error::{Error, KeepError};
 use crate::event::{EventKind, MemoryOutcome, StoredItem};
+use crate::forgetting::Redaction;
 use crate::handle::AgentHandle;
+use crate::journal;
 use crate::law::Origin;
 use crate::step::{Judgement, judge};
 
@@ -192,8 +199,24 @@ impl AgentHandle {
         Ok(Imported { new, discarded })
     }
 
-    /// Forgets a record of the caller's; operators forget those of others, too. Returns how many records are gone.
+    /// Forgets a record of the caller's; operators forget those of others, too. Its words go from the journal as well.
+    /// Returns how many records are gone.
     pub async fn forget(
+        &self,
+        caller: &Principal,
+        id: &RecordId,
+        why: &str,
+    ) -> Result<usize, KeepError> {
+        let record = self.memory(caller)?.get(id).await?;
+        let count = self.forget_record(caller, id, why).await?;
+        if let Some(record) = record {
+            self.redact(&[record], "").await?;
+        }
+        Ok(count)
+    }
+
+    /// Forgets a record in memory alone. [`redact`](Self::redact) takes its words out of the journal.
+    pub(crate) async fn forget_record(
         &self,
         caller: &Principal,
         id: &RecordId,
@@ -207,6 +230,33 @@ impl AgentHandle {
         };
         self.perceive(forgotten).await?;
         Ok(count)
+    }
+
+    /// Takes the words of forgotten records out of the requests of the people to whom they belonged, in the journal and in
+    /// the state. `turn` is the request in which they are forgotten: its answer may repeat them.
+    pub(crate) async fn redact(&self, records: &[Arc<Record>], turn: &str) -> Result<(), Error> {
+        let mut texts: BTreeMap<Option<String>, Vec<String>> = BTreeMap::new();
+        for record in records {
+            let owner = record.owner().map(|name| Principal::named(name).to_string());
+            let texts = texts.entry(owner).or_default();
+            texts.push(record.content.text.clone());
+        }
+        for (owner, texts) in texts {
+            let mut redaction = Redaction::new(&texts, owner.as_deref());
+            self.flush().await?;
+            let store = &self.population.0.parts.store;
+            let records = journal::records_with(store, &self.id, &mut redaction).await?;
+            let (reply, done) = oneshot::channel();
+            let post = Mail::Redact {
+                redaction: Box::new(redaction),
+                records,
+                turn: turn.to_owned(),
+                reply,
+            };
+            self.population.0.send(&self.id, post).await?;
+            done.await.map_err(|_| self.population.0.stopped())?;
+        }
+        Ok(())
     }
 
     /// What the law says to texts, each with its source and, for a lasting record, its confidence.

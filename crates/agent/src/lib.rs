@@ -64,6 +64,7 @@ mod conversation;
 mod delegate;
 mod error;
 mod event;
+mod forgetting;
 mod gate;
 mod handle;
 mod journal;

@@ -95,6 +95,7 @@ fn reader(lived: &Lived) -> Reader {
         reader.take(Record {
             event: event.clone(),
             changes: step.changes.clone(),
+            forgotten: false,
         });
     }
     reader
@@ -207,7 +208,12 @@ fn records(lived: &Lived) -> Vec<(u64, Record)> {
     let records = (1..).zip(&lived.recorded);
     let records = records.map(|(number, (event, step))| {
         let (event, changes) = (event.clone(), step.changes.clone());
-        (number, Record { event, changes })
+        let record = Record {
+            event,
+            changes,
+            forgotten: false,
+        };
+        (number, record)
     });
     records.collect()
 }
