@@ -58,6 +58,19 @@ pub struct Approval {
     /// changed is shown again.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub digest: String,
+    /// The change or the command, as a person is shown it, until it is decided about; the beginning of a long one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub shown: String,
+}
+
+impl Approval {
+    /// The person at the start of a chain of agents: the caller itself, unless that is an agent that acts for a person.
+    pub fn person(&self) -> &str {
+        match self.person.as_str() {
+            "" => &self.by,
+            person => person,
+        }
+    }
 }
 
 /// Where an approval stands.

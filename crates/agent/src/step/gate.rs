@@ -40,6 +40,15 @@ fn notes(asked: &ProposedCall<'_>, proposed: bool, changed: bool) -> Vec<String>
     notes
 }
 
+/// What a person is shown of a call, as far as it is kept to be listed.
+fn listed(shown: &str) -> String {
+    if shown.len() <= limits::SHOWN {
+        return shown.to_owned();
+    }
+    let begin = crate::text::bounded(shown, limits::SHOWN);
+    format!("{begin}\n(The rest is shown in the task.)")
+}
+
 /// What a person is told of a tool that is not as it was called, allowed or asked about.
 const CHANGED: &str = "The tool has another description or schema than before.";
 
@@ -164,6 +173,7 @@ impl Work<'_> {
             standing: Standing::Pending,
             further: asked.facts.further.clone(),
             digest: approval::digest(asked.shown),
+            shown: listed(asked.shown),
         }
     }
 
@@ -194,6 +204,7 @@ impl Work<'_> {
                 digest,
                 bound: asked.facts.bound.clone(),
                 further: asked.facts.further.clone(),
+                shown: listed(asked.shown),
             });
         }
         self.stand(known);

@@ -98,6 +98,7 @@ fn shown(approval: &Approval) -> WaitingApproval {
         notes: approval.notes.clone(),
         at: approval.at,
         until: approval.until,
+        preview: (!approval.shown.is_empty()).then(|| approval.shown.clone()),
     }
 }
 

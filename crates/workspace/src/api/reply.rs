@@ -139,6 +139,9 @@ pub struct WaitingApproval {
     /// When it was asked and until when an answer counts, in milliseconds since 1970.
     pub at: i64,
     pub until: i64,
+    /// The change or the command, as a person is shown it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
 }
 
 /// A question that waits for a person and is no approval: of a skill, of a tool server, of another agent, or of the agent
