@@ -85,7 +85,10 @@ pub(crate) fn asks_to_remember(text: &str) -> bool {
     let two = |pair: &[&str]| {
         matches!(
             pair,
-            ["note", "that" | "down"] | ["forget", "that"] | ["keep", "in"] | ["take", "note"]
+            ["note", "that" | "down"]
+                | ["forget", "that"]
+                | ["keep" | "bear", "in"]
+                | ["take", "note"]
         )
     };
     all.iter().any(one) || all.first() == Some(&"note") || all.windows(2).any(two)
