@@ -88,13 +88,16 @@ impl AgentHandle {
             Some((_, reason)) => reason.source().to_owned(),
             None => content.source.clone().unwrap_or_default(),
         };
-        // What is said in the name of another belongs to that one.
-        let named = memory::caller_of(&source).unwrap_or(caller.name());
-        content.owner.get_or_insert_with(|| named.to_owned());
-        let asks = matches!(
-            Utterance::of(&content.text),
-            Utterance::Question | Utterance::Greeting
-        );
+        // What is said in the name of another belongs to that one, and what an agent says for a person to the person.
+        let named = memory::caller_of(&source).filter(|it| *it != caller.name());
+        let owner = || named.map_or_else(|| caller.person().name().to_owned(), str::to_owned);
+        content.owner.get_or_insert_with(owner);
+        // What a person wants to be remembered in the form of a command is the person's to decide; of others it is none.
+        let asks = match Utterance::of(&content.text) {
+            Utterance::Question | Utterance::Greeting => true,
+            Utterance::Command => !source.starts_with("user:"),
+            _ => false,
+        };
         if offer.lasting.is_some() && asks {
             return Err(KeepError::NotKnowledge);
         }

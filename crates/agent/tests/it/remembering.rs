@@ -142,6 +142,16 @@ async fn a_model_that_gives_no_reason_is_told_so_and_a_person_needs_none() {
         .call("remember", json!({ "text": "what is the time?" }))
         .await;
     assert!(output(&task).contains("not knowledge"), "{}", output(&task));
+    // Neither is a command that the agent itself would remember.
+    let ada = access::Principal::named("ada");
+    let reason = memory::Reason::new("own", 0.9, "the lights", "it came up").unwrap();
+    let offer = agent::Offer {
+        content: memory::Content::text("turn off the lights"),
+        lasting: Some((memory::Lasting::Belief, reason)),
+        from: Vec::new(),
+    };
+    let refused = bench.handle.store(&ada, offer).await.unwrap_err();
+    assert!(refused.to_string().contains("not knowledge"), "{refused}");
 }
 
 #[tokio::test]
