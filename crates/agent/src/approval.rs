@@ -4,7 +4,7 @@ use memory::Millis;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use skill::Definition;
+use skill::{Definition, Fault};
 
 use crate::event::{EffectId, FurtherCall, TurnId};
 
@@ -294,8 +294,8 @@ pub enum UnusableAnswer {
     #[error("{0}")]
     Schema(String),
     /// The other input is not one of the skill.
-    #[error("{path}: {fault}")]
-    Input { path: String, fault: String },
+    #[error("{0}")]
+    Input(Fault),
     #[error("a field without a prefix says nothing")]
     FieldWithoutPrefix,
     #[error("{field:?} does not begin with {prefix:?} here")]
@@ -327,14 +327,15 @@ pub fn decision(
         }
         "modify" => {
             let edited = filled("input").ok_or(UnusableAnswer::ModifyWithoutInput)?;
-            let schema = jsonschema::validator_for(&skill.input);
-            let schema = schema.map_err(|error| UnusableAnswer::Schema(error.to_string()))?;
-            let edited = edited_input(edited, input, |it| schema.is_valid(it))?;
-            if let Some(fault) = schema.iter_errors(&edited).next() {
-                return Err(UnusableAnswer::Input {
-                    path: fault.instance_path().to_string(),
-                    fault: fault.to_string(),
-                });
+            let faults = |it: &Value| {
+                skill::faults_of(&skill.input, it).map_err(UnusableAnswer::Schema)
+            };
+            faults(input)?;
+            let edited = edited_input(edited, input, |it| {
+                faults(it).is_ok_and(|faults| faults.is_empty())
+            })?;
+            if let Some(fault) = faults(&edited)?.into_iter().next() {
+                return Err(UnusableAnswer::Input(fault));
             }
             Decision::Modify(edited)
         }
@@ -359,9 +360,10 @@ fn edited_input(
         for (name, value) in edited.as_object().into_iter().flatten() {
             merged[name.as_str()] = value.clone();
         }
-        return Ok(match !is_valid(&edited) && is_valid(&merged) {
-            true => merged,
-            false => edited,
+        // Some fields of it are meant, unless it is whole: what is wrong is said of those.
+        return Ok(match is_valid(&edited) {
+            true => edited,
+            false => merged,
         });
     }
     let fields = input.as_object().into_iter().flatten();

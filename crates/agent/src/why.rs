@@ -403,8 +403,12 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
                 Change::Found { turn: it, found } if it == turn && !found.is_empty() => {
                     let best = &found[0];
                     let count = found.len();
+                    let things = match count {
+                        1 => "one thing:".to_owned(),
+                        count => format!("{count} things, above all"),
+                    };
                     say(format!(
-                        "I remembered {count} things, above all \u{201c}{}\u{201d} from {} (record {}).",
+                        "I remembered {things} \u{201c}{}\u{201d} from {} (record {}).",
                         text::bounded(&best.text, 200),
                         best.source,
                         best.record,
@@ -491,9 +495,25 @@ fn decider(name: String, record: &Record) -> String {
 fn came(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Gave(output) => {
-            format!("It gave: {}", text::bounded(&text::in_words(output), 200))
+            format!("It gave: {}", text::bounded(&told(output), 200))
         }
         Outcome::Failed(_, why) => format!("Nothing came of it: {why}."),
+    }
+}
+
+/// An output as people read it: what it says of itself, or its fields by name.
+fn told(output: &Value) -> String {
+    let parsed = output.as_str().and_then(|it| serde_json::from_str(it).ok());
+    let output = parsed.as_ref().filter(|it: &&Value| it.is_object()).unwrap_or(output);
+    match (text::said_of(output), output) {
+        (Some(says), _) => says.to_owned(),
+        (None, Value::Object(members)) => {
+            let members = members
+                .iter()
+                .map(|(name, value)| format!("{name} {}", text::in_words(value)));
+            members.collect::<Vec<_>>().join(", ")
+        }
+        _ => text::in_words(output),
     }
 }
 
